@@ -108,7 +108,7 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
     return method instanceof Unknown ? undefined : machine.call(method);
   });
   return {
-    ...shared(run, {
+    ...shared(machine, run, {
       category: () => read('CATEGORY', 'sd'),
       description: () => read('DESCRIPTION', ''),
       deprecated: () => read('DEPRECATED', false),
@@ -137,7 +137,7 @@ function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
   const types = run('return_types', (explain) => sequence(machine, of('returnTypes'), explain));
   const inputs = run('input_types', () => of('inputs'));
   return {
-    ...shared(run, {
+    ...shared(machine, run, {
       category: () => of('category'),
       description: () => of('description') ?? '',
       deprecated: () => of('deprecated'),
@@ -157,14 +157,15 @@ function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
 }
 
 function shared(
+  machine: Machine,
   run: Run,
   read: Record<'category' | 'description' | 'deprecated' | 'experimental', () => Value>,
 ): Open<Pick<Fields, 'category' | 'description' | 'deprecated' | 'experimental'>> {
   return {
     category: run('category', (explain) => text(read.category(), explain)),
     description: run('description', (explain) => text(read.description() ?? '', explain)),
-    deprecated: run('deprecated', () => plainTruth(plain(read.deprecated()))),
-    experimental: run('experimental', () => plainTruth(plain(read.experimental()))),
+    deprecated: run('deprecated', () => plainTruth(machine, plain(read.deprecated()))),
+    experimental: run('experimental', () => plainTruth(machine, plain(read.experimental()))),
   };
 }
 
@@ -193,16 +194,16 @@ function inputFields(
   if (inputs === undefined) return { inputTypes: undefined, inputNames: undefined };
   return {
     inputTypes: run('input_types', (explain) => json(machine, inputs, explain)),
-    inputNames: inputNames(inputs),
+    inputNames: run('input_names', () => inputNames(machine, inputs) ?? null) ?? undefined,
   };
 }
 
-function inputNames(inputs: Value): Record<string, string[]> | undefined {
-  const groups = sureEntries(inputs);
+function inputNames(machine: Machine, inputs: Value): Record<string, string[]> | undefined {
+  const groups = sureEntries(machine, inputs);
   if (!groups) return undefined;
   const names: Record<string, string[]> = Object.create(null);
   for (const { key, value } of groups) {
-    const group = sureEntries(value);
+    const group = sureEntries(machine, value);
     if (!group) return undefined;
     names[String(key)] = group.map((entry) => String(plain(entry.key)));
   }
@@ -210,9 +211,10 @@ function inputNames(inputs: Value): Record<string, string[]> | undefined {
 }
 
 /** The entries of a dict that is known to have these and no others. */
-function sureEntries(value: Value): Entry[] | undefined {
+function sureEntries(machine: Machine, value: Value): Entry[] | undefined {
   const dict = plain(value);
   if (!(dict instanceof Dict) || dict.open !== undefined) return undefined;
+  machine.budget.spend(dict.entries.size);
   const entries = [...dict.entries.values()];
   return entries.some(({ conditional }) => conditional) ? undefined : entries;
 }
@@ -229,11 +231,12 @@ function sequence(machine: Machine, value: Value, explain: Explain): Value | und
 function flags(machine: Machine, value: Value, types: Value): boolean[] | undefined {
   const known = plain(value);
   if (known instanceof Unknown)
-    return known.why === '' && isCounted([...machine.iterate(types)])
+    return known.why === '' && isCounted(machine, [...machine.iterate(types)])
       ? [...machine.iterate(types)].map(() => false)
       : undefined;
   if (!(known instanceof List || known instanceof Tuple)) return undefined;
-  const list = known.items.map((item) => plainTruth(item));
+  machine.budget.spend(known.items.length);
+  const list = known.items.map((item) => plainTruth(machine, item));
   return list.every((item) => item !== undefined) ? list : undefined;
 }
 

@@ -9,6 +9,7 @@ export const limits = {
   nodeSteps: 300_000,
   names: 5_000,
   callDepth: 120,
+  ancestors: 100,
   importDepth: 60,
   integerBits: 4_096,
   textCharacters: 1_000_000,
@@ -23,9 +24,6 @@ export const limits = {
   riskParts: 1_000_000,
   riskCharacters: 3_000_000,
 } as const;
-
-/** Building text costs a step for this many characters, which bounds memory as steps bound time. */
-const charactersPerStep = 32;
 
 /** Ends the evaluation: no `except` of the pack catches it. */
 export class LimitReached extends Error {}
@@ -45,10 +43,15 @@ export class Budget {
     if (this.used > this.#end) throw new LimitReached('it takes too many steps');
   }
 
-  /** A text that was just built, or is about to be; of one that grows, what is added counts, and the whole has a limit. */
+  /** A text that is built: this bounds memory as steps bound time. Of one that grows, what is added counts. */
   text(characters: number, whole = characters): void {
     if (whole > limits.textCharacters) throw new LimitReached('it builds too long a text');
-    this.spend(Math.ceil(characters / charactersPerStep));
+    this.spend(Math.ceil(characters / 32));
+  }
+
+  /** Items or characters that are looked at. */
+  read(size: number): void {
+    this.spend(Math.floor(size / 32));
   }
 
   /** Runs a part with an allowance of its own, whatever is left of the pack's. */

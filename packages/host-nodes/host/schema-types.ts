@@ -245,6 +245,6 @@ function makeOutput(cls: Class, args: Value[], keywords: Keywords): Value {
 }
 
 /** Whether a flag of a schema, input or output is set; undefined where that is unknown. */
-export function flag(holder: Instance, name: string): boolean | undefined {
-  return plainTruth(holder.own(name) ?? false);
+export function flag(machine: Machine, holder: Instance, name: string): boolean | undefined {
+  return plainTruth(machine, holder.own(name) ?? false);
 }

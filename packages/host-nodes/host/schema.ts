@@ -45,7 +45,7 @@ export function olderForm(machine: Machine, schema: Value): OlderForm | undefine
     outputIsList: ofEach(
       machine,
       outputs,
-      (output) => flag(output, 'is_output_list') ?? new Unknown('an unknown condition'),
+      (output) => flag(machine, output, 'is_output_list') ?? new Unknown('an unknown condition'),
     ),
   };
 }
@@ -75,7 +75,7 @@ function addInput(machine: Machine, result: Dict, input: Value): void {
     result.open ??= 'an unknown input';
     return;
   }
-  const optional = flag(input, 'optional') ?? flag(overridden(input), 'optional');
+  const optional = flag(machine, input, 'optional') ?? flag(machine, overridden(input), 'optional');
   const group = optional ? 'optional' : 'required';
   const known = result.entries.get(group)?.value;
   const dict = known instanceof Dict ? known : new Dict();
@@ -124,6 +124,7 @@ function optionsOf(machine: Machine, input: Instance): Value {
 
 function addOptions(machine: Machine, options: Dict, input: Instance): void {
   const kind = asText(input.cls.find('kind')) ?? '';
+  machine.budget.spend(input.entries.size);
   for (const [field, name] of optionNames) {
     const value = input.own(field);
     if (value === undefined || value === null || (kind === 'DynamicCombo' && field === 'options')) continue;
@@ -190,10 +191,10 @@ function withHidden(machine: Machine, inputs: Value, schema: Instance): Value {
   else if (hidden !== null) {
     for (const entry of machine.iterate(hidden)) addHidden(machine, dict, entry);
   }
-  const isApi = flag(schema, 'is_api_node');
+  const isApi = flag(machine, schema, 'is_api_node');
   const implied = [
     ...(isApi ? ['auth_token_comfy_org', 'api_key_comfy_org', 'comfy_usage_source'] : []),
-    ...(flag(schema, 'is_output_node') ? ['prompt', 'extra_pnginfo'] : []),
+    ...(flag(machine, schema, 'is_output_node') ? ['prompt', 'extra_pnginfo'] : []),
   ];
   for (const name of implied)
     if (!dict.entries.has(name)) put(machine, dict, name, new Tuple([name.toUpperCase()]));

@@ -20,6 +20,7 @@ export function attribute(machine: Machine, value: Value, name: string): Value {
 /** `value.name`; undefined where it surely is not there. */
 export function findAttribute(machine: Machine, value: Value, name: string): Value | undefined {
   machine.budget.spend();
+  machine.budget.read(name.length);
   if (value instanceof Unknown) return outside(machine, value.path, name);
   if (value instanceof Super) return superAttribute(machine, value.after, value.self, name);
   if (value instanceof Module) return machine.moduleAttribute(value, name);
@@ -120,6 +121,7 @@ function descriptorAttribute(machine: Machine, descriptor: Descriptor, name: str
 
 export function setAttribute(machine: Machine, target: Value, name: string, value: Value): void {
   machine.budget.spend();
+  machine.budget.read(name.length);
   if (target instanceof Unknown) {
     if (target.path !== '' && !target.path.includes('(')) machine.setOutside(`${target.path}.${name}`, value);
     return;

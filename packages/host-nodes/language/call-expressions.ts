@@ -39,7 +39,7 @@ function positional(machine: Machine, node: Call, frame: Frame): { args: Value[]
     if (part.nodeType !== 'Starred') args.push(value);
     else {
       const items = [...machine.iterate(value)];
-      isOpen ||= !isCounted(items);
+      isOpen ||= !isCounted(machine, items);
       args.push(...items);
     }
   }
@@ -92,7 +92,10 @@ function runText(
   const space = plain(locals);
   const isGlobal = space instanceof Dict && space.owner === frame.module;
   const own = space instanceof Dict && !isGlobal ? new Scope(undefined) : undefined;
-  if (own && space instanceof Dict) own.entries = new Map(space.entries);
+  if (own && space instanceof Dict) {
+    machine.budget.spend(space.entries.size);
+    own.entries = new Map(space.entries);
+  }
   const inner = new Frame(frame.module, lines, space === null ? frame.scope : own, frame.home);
   const [first] = body;
   if (body.length === 1 && first?.nodeType === 'Expr') return machine.evaluate(first.value, inner);

@@ -17,7 +17,7 @@ const reading =
 const none: Keywords = new Map();
 
 export function call(machine: Machine, callee: Value, args: Value[] = [], keywords: Keywords = none): Value {
-  machine.budget.spend();
+  machine.budget.spend(1 + ((args.length + keywords.size) >> 2));
   if (callee instanceof Unknown) {
     if (!reading.test(callee.path)) {
       const why = `it is passed to ${callee.path || 'something unknown'}`;

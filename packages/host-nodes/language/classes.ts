@@ -7,6 +7,7 @@ import { Dict } from '../values/collections.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
+import { limits, LimitReached } from '../limits.ts';
 import { finishEnum } from './enums.ts';
 import { docOf } from './functions.ts';
 
@@ -119,13 +120,13 @@ function resolutionOrder(machine: Machine, cls: Class): Class[] {
     const open = sequences.filter((sequence) => sequence.length > 0);
     machine.budget.spend(open.length + 1);
     if (open.length === 0) break;
+    if (order.length > limits.ancestors) throw new LimitReached('a class derives from too many others');
     const head = open
       .map(([first]) => first)
       .find((first) => first && !open.some((sequence) => sequence.indexOf(first) > 0));
     if (!head) return raise('TypeError', 'Cannot create a consistent method resolution order');
     order.push(head);
     for (const sequence of open) if (sequence[0] === head) sequence.shift();
-    machine.budget.spend(order.length >> 3);
   }
   return order.includes(objectType) ? order : [...order, objectType];
 }

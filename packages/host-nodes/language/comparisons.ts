@@ -4,7 +4,7 @@ import { compare, contains, equal } from '../values/equality.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { PythonSet } from '../values/collections.ts';
 import { Func, Instance } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
+import { isSame, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
 type Compare = Extract<ExprNode, { nodeType: 'Compare' }>;
@@ -30,8 +30,8 @@ const unknownComparison = (): Unknown => new Unknown('an unknown comparison');
 function compareOnce(machine: Machine, operator: string, left: Value, right: Value): Value {
   if (operator === 'Is' || operator === 'IsNot') {
     const isHost = (value: Value) => value instanceof Unknown && value.path.startsWith('comfy_api.');
-    const isSame = isHost(left) && right === null ? false : identical(left, right);
-    return known(isSame, operator === 'IsNot');
+    const isOne = isHost(left) && right === null ? false : identical(machine, left, right);
+    return known(isOne, operator === 'IsNot');
   }
   if (operator === 'Eq' || operator === 'NotEq') return compareEqual(machine, operator, left, right);
   if (operator === 'In' || operator === 'NotIn') {
@@ -49,9 +49,9 @@ function known(answer: boolean | undefined, negated: boolean): Value {
   return answer === undefined ? unknownComparison() : answer !== negated;
 }
 
-function identical(left: Value, right: Value): boolean | undefined {
+function identical(machine: Machine, left: Value, right: Value): boolean | undefined {
   if (left instanceof Unknown || right instanceof Unknown) return undefined;
-  return left === right;
+  return isSame(machine, left, right);
 }
 
 /** `!=` is the pack's own where it has one: types that match every other answer False to it. */
@@ -82,7 +82,7 @@ function ordered(machine: Machine, operator: string, left: Value, right: Value):
   const other = right instanceof Instance ? right.cls.find(mirrored) : undefined;
   if (other !== undefined) return machine.call(other, [right, left]);
   const [a, b] = [plain(left), plain(right)];
-  if (a instanceof PythonSet && b instanceof PythonSet) return subset(operator, a, b);
+  if (a instanceof PythonSet && b instanceof PythonSet) return subset(machine, operator, a, b);
   const order = compare(machine, a, b);
   if (order === undefined) return unknownComparison();
   if (operator === 'Lt') return order < 0;
@@ -90,9 +90,10 @@ function ordered(machine: Machine, operator: string, left: Value, right: Value):
   return operator === 'Gt' ? order > 0 : order >= 0;
 }
 
-function subset(operator: string, a: PythonSet, b: PythonSet): Value {
+function subset(machine: Machine, operator: string, a: PythonSet, b: PythonSet): Value {
   const [small, large] = operator.startsWith('Lt') ? [a, b] : [b, a];
   if (a.open !== undefined || b.open !== undefined) return unknownComparison();
+  machine.budget.spend(small.entries.size >> 2);
   const isWithin = small.entries.keys().every((key) => large.entries.has(key));
   return isWithin && (operator.endsWith('E') || small.entries.size < large.entries.size);
 }

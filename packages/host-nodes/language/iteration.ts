@@ -13,14 +13,11 @@ export function* iterate(machine: Machine, value: Value): Generator<Value> {
   if (method !== undefined) yield* results(machine, machine.call(method, [value]));
   else if (known instanceof List || known instanceof Tuple) yield* counted(machine, known);
   else if (known instanceof Dict || known instanceof PythonSet) yield* held(machine, known);
-  else if (typeof known === 'string') {
-    for (const character of known) {
-      machine.budget.spend();
-      yield character;
-    }
-  } else if (known instanceof Range) yield* numbers(machine, known);
+  else if (typeof known === 'string') yield* characters(machine, known);
+  else if (known instanceof Range) yield* numbers(machine, known);
   else if (known instanceof Iterator) yield* taken(machine, known);
-  else if (known instanceof Bytes) for (const character of known.text) yield BigInt(character.charCodeAt(0));
+  else if (known instanceof Bytes)
+    for (const character of characters(machine, known.text)) yield BigInt(character.charCodeAt(0));
   else if (value instanceof Class && value.own('_member_map_') instanceof Dict) {
     yield* iterate(machine, machine.call(machine.attribute(value.own('_member_map_') ?? null, 'values')));
   } else if (known instanceof Unknown) {
@@ -44,11 +41,19 @@ function ownIteration(value: Value): Value | undefined {
     : undefined;
 }
 
+function* characters(machine: Machine, text: string): Generator<string> {
+  for (const character of text) {
+    machine.budget.spend();
+    yield character;
+  }
+}
+
 /** Lists may grow while they are walked, as in Python. */
 function* counted(machine: Machine, sequence: List | Tuple): Generator<Value> {
   for (let index = 0; index < sequence.items.length; index += 1) {
-    machine.budget.spend();
-    yield sequence.items[index] ?? null;
+    const item = sequence.items[index] ?? null;
+    machine.budget.spend(item instanceof Several ? 1 + (item.items.length >> 2) : 1);
+    yield item;
   }
 }
 

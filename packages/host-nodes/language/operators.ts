@@ -33,13 +33,14 @@ export function binary(machine: Machine, operator: string, left: Value, right: V
   const [a, b] = [plain(left), plain(right)];
   if (operator === 'Mod' && typeof a === 'string') return formatPercent(machine, a, right);
   if (a instanceof Unknown) return new Unknown(a.why, a.path);
-  if (b instanceof Unknown) return partlyKnown(operator, a, b);
+  if (a instanceof Dict && operator === 'BitOr' && (b instanceof Dict || b instanceof Unknown))
+    return merged(machine, a, b);
+  if (b instanceof Unknown) return new Unknown(b.why, b.path);
   if (isNumber(a) && isNumber(b)) return arithmetic(operator, numeric(a), numeric(b));
   if (operator === 'Add') return add(machine, a, b);
   if (operator === 'Mult') return repeat(machine, a, b);
   if (operator === 'Div' && isPath(left)) return machine.call(machine.attribute(left, 'joinpath'), [right]);
   if (operator === 'BitOr' && (isType(a) || isType(b))) return new Unknown('a union of types');
-  if (a instanceof Dict && b instanceof Dict && operator === 'BitOr') return mergeDicts(machine, a, b);
   if (a instanceof PythonSet && b instanceof PythonSet) return combineSets(machine, operator, a, b);
   if (isOutside(left) || isOutside(right)) return new Unknown('an operator of a class outside');
   return raise('TypeError', 'unsupported operand types');
@@ -69,15 +70,6 @@ function ownMethod(machine: Machine, operator: string, left: Value, right: Value
     if (answer !== notImplemented) return answer;
   }
   return undefined;
-}
-
-/** A dict keeps what is known of it when something unknown is merged into it. */
-function partlyKnown(operator: string, left: Value, right: Unknown): Value {
-  if (!(left instanceof Dict) || operator !== 'BitOr') return new Unknown(right.why, right.path);
-  const merged = new Dict();
-  merged.entries = new Map(left.entries);
-  merged.open = right.why;
-  return merged;
 }
 
 function add(machine: Machine, a: Value, b: Value): Value {
@@ -116,12 +108,11 @@ function repeat(machine: Machine, a: Value, b: Value): Value {
   return content instanceof List ? new List(items, content.symbolic) : new Tuple(items);
 }
 
-function mergeDicts(machine: Machine, a: Dict, b: Dict): Dict {
-  machine.budget.spend(a.entries.size + b.entries.size);
-  const merged = new Dict();
-  merged.entries = new Map([...a.entries, ...b.entries]);
-  merged.open = a.open ?? b.open;
-  return merged;
+/** A copy that is updated, so that `|` and `update` have one rule for what is unknown. */
+function merged(machine: Machine, a: Dict, b: Dict | Unknown): Value {
+  const copy = machine.call(machine.attribute(a, 'copy'));
+  machine.call(machine.attribute(copy, 'update'), [b]);
+  return copy;
 }
 
 export function combineSets(machine: Machine, operator: string, a: PythonSet, b: PythonSet): Value {

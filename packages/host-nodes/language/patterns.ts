@@ -94,6 +94,7 @@ function matchesSequence(
 ): boolean | undefined {
   if (value instanceof Unknown) return mayMatch(machine, patterns, value, frame);
   if (!(value instanceof List || value instanceof Tuple)) return false;
+  machine.budget.read(value.items.length);
   const several = value.items.find((item) => item instanceof Several);
   if (several !== undefined) return mayMatch(machine, patterns, several, frame);
   const star = patterns.findIndex(({ nodeType }) => nodeType === 'MatchStar');

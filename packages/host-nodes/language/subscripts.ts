@@ -32,16 +32,12 @@ export function plainItem(machine: Machine, value: Value, key: Value): Value {
   if (key instanceof Slice) return part(machine, holder, key);
   const position = plain(key);
   if (typeof position !== 'bigint' && typeof position !== 'boolean') return notFound(value);
-  if (typeof holder === 'string') return at([...codeUnits(machine, holder)], Number(position), false);
-  if (holder instanceof Bytes)
-    return at(
-      [...holder.text].map((c) => BigInt(c.charCodeAt(0))),
-      Number(position),
-      false,
-    );
-  if (holder instanceof List) return at(holder.items, Number(position), holder.symbolic);
-  if (holder instanceof Tuple) return at(holder.items, Number(position), false);
-  if (holder instanceof Range) return at([...machine.iterate(holder)], Number(position), false);
+  if (typeof holder === 'string')
+    return at(machine, [...codeUnits(machine, holder)], Number(position), false);
+  if (holder instanceof List) return at(machine, holder.items, Number(position), holder.symbolic);
+  if (holder instanceof Tuple) return at(machine, holder.items, Number(position), false);
+  if (holder instanceof Range || holder instanceof Bytes)
+    return at(machine, [...machine.iterate(holder)], Number(position), false);
   return notFound(value);
 }
 
@@ -57,8 +53,8 @@ function notFound(value: Value): Value {
   return raise('TypeError', 'object is not subscriptable');
 }
 
-function at(items: readonly Value[], position: number, symbolic: boolean): Value {
-  if (!isCounted(position < 0 ? items : items.slice(0, position + 1))) return unknownPosition();
+function at(machine: Machine, items: readonly Value[], position: number, symbolic: boolean): Value {
+  if (!isCounted(machine, position < 0 ? items : items.slice(0, position + 1))) return unknownPosition();
   const found = items[position < 0 ? position + items.length : position];
   if (found !== undefined) return found;
   return symbolic ? new Unknown('a list that the host fills') : raise('IndexError', 'index out of range');
@@ -96,11 +92,11 @@ function part(machine: Machine, holder: Value, slice: Slice): Value {
   const unknown = unknownPosition();
   if (typeof holder === 'string') return cut([...codeUnits(machine, holder)])?.join('') ?? unknown;
   if (holder instanceof Bytes) {
-    const text = cut([...holder.text]);
+    const text = cut([...codeUnits(machine, holder.text)]);
     return text ? new Bytes(text.join('')) : unknown;
   }
   if (holder instanceof Tuple || holder instanceof List) {
-    const items = isCounted(holder.items) ? cut(holder.items) : undefined;
+    const items = isCounted(machine, holder.items) ? cut(holder.items) : undefined;
     if (!items) return unknown;
     return holder instanceof List ? new List(items, holder.symbolic) : new Tuple(items);
   }
@@ -130,11 +126,11 @@ function setListItem(machine: Machine, list: List, key: Value, value: Value): vo
   const isSlice = key instanceof Slice;
   const [start = 0, stop = 0, step] = (isSlice && sliceBounds(key, items.length)) || [];
   const position = plain(key);
-  if (isSlice && step === 1 && isCounted(items)) {
+  if (isSlice && step === 1 && isCounted(machine, items)) {
     machine.budget.spend(items.length >> 2);
     const fresh = [...machine.iterate(value)];
     list.items = [...items.slice(0, start), ...fresh, ...items.slice(Math.max(start, stop))];
-  } else if (isSlice || !isCounted(items)) leaveOpen(machine, list, 'an unknown position');
+  } else if (isSlice || !isCounted(machine, items)) leaveOpen(machine, list, 'an unknown position');
   else if (typeof position === 'bigint') {
     const index = Number(position) < 0 ? Number(position) + items.length : Number(position);
     if (index < 0 || index >= items.length) raise('IndexError', 'index out of range');
@@ -165,14 +161,16 @@ function deleteListItem(machine: Machine, list: List, key: Value): void {
   machine.heap.touch(list);
   machine.budget.spend(list.items.length >> 2);
   const removedByPart =
-    key instanceof Slice && isCounted(list.items) ? slicePart([...list.items.keys()], key) : undefined;
+    key instanceof Slice && isCounted(machine, list.items)
+      ? slicePart([...list.items.keys()], key)
+      : undefined;
   if (removedByPart) {
     const removed = new Set(removedByPart);
     list.items = list.items.filter((_, index) => !removed.has(index));
     return;
   }
   const position = plain(key);
-  if (typeof position !== 'bigint' || !isCounted(list.items)) {
+  if (typeof position !== 'bigint' || !isCounted(machine, list.items)) {
     leaveOpen(machine, list, 'an unknown position');
     return;
   }

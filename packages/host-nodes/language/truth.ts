@@ -6,12 +6,12 @@ import type { Value } from '../values/values.ts';
 
 /** Whether a value counts as true; undefined where that is unknown. */
 export function truth(machine: Machine, value: Value): boolean | undefined {
-  if (!(value instanceof Instance)) return plainTruth(value);
+  if (!(value instanceof Instance)) return plainTruth(machine, value);
   const own = value.cls.find('__bool__') ?? value.cls.find('__len__');
   if (own !== undefined && value.payload === undefined) {
     const answer = machine.call(own, [value]);
-    return answer instanceof Unknown ? undefined : plainTruth(answer);
+    return answer instanceof Unknown ? undefined : plainTruth(machine, answer);
   }
-  if (value.payload !== undefined) return plainTruth(value.payload);
+  if (value.payload !== undefined) return plainTruth(machine, value.payload);
   return value.cls.outside === undefined ? true : undefined;
 }

@@ -88,6 +88,7 @@ function isRaise({ nodeType }: StmtNode): boolean {
 /** The dicts of a module, with their keys: those that list nodes are among them. */
 function listings(machine: Machine, module: Module): Map<Dict, ReadonlySet<unknown>> {
   const found = new Map<Dict, ReadonlySet<unknown>>();
+  machine.budget.read(module.entries.size);
   for (const { value } of module.entries.values()) {
     if (!(value instanceof Dict)) continue;
     machine.budget.spend(value.entries.size);

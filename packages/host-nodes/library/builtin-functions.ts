@@ -21,13 +21,13 @@ export function length(machine: Machine, value: Value): Value {
     return BigInt(sizeOf(holder));
   }
   if (holder instanceof Bytes) return BigInt(holder.text.length);
-  if ((holder instanceof List || holder instanceof Tuple) && isCounted(holder.items))
+  if ((holder instanceof List || holder instanceof Tuple) && isCounted(machine, holder.items))
     return BigInt(holder.items.length);
   if (holder instanceof Range) return holder.length;
   if (holder instanceof Dict || holder instanceof PythonSet) {
+    machine.budget.spend(holder.entries.size >> 2);
     const isSure =
       holder.open === undefined && ![...holder.entries.values()].some(({ conditional }) => conditional);
-    machine.budget.spend(holder.entries.size >> 2);
     return isSure ? BigInt(holder.entries.size) : new Unknown('how many there are');
   }
   return new Unknown('how many there are');
@@ -45,7 +45,7 @@ export function zip(machine: Machine, sources: readonly Value[]): Iterator {
       if (row.some(({ done }) => done)) return;
       const values = row.map(({ value }) => value);
       const [first, ...others] = values;
-      if (isCounted(values)) yield new Tuple(values);
+      if (isCounted(machine, values)) yield new Tuple(values);
       else if (first instanceof Several && others.length === 0)
         yield new Several(
           first.why,

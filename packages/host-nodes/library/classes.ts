@@ -96,6 +96,7 @@ function dataclass(machine: Machine, cls: Class): Class {
   for (const base of [...cls.mro].reverse()) {
     const annotations = base.own('__annotations__');
     if (!(annotations instanceof Dict)) continue;
+    machine.budget.spend(annotations.entries.size);
     for (const { key } of annotations.entries.values()) {
       const name = String(key);
       fields.set(name, { name, fallback: base.own(name) });
@@ -162,6 +163,7 @@ function replaced(machine: Machine, value: Value, keywords: Keywords): Value {
 }
 
 function namedTuple(machine: Machine, [name = null, fields = null]: Value[]): Value {
+  machine.budget.read(asText(fields)?.length ?? 0);
   const names =
     typeof fields === 'string' ? fields.split(/[\s,]+/) : [...machine.iterate(fields)].map(String);
   const made = makeClass(
@@ -173,7 +175,8 @@ function namedTuple(machine: Machine, [name = null, fields = null]: Value[]): Va
     new Map(),
   );
   if (!(made instanceof Class)) return made;
-  made.construct = (_machine, cls, args, keywords) => {
+  made.construct = (inner, cls, args, keywords) => {
+    inner.budget.spend(names.length);
     const values = names.map((field, index) => argument(args, keywords, index, field) ?? null);
     const instance = new Instance(cls, new Tuple(values));
     for (const [index, field] of names.entries()) instance.define(field, values[index] ?? null);

@@ -10,7 +10,7 @@ import { truth } from '../language/truth.ts';
 import { argument, type Models, natives, pure } from './define.ts';
 import { matching, matchesName } from './globbing.ts';
 import { dumpJson } from './json-text.ts';
-import { openFile } from './open-files.ts';
+import { openFile, payForFolders } from './open-files.ts';
 import { onPath, pathText } from './paths.ts';
 
 /** Files, folders and JSON. */
@@ -72,7 +72,10 @@ const folders = {
   fspath: onPath((path) => path),
   makedirs: onPath((path, machine) => {
     const inside = machine.files.inside(path);
-    if (inside) machine.files.makeFolder(inside);
+    if (inside) {
+      payForFolders(machine, inside);
+      machine.files.makeFolder(inside);
+    }
     return null;
   }),
   mkdir: () => null,

@@ -231,6 +231,7 @@ function members(machine: Machine, value: Value, predicate: Value | undefined): 
     const dict = holder === null ? null : findAttribute(machine, holder, '__dict__');
     if (dict instanceof Dict) for (const { key } of dict.entries.values()) names.add(String(key));
   }
+  machine.budget.spend(names.size);
   for (const name of [...names].sort()) {
     const member = findAttribute(machine, value, name);
     if (member === undefined) continue;

@@ -41,6 +41,7 @@ function collect(
 
 /** Whether a file name matches a pattern, which is one of the pack's: it is matched by steps like its expressions. */
 export function matchesName(machine: Machine, pattern: string, name: string): boolean {
+  machine.budget.spend(pattern.length);
   const source = pattern.replaceAll(/\*+|\[(?:![\s\S]|[^!])[^\]]*\]|\W/g, (token) => {
     if (token.startsWith('*')) return '.*';
     if (token === '?') return '.';
@@ -49,6 +50,6 @@ export function matchesName(machine: Machine, pattern: string, name: string): bo
     return `[${set.replace(/^!/, '^')}]`;
   });
   const flags = { ignoreCase: false, multiline: false, dotAll: true };
-  const spend = () => machine.budget.spend();
+  const spend = (steps?: number) => machine.budget.spend(steps);
   return find(parsePattern(source, flags), name, 0, spend, { anchored: true, whole: true }) !== undefined;
 }

@@ -60,6 +60,7 @@ for (const name of ['exec_module', 'load_module']) loaderType.define(name, new N
 function importModule(machine: Machine, name: Value, anchor: Value): Value {
   const text = asText(name);
   if (text === undefined) return new Unknown('a module of unknown name');
+  machine.budget.read(text.length);
   const level = /^\.*/.exec(text)?.[0].length ?? 0;
   const base = asText(anchor);
   const own = `custom_nodes.${machine.files.name}`;

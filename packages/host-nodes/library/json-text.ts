@@ -81,7 +81,7 @@ export function dumpJson(machine: Machine, value: Value, keywords: Keywords): Va
   const text = writeJson(machine, value);
   const depth = plain(indent);
   const isFollowed = depth === null || (typeof depth === 'bigint' && depth >= 0n && depth <= maxIndent);
-  const isAscii = plainTruth(ascii);
+  const isAscii = plainTruth(machine, ascii);
   if (text === undefined || !isFollowed || isAscii === undefined || Object.keys(others).length > 0)
     return new Unknown('a text with an unknown part');
   const known = spread(machine, text, depth === null ? undefined : Number(depth));

@@ -23,7 +23,14 @@ export function readText(machine: Machine, path: string): Value {
 export function writeText(machine: Machine, path: string, text: string): void {
   const inside = machine.files.inside(path);
   machine.budget.spend(10);
-  if (inside !== undefined && inside !== '') machine.files.write(inside, text);
+  if (inside === undefined || inside === '') return;
+  payForFolders(machine, inside);
+  machine.files.write(inside, text);
+}
+
+/** The tree keeps the whole path of each folder. */
+export function payForFolders(machine: Machine, path: string): void {
+  machine.budget.text(path.length * path.split('/').length, path.length);
 }
 
 /** `open(path, mode)`: a text has line feeds for all ends of lines, unless the pack names them. */
@@ -47,6 +54,7 @@ function textOf(file: Value | undefined): Value {
 function lines(machine: Machine, file: Value | undefined): Value {
   const text = textOf(file);
   if (typeof text !== 'string') return text instanceof Unknown ? text : new Unknown('bytes');
+  machine.budget.read(text.length);
   const parts = text.split(/(?<=\n)/).filter((line) => line !== '');
   machine.budget.spend(parts.length);
   return new List(parts);

@@ -32,6 +32,7 @@ export function pathText(value: Value | undefined): string | undefined {
 export function onPath(run: (path: string, machine: Machine, rest: Value[]) => Value): NativeCall {
   return (machine, [value, ...rest]) => {
     const path = pathText(value);
+    machine.budget.read(path?.length ?? 0);
     return path === undefined ? new Unknown('an unknown path') : run(path, machine, rest);
   };
 }
@@ -46,10 +47,11 @@ function ask(machine: Machine, path: string, question: (inside: string) => boole
   return inside === undefined ? new Unknown('it depends on other files of the host') : question(inside);
 }
 
-function joined(parts: readonly (string | undefined)[]): Value {
+function joined(machine: Machine, parts: readonly (string | undefined)[]): Value {
   let path = '';
   for (const part of parts) {
     if (part === undefined) return new Unknown('an unknown path');
+    machine.budget.text(part.length, path.length + part.length);
     if (part.startsWith('/')) path = part;
     else path += path === '' || path.endsWith('/') ? part : `/${part}`;
   }
@@ -82,7 +84,7 @@ function relative(path: string, start: string): string {
 }
 
 const paths: Record<string, NativeCall> = {
-  join: (_, args) => joined(args.map(pathText)),
+  join: (machine, args) => joined(machine, args.map(pathText)),
   dirname: onPath(parent),
   basename: onPath(nameOf),
   abspath: onPath(absolute),
@@ -110,8 +112,8 @@ function makePath(path: string, cls: Class = pathType): Instance {
   return new Instance(cls, whole);
 }
 
-pathType.construct = (_machine, cls, args) => {
-  const path = joined(args.map(pathText));
+pathType.construct = (machine, cls, args) => {
+  const path = joined(machine, args.map(pathText));
   return typeof path === 'string' ? makePath(path, cls.inherits(pathType) ? cls : pathType) : path;
 };
 
@@ -125,9 +127,10 @@ function property(read: (path: string, machine: Machine) => Value): Descriptor {
   );
 }
 
-function parents(path: string): List {
+function parents(path: string, machine: Machine): List {
   const list: Value[] = [];
   for (let place = path; place !== '' && place !== '/' && place !== '.'; ) {
+    machine.budget.text(place.length);
     place = parent(place);
     list.push(makePath(place));
   }
@@ -155,8 +158,8 @@ addMethods(pathType, {
   __str__: onPath((path) => path),
   __repr__: onPath((path) => `PosixPath('${path}')`),
   __fspath__: onPath((path) => path),
-  joinpath: (_, args) => {
-    const path = joined(args.map(pathText));
+  joinpath: (machine, args) => {
+    const path = joined(machine, args.map(pathText));
     return typeof path === 'string' ? makePath(path) : path;
   },
   resolve: onPath((path) => makePath(absolute(path))),

@@ -7,9 +7,10 @@ interface State {
   text: string;
   groups: Found;
   end: number;
-  spend: () => void;
+  spend: Spend;
 }
 
+type Spend = (steps?: number) => void;
 type Step = (at: number, state: State) => boolean;
 
 /** The first match at or after a position; `whole` asks for one that ends where the text does. */
@@ -17,14 +18,15 @@ export function find(
   pattern: Pattern,
   text: string,
   from: number,
-  spend: () => void,
+  spend: Spend,
   { anchored = false, whole = false } = {},
 ): Found | undefined {
-  const run = compile(pattern.root, (at, state) => {
+  const end: Step = (at, state) => {
     if (whole && at !== text.length) return false;
     state.end = at;
     return true;
-  });
+  };
+  const run = compile(pattern.root, end, spend);
   for (let start = from; start <= text.length; start += 1) {
     const state: State = { text, groups: [], end: start, spend };
     spend();
@@ -38,11 +40,14 @@ export function find(
   return undefined;
 }
 
-function compile(node: Node, next: Step): Step {
-  if (node.kind === 'sequence')
-    return node.parts.reduceRight<Step>((rest, part) => compile(part, rest), next);
+function compile(node: Node, next: Step, spend: Spend): Step {
+  if (node.kind === 'sequence') {
+    spend(node.parts.length >> 2);
+    return node.parts.reduceRight<Step>((rest, part) => compile(part, rest, spend), next);
+  }
   if (node.kind === 'choice') {
-    const ways = node.ways.map((way) => compile(way, next));
+    spend(node.ways.length >> 2);
+    const ways = node.ways.map((way) => compile(way, next, spend));
     return (at, state) => {
       state.spend();
       return ways.some((way) => way(at, state));
@@ -54,7 +59,7 @@ function compile(node: Node, next: Step): Step {
   if (node.kind === 'group') return group(node, next);
   if (node.kind === 'at') return (at, state) => isAt(node.place, state.text, at) && next(at, state);
   if (node.kind === 'same') return same(node.index, next);
-  const inner = compile(node.body, () => true);
+  const inner = compile(node.body, () => true, spend);
   return (at, state) => inner(at, state) === node.wanted && next(at, state);
 }
 
@@ -94,10 +99,8 @@ function repeat({ body, min, max, lazy }: Repeat, next: Step): Step {
       state.spend();
       if (count >= max) return false;
       // A turn that takes nothing would go on for ever.
-      return compile(body, (end, inner) => (end > at || count < min) && turn(count + 1)(end, inner))(
-        at,
-        state,
-      );
+      const later: Step = (end, inner) => (end > at || count < min) && turn(count + 1)(end, inner);
+      return compile(body, later, state.spend)(at, state);
     };
     return (at, state) => {
       if (count < min) return again(at, state);
@@ -110,13 +113,14 @@ function repeat({ body, min, max, lazy }: Repeat, next: Step): Step {
 function group({ body, index }: Extract<Node, { kind: 'group' }>, next: Step): Step {
   return (at, state) => {
     const before = state.groups[index];
-    const inner = compile(body, (end, later) => {
+    const close: Step = (end, later) => {
       const outer = later.groups[index];
       later.groups[index] = [at, end];
       if (next(end, later)) return true;
       later.groups[index] = outer;
       return false;
-    });
+    };
+    const inner = compile(body, close, state.spend);
     state.spend();
     if (inner(at, state)) return true;
     state.groups[index] = before;

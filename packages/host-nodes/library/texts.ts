@@ -23,7 +23,10 @@ const flagBits: Record<string, bigint> = {
 export function textModels(): Models {
   const functions: Record<string, NativeCall> = {
     compile: (_, args, keywords) => compiled(args[0] ?? null, argument(args, keywords, 1, 'flags')),
-    escape: (_, [text]) => asText(text)?.replaceAll(/[^\w]/g, (character) => `\\${character}`) ?? unknown(),
+    escape: (machine, [text]) => {
+      machine.budget.text(asText(text)?.length ?? 0);
+      return asText(text)?.replaceAll(/[^\w]/g, (character) => `\\${character}`) ?? unknown();
+    },
   };
   for (const [name, run] of Object.entries(methods)) {
     functions[name] = (machine, [pattern = null, ...rest], keywords) => {
@@ -84,13 +87,14 @@ function onText(search: Search, position = 0): NativeCall {
   };
 }
 
-function spender(machine: Machine): () => void {
-  return () => machine.budget.spend();
+function spender(machine: Machine): (steps?: number) => void {
+  return (steps) => machine.budget.spend(steps);
 }
 
 function matchOf(machine: Machine, pattern: Pattern, text: string, found: Found | undefined): Value {
   if (!found) return null;
   const match = new Instance(matchType);
+  machine.budget.read(found.reduce((total, span) => total + 2 * (span?.[1] ?? 0), 0));
   match.define('groups_', new Tuple(found.map((span) => (span ? text.slice(...span) : null))));
   match.define(
     'spans_',
@@ -184,6 +188,7 @@ function replaced(
 ): string | undefined {
   const template = asText(by);
   if (template === undefined) return asText(machine.call(by, [matchOf(machine, pattern, text, found)]));
+  machine.budget.read(template.length);
   return template.replaceAll(/\\(?:g<(\w{1,40})>|(\d)|(n))/g, (_, long, short, line) => {
     if (line) return '\n';
     const index = pattern.names.get(long) ?? Number(long ?? short);

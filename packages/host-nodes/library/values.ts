@@ -5,6 +5,7 @@ import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { type Models, natives, pure } from './define.ts';
 import { isNumber } from '../values/equality.ts';
+import { binary } from '../language/operators.ts';
 import { truth } from '../language/truth.ts';
 
 /** Plain values of `sys`, `os`, `math`, `string` and others. */
@@ -49,6 +50,7 @@ export function valueModels(): Models {
           const items = names.map((name) => machine.attribute(value, String(name)));
           return items.length === 1 ? (items[0] ?? null) : new Tuple(items);
         }),
+      or_: (machine, [left = null, right = null]) => binary(machine, 'BitOr', left, right),
       not_: (machine, [value = null]) => {
         const isTrue = truth(machine, value);
         return isTrue === undefined ? new Unknown('an unknown condition') : !isTrue;

@@ -323,6 +323,17 @@ const names: [title: string, code: string, nodes: [string, boolean][], reason: s
     [['One', false]],
     expect.stringMatching(/^It may list more nodes/) as never,
   ],
+  ...['nodes.update(d)', 'nodes |= d', 'nodes = nodes | d', 'nodes = operator.or_(nodes, d)'].map(
+    (merge): (typeof names)[number] => [
+      `a sure node, and a dict that lists it under a condition: ${merge}`,
+      `import operator\nd = {}\nif outside.f(): d["One"] = d["Two"] = One\nnodes = {"One": One}\n${merge}\nNODE_CLASS_MAPPINGS = nodes`,
+      [
+        ['One', false],
+        ['Two', true],
+      ],
+      undefined,
+    ],
+  ),
   [
     'conditional nodes copied in a loop',
     'd = {"One": One}\nif outside.f(): d["Two"] = One\nNODE_CLASS_MAPPINGS = {k: v for k, v in d.items()}',

@@ -34,8 +34,7 @@ function changed(machine: Machine, value: Value | undefined): List {
 /** A position in a list; undefined where it is unknown, and the list open after what was to happen there. */
 function place(machine: Machine, list: List, index: Value = -1n): number | undefined {
   const position = plain(index);
-  machine.budget.spend(1 + (list.items.length >> 4));
-  if (position instanceof Unknown || !isCounted(list.items)) {
+  if (position instanceof Unknown || !isCounted(machine, list.items)) {
     leaveOpen(machine, list, 'an unknown position');
     return undefined;
   }
@@ -80,7 +79,10 @@ export const listMethods: Methods = {
     const list = changed(machine, self);
     const index = find(machine, list.items, item);
     if (index === undefined) leaveOpen(machine, list, 'an unknown comparison');
-    else list.items.splice(index, 1);
+    else {
+      machine.budget.read(list.items.length);
+      list.items.splice(index, 1);
+    }
     return null;
   },
   clear: (machine, [self]) => {

@@ -26,7 +26,7 @@ import type { Machine } from '../values/machine.ts';
 import { textOf } from '../values/text.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Class, type Construct, Descriptor, Instance, Native } from '../values/objects.ts';
-import { Bytes, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
+import { Bytes, isSame, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { makeClass } from '../language/classes.ts';
 import { construct, initializePayload, allocate } from '../language/instances.ts';
@@ -43,12 +43,12 @@ const constructors: [Class, Construct][] = [
     strType,
     (machine, _cls, [value = '', encoding], keywords) => {
       const name = encoding ?? keywords.get('encoding');
-      if (value instanceof Bytes && name !== undefined) return decoded(value, asText(name));
+      if (value instanceof Bytes && name !== undefined) return decoded(machine, value, asText(name));
       return textOf(machine, value) ?? new Unknown('a text with an unknown part');
     },
   ],
-  [intType, (_machine, _cls, args) => integer(args)],
-  [floatType, (_machine, _cls, [value = 0]) => float(plain(value))],
+  [intType, (machine, _cls, args) => integer(machine, args)],
+  [floatType, (machine, _cls, [value = 0]) => float(machine, plain(value))],
   [
     boolType,
     (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition'),
@@ -115,7 +115,7 @@ function makeSet(machine: Machine, source: Value | undefined, frozen: boolean): 
   return source instanceof Unknown ? source : setOf(machine, machine.iterate(source), frozen);
 }
 
-function integer([value = 0n, base]: Value[]): Value {
+function integer(machine: Machine, [value = 0n, base]: Value[]): Value {
   const known = plain(value);
   if (known instanceof Unknown) return known;
   if (typeof known === 'number') {
@@ -124,6 +124,7 @@ function integer([value = 0n, base]: Value[]): Value {
       : raise('ValueError', 'invalid literal for int()');
   }
   if (isNumber(known)) return numeric(known);
+  machine.budget.read(asText(known)?.length ?? 0);
   const text = asText(known)?.trim().replaceAll('_', '');
   if (text === undefined) return new Unknown('a number of unknown origin');
   const radix = base === undefined ? 10 : Number(plain(base));
@@ -135,9 +136,10 @@ function integer([value = 0n, base]: Value[]): Value {
   return raise('ValueError', 'invalid literal for int()');
 }
 
-function float(value: Value): Value {
+function float(machine: Machine, value: Value): Value {
   if (value instanceof Unknown) return value;
   if (isNumber(value)) return Number(value);
+  machine.budget.read(asText(value)?.length ?? 0);
   const text = asText(value)?.trim().toLowerCase();
   if (text === undefined) return new Unknown('a number of unknown origin');
   if (/^[-+]?(?:inf|infinity)$/.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
@@ -198,7 +200,7 @@ const itemMethods = {
     const method = findAttribute(machine, plain(self), 'count');
     const keys = findAttribute(machine, plain(self), 'keys');
     if (keys === undefined && method === undefined) return new Unknown('an unknown comparison');
-    for (const other of machine.iterate(plain(self))) if (other === key) return true;
+    for (const other of machine.iterate(plain(self))) if (isSame(machine, other, key)) return true;
     return false;
   },
   __len__: (machine: Machine, [self = null]: Value[]) => BigInt([...machine.iterate(plain(self))].length),

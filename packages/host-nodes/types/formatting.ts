@@ -11,7 +11,8 @@ const why = 'a text with an unknown part';
 
 /** `text % values`. */
 export function formatPercent(machine: Machine, template: string, values: Value): Value {
-  const positional = values instanceof Tuple ? [...values.items] : [values];
+  const positional = values instanceof Tuple ? values.items : [values];
+  let next = 0;
   let isKnown = true;
   machine.budget.text(template.length);
   const result = template.replaceAll(
@@ -19,7 +20,7 @@ export function formatPercent(machine: Machine, template: string, values: Value)
     (_, name, flags, width, precision, kind) => {
       if (kind === '%') return '%';
       const value =
-        name !== undefined && values instanceof Dict ? lookUp(machine, values, name) : positional.shift();
+        name !== undefined && values instanceof Dict ? lookUp(machine, values, name) : positional[next++];
       const text = value === undefined ? undefined : percentPart(machine, value, kind, precision);
       if (text === undefined) isKnown = false;
       const isZeros = flags.includes('0') && !/[sr]/.test(kind);
@@ -52,6 +53,7 @@ export function formatValue(machine: Machine, value: Value, spec: string): strin
   const isNumeric = isNumber(known) && typeof known !== 'boolean';
   let text = isNumeric ? formatNumber(known, kind ?? '', precision, group) : textOf(machine, value);
   if (text === undefined) return undefined;
+  machine.budget.text(text.length);
   if (!isNumeric && precision !== undefined) text = [...text].slice(0, Number(precision)).join('');
   if (isNumeric && sign === '+' && !text.startsWith('-')) text = `+${text}`;
   const usual = isNumeric ? (zero ? '=' : '>') : '<';
@@ -105,7 +107,9 @@ function general(value: number, digits: number, isFloat: boolean): string {
 function grouped(text: string, group: string): string {
   if (group === '') return text;
   const [whole = '', ...rest] = text.split('.');
-  return [whole.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, group), ...rest].join('.');
+  const isThird = (at: number) => at < whole.length && (whole.length - at) % 3 === 0;
+  const digits = [...whole].map((digit, at) => (/\d/.test(digit) && isThird(at + 1) ? digit + group : digit));
+  return [digits.join(''), ...rest].join('.');
 }
 
 /** Fills a text up to a width: `=` after its sign, `c` as `str.center` does. */

@@ -11,7 +11,7 @@ import type { Keywords, Value } from '../values/values.ts';
 export function sorted(machine: Machine, items: Iterable<Value>, keywords: Keywords): Value[] {
   const key = keywords.get('key') ?? null;
   const keyed = [...items].map((item) => ({ item, key: key === null ? item : machine.call(key, [item]) }));
-  const isReverse = plainTruth(plain(keywords.get('reverse') ?? false));
+  const isReverse = plainTruth(machine, plain(keywords.get('reverse') ?? false));
   machine.budget.spend(keyed.length);
   let isKnown = isReverse !== undefined || keyed.length < 2;
   const order = keyed.sort((left, right) => {

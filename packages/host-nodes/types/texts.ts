@@ -54,8 +54,11 @@ const plainMethods: Record<string, TextMethod> = {
   ljust: (text, args, machine) => padded(machine, text, args, '<'),
   rjust: (text, args, machine) => padded(machine, text, args, '>'),
   center: (text, args, machine) => padded(machine, text, args, 'c'),
-  expandtabs: (text, [size]) =>
-    size === undefined ? expandTabs(text) : new Unknown('a text with an unknown part'),
+  expandtabs: (text, [size], machine) => {
+    if (size !== undefined) return new Unknown('a text with an unknown part');
+    machine.budget.text(expandTabs(text).length);
+    return expandTabs(text);
+  },
   encode: (text, [encoding], machine, keywords) =>
     encoded(machine, text, asText(encoding ?? keywords.get('encoding'))),
   translate: (text, [table], machine) => translate(machine, text, table),
@@ -82,6 +85,7 @@ export const textMethods: Methods = {
   format_map: (machine, [self, map]) => {
     const names = new Map<string, Value>();
     if (!(map instanceof Dict)) return new Unknown('a text with an unknown part');
+    machine.budget.spend(map.entries.size);
     for (const { key, value } of map.entries.values()) if (typeof key === 'string') names.set(key, value);
     return formatBraces(machine, asText(self) ?? '', [], names);
   },
@@ -93,19 +97,23 @@ for (const [name, method] of Object.entries(plainMethods)) {
     if (text === undefined) return new Unknown('a text with an unknown part');
     const unknown = args.map(plain).find((arg) => arg instanceof Unknown);
     if (unknown !== undefined) return unknown;
-    machine.budget.text(text.length);
+    for (const part of [text, ...args.map(plain)])
+      machine.budget.read(
+        typeof part === 'string' ? part.length : part instanceof Tuple ? part.items.length : 0,
+      );
     return method(text, args.map(plain), machine, keywords);
   };
 }
 
 export const bytesMethods: Methods = {
-  decode: (_, [self, encoding], keywords) =>
-    self instanceof Bytes ? decoded(self, asText(encoding ?? keywords.get('encoding'))) : null,
+  decode: (machine, [self, encoding], keywords) =>
+    self instanceof Bytes ? decoded(machine, self, asText(encoding ?? keywords.get('encoding'))) : null,
   hex: () => new Unknown('bytes'),
 };
 
 /** Bytes as text; unknown where they are of an encoding that is not followed, or not of theirs. */
-export function decoded({ text }: Bytes, encoding = 'utf8'): Value {
+export function decoded(machine: Machine, { text }: Bytes, encoding = 'utf8'): Value {
+  machine.budget.text(3 * text.length, text.length);
   const name = encoding.toLowerCase().replaceAll(/[-_]/g, '');
   if (/^(?:latin1?|iso88591)$/.test(name)) return text;
   try {
@@ -126,7 +134,9 @@ export function encoded(machine: Machine, text: string, encoding = 'utf8'): Valu
 
 /** Tabs as `expandtabs` fills them. */
 function expandTabs(text: string): string {
-  return text.replaceAll(/([^\t\n]*)\t/g, (_, before) => before + ' '.repeat(8 - (before.length % 8)));
+  const filled = (line: string) =>
+    line.split('\t').reduce((before, after) => before + ' '.repeat(8 - (before.length % 8)) + after);
+  return text.split('\n').map(filled).join('\n');
 }
 
 /** A documentation text without the indentation of the code around it. */
@@ -136,7 +146,7 @@ export function cleaned(machine: Machine, doc: Value | undefined): Value {
   const [first = '', ...rest] = expandTabs(doc).split('\n');
   const margin = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
   const lines = [first.trimStart(), ...rest.map((line) => line.slice(Math.min(margin, line.length)))];
-  return lines.join('\n').replace(/^\n+/, '').replace(/\n+$/, '');
+  return strip(lines.join('\n'), '\n', true, true);
 }
 
 /** The part of a text that a search is for, and where it begins. */

@@ -16,10 +16,12 @@ import type { Value } from './values.ts';
 export function hashKey(machine: Machine, key: Value): string | undefined {
   machine.budget.spend();
   if (key instanceof Unknown) return undefined;
+  const text = key instanceof Bytes ? key.text : key;
+  if (typeof text === 'string') machine.budget.read(text.length);
   if (typeof key === 'string') return key.startsWith('\0') ? `\0s${key}` : key;
   if (key === null) return '\0none';
   if (typeof key === 'boolean') return `\0n${key ? 1 : 0}`;
-  if (typeof key === 'bigint' || typeof key === 'number') return `\0n${key}`;
+  if (typeof key === 'bigint' || typeof key === 'number') return `\0n${digitsOf(machine, key)}`;
   if (key instanceof Bytes) return `\0b${key.text}`;
   if (key instanceof Tuple) return tupleKey(machine, key);
   if (key instanceof Instance) {
@@ -31,6 +33,13 @@ export function hashKey(machine: Machine, key: Value): string | undefined {
     return raise('TypeError', 'unhashable type');
   }
   return `\0o${identity(key)}`;
+}
+
+/** Writing a large number takes as long as a text. */
+export function digitsOf(machine: Machine, number: bigint | number): string {
+  const digits = number.toString();
+  machine.budget.read(digits.length);
+  return digits;
 }
 
 function tupleKey(machine: Machine, { items }: Tuple): string | undefined {
@@ -75,6 +84,7 @@ export function put(machine: Machine, target: Dict, key: Value, value: Value): v
 export function putPair(machine: Machine, target: Dict, pair: Value): void {
   machine.heap.touch(target);
   for (const one of pair instanceof Several ? pair.items : [pair]) {
+    machine.budget.spend();
     if (one instanceof Unknown) {
       target.open ??= one.why;
       continue;
@@ -91,8 +101,10 @@ export function putPair(machine: Machine, target: Dict, pair: Value): void {
 /** Something unknown may have changed it in place. */
 export function leaveOpen(machine: Machine, value: Value, why: string): void {
   const target = plain(value);
+  machine.budget.spend();
   if (target instanceof List) {
     machine.heap.touch(target);
+    machine.budget.read(target.items.length);
     target.items = [new Several(why, [...target.items, new Unknown(why)])];
   } else if (target instanceof Dict || target instanceof PythonSet) {
     machine.heap.touch(target);
@@ -136,8 +148,10 @@ export function discard(machine: Machine, target: Collection, key: Value): void 
   const hash = hashKey(machine, key);
   machine.heap.touch(target);
   if (hash !== undefined) target.entries.delete(hash);
-  else
+  else {
+    machine.budget.spend(target.entries.size);
     for (const [other, entry] of target.entries) target.entries.set(other, { ...entry, conditional: true });
+  }
 }
 
 export function dictOf(machine: Machine, entries: Iterable<readonly [Value, Value]>): Dict {
@@ -168,19 +182,25 @@ export function asText(value: Value | undefined): string | undefined {
 }
 
 /** Whether a value counts as true; undefined where that is unknown. Objects with methods of their own come elsewhere. */
-export function plainTruth(value: Value): boolean | undefined {
+export function plainTruth(machine: Machine, value: Value): boolean | undefined {
   if (value instanceof Unknown) return undefined;
   if (value === null || value === false) return false;
   if (typeof value === 'string' || value instanceof Bytes) return lengthOf(value) > 0;
   if (typeof value === 'bigint') return value !== 0n;
   if (typeof value === 'number') return value !== 0;
   if (value instanceof List || value instanceof Tuple) {
-    const isSure = value.items.length === 0 || value.items.some((item) => !(item instanceof Several));
-    return isSure ? value.items.length > 0 : undefined;
+    for (const item of value.items) {
+      if (!(item instanceof Several)) return true;
+      machine.budget.spend();
+    }
+    return value.items.length === 0 ? false : undefined;
   }
   if (value instanceof Range) return value.length > 0n;
   if (value instanceof Dict || value instanceof PythonSet) {
-    for (const { conditional } of value.entries.values()) if (!conditional) return true;
+    for (const { conditional } of value.entries.values()) {
+      if (!conditional) return true;
+      machine.budget.spend();
+    }
     return value.entries.size > 0 || value.open !== undefined ? undefined : false;
   }
   return true;

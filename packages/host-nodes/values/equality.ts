@@ -2,26 +2,26 @@ import { addItem, hashKey, lookUp, plain } from './access.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, PythonSet } from './collections.ts';
 import { Class, Instance } from './objects.ts';
-import { Bytes, isCounted, Range, Tuple, Unknown } from './plain.ts';
+import { Bytes, isCounted, isSame, Range, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /** Whether two values are equal; undefined where that is unknown. Shared parts cost steps each time they are met. */
 export function equal(machine: Machine, left: Value, right: Value): boolean | undefined {
   machine.budget.spend();
   if (left instanceof Unknown || right instanceof Unknown) return undefined;
-  if (left === right) return true;
+  if (isSame(machine, left, right)) return true;
   const own = ownEqual(machine, left, right) ?? ownEqual(machine, right, left);
   if (own !== undefined) return own === 'unknown' ? undefined : own;
   const [a, b] = [plain(left), plain(right)];
   if (isNumber(a) && isNumber(b)) return numeric(a) === numeric(b) || Number(a) === Number(b);
-  if (a instanceof Bytes && b instanceof Bytes) return a.text === b.text;
+  if (a instanceof Bytes && b instanceof Bytes) return isSame(machine, a.text, b.text);
   if (a instanceof Tuple && b instanceof Tuple) return sameItems(machine, a.items, b.items);
   if (a instanceof List && b instanceof List) return sameItems(machine, a.items, b.items);
   if (a instanceof Dict && b instanceof Dict) return sameEntries(machine, a, b);
-  if (a instanceof PythonSet && b instanceof PythonSet) return sameSets(a, b);
+  if (a instanceof PythonSet && b instanceof PythonSet) return sameSets(machine, a, b);
   if (a instanceof Range && b instanceof Range) return sameRanges(a, b);
   if (isOpen(a) || isOpen(b)) return undefined;
-  return a === b;
+  return isSame(machine, a, b);
 }
 
 /** What the pack's own `__eq__` says. */
@@ -47,7 +47,7 @@ export function numeric(value: number | bigint | boolean): number | bigint {
 }
 
 function sameItems(machine: Machine, a: readonly Value[], b: readonly Value[]): boolean | undefined {
-  if (!isCounted(a) || !isCounted(b)) return undefined;
+  if (!isCounted(machine, a) || !isCounted(machine, b)) return undefined;
   if (a.length !== b.length) return false;
   let isKnown = true;
   for (const [index, item] of a.entries()) {
@@ -71,8 +71,9 @@ function sameEntries(machine: Machine, a: Dict, b: Dict): boolean | undefined {
   return isKnown ? true : undefined;
 }
 
-function sameSets(a: PythonSet, b: PythonSet): boolean | undefined {
+function sameSets(machine: Machine, a: PythonSet, b: PythonSet): boolean | undefined {
   if (a.open !== undefined || b.open !== undefined) return undefined;
+  machine.budget.spend(a.entries.size >> 2);
   return a.entries.size === b.entries.size && a.entries.keys().every((key) => b.entries.has(key));
 }
 
@@ -117,7 +118,8 @@ export function contains(machine: Machine, container: Value, item: Value): boole
     machine.budget.text(holder.length);
     return typeof part === 'string' ? holder.includes(part) : undefined;
   }
-  if (holder instanceof Bytes) return item instanceof Bytes ? holder.text.includes(item.text) : undefined;
+  if (holder instanceof Bytes)
+    return item instanceof Bytes ? contains(machine, holder.text, item.text) : undefined;
   if (holder instanceof Dict || holder instanceof PythonSet) return holdsKey(machine, holder, item);
   if (holder instanceof List || holder instanceof Tuple) return holdsItem(machine, holder.items, item);
   if (holder instanceof Range) return holdsNumber(holder, plain(item));

@@ -2,13 +2,13 @@ import type { Entry, Followed, Snapshot, Store } from './heap.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, Module } from './collections.ts';
 import { Class, Func } from './objects.ts';
-import { condition, isCounted, Several, Tuple, Unknown } from './plain.ts';
+import { condition, isCounted, isSame, Several, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /** One value for what two ways led to. What a way defined wins over what the other knows nothing of. */
 export function join(machine: Machine, left: Value, right: Value): Value {
   machine.budget.spend();
-  if (left === right) return left;
+  if (isSame(machine, left, right)) return left;
   if (definesMore(left, right)) return left;
   if (definesMore(right, left)) return right;
   if (left instanceof Unknown) return left;
@@ -28,14 +28,19 @@ function definesMore(value: Value, other: Value): boolean {
 
 /** Items that both ways begin with are sure; of the rest only what they may be. */
 function joinItems(machine: Machine, left: readonly Value[], right: readonly Value[]): Value[] {
-  machine.budget.spend(left.length >> 1);
-  if (left.length === right.length && isCounted(left) && isCounted(right))
+  machine.budget.spend((left.length + right.length) >> 1);
+  if (left.length === right.length && isCounted(machine, left) && isCounted(machine, right))
     return left.map((item, index) => join(machine, item, right[index] ?? null));
   let same = 0;
-  while (same < left.length && left[same] === right[same]) same += 1;
+  while (same < left.length && isSame(machine, left[same], right[same])) same += 1;
   const rest = [...left.slice(same), ...right.slice(same)];
   if (rest.length === 0) return [...left];
-  const items = new Set(rest.flatMap((item) => (item instanceof Several ? item.items : [item])));
+  const items = new Set<Value>();
+  for (const item of rest) {
+    const several = item instanceof Several ? item.items : [item];
+    machine.budget.spend(several.length);
+    for (const one of several) items.add(one);
+  }
   return [...left.slice(0, same), new Several(condition, [...items])];
 }
 

@@ -1,3 +1,4 @@
+import type { Machine } from './machine.ts';
 import { PythonObject, type Value } from './values.ts';
 
 /** A value that only running the pack, or a package outside of it, could show. It absorbs what is done with it. */
@@ -26,8 +27,16 @@ export class Several extends Unknown {
 }
 
 /** Whether it is known how many items there are, and where. */
-export function isCounted(items: readonly Value[]): boolean {
+export function isCounted(machine: Machine, items: readonly Value[]): boolean {
+  machine.budget.read(items.length);
   return !items.some((item) => item instanceof Several);
+}
+
+/** Whether two values are one, as texts of the same characters are. */
+export function isSame(machine: Machine, left: Value | undefined, right: Value | undefined): boolean {
+  if (typeof left === 'string' && typeof right === 'string' && left.length === right.length)
+    machine.budget.read(left.length);
+  return left === right;
 }
 
 /** What may be in a list, or may not. */

@@ -1,3 +1,4 @@
+import { digitsOf } from './access.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, Module, PythonSet } from './collections.ts';
 import { Class, Instance, Native } from './objects.ts';
@@ -26,7 +27,7 @@ export function reprOf(machine: Machine, value: Value): string | undefined {
   if (value instanceof Unknown) return undefined;
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'bigint') return digitsOf(machine, value);
   if (typeof value === 'number') return floatText(value);
   if (typeof value === 'string') return quoted(machine, value);
   if (value instanceof Bytes) return `b${quoted(machine, value.text)}`;
@@ -118,7 +119,7 @@ function dictText(machine: Machine, dict: Dict): string | undefined {
 function setText(machine: Machine, set: PythonSet): string | undefined {
   if (set.open !== undefined) return undefined;
   if (set.entries.size === 0) return set.frozen ? 'frozenset()' : 'set()';
-  const items = [...set.entries.values()].map(({ value }) => value);
+  const items = set.entries.values().map(({ value }) => value);
   return set.frozen ? listed(machine, 'frozenset({', items, '})') : listed(machine, '{', items, '}');
 }
 
