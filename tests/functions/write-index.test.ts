@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { handler } from '../../functions/write-index.ts';
-import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../lib/index/config-file.ts';
 import {
   catalogPath,
@@ -20,6 +19,7 @@ import { put as putRecord } from '../../lib/store/write.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
 import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
+import { keysBelow, readIndexFile as read } from '../support/bucket-objects.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
@@ -39,12 +39,6 @@ const published = {
 
 async function follow(...keys: Key[]): Promise<void> {
   expect(await handler(streamEventOf(...keys), context)).toEqual({ batchItemFailures: [] });
-}
-
-async function read(key: string) {
-  const { Body, ...headers } = await s3().send(new GetObjectCommand({ Bucket: bucketName(), Key: key }));
-  const { revision: _, ...content } = JSON.parse((await Body?.transformToString()) ?? '');
-  return { headers, content };
 }
 
 async function addPublishedNode(id: string): Promise<void> {
@@ -407,8 +401,8 @@ describe('writeIndex', () => {
   });
 
   test('writes only under index/', async () => {
-    const { Contents = [] } = await s3().send(new ListObjectsV2Command({ Bucket: bucketName() }));
-    expect(Contents.length).toBeGreaterThan(10);
-    expect(Contents.filter(({ Key }) => !/^(?:index\/v1|archives)\//.test(String(Key)))).toEqual([]);
+    const keys = await keysBelow('');
+    expect(keys.length).toBeGreaterThan(10);
+    expect(keys.filter((key) => !/^(?:index\/v1|archives)\//.test(key))).toEqual([]);
   });
 });

@@ -1,8 +1,9 @@
-import { GetObjectCommand, ListObjectsV2Command, type S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { expect, test } from '@jest/globals';
 import UploadSite from '../../infra/plugins/upload-site.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { buildSite, sitePage } from '../../packages/site/build.ts';
+import { keysBelow, readObject } from '../support/bucket-objects.ts';
 
 /** What the framework hands a plugin after `serverless deploy`, for the embedded S3. */
 function deployedWith(site: 'on' | 'off'): UploadSite {
@@ -18,27 +19,21 @@ function deployedWith(site: 'on' | 'off'): UploadSite {
   });
 }
 
-async function uploaded(): Promise<string[]> {
-  const { Contents = [] } = await s3().send(
-    new ListObjectsV2Command({ Bucket: bucketName(), Prefix: 'site/' }),
-  );
-  return Contents.map(({ Key = '' }) => Key).sort();
-}
-
 test('uploads nothing after a deployment unless the site is switched on', async () => {
   await deployedWith('off').hooks['after:deploy:deploy']?.();
 
-  expect(await uploaded()).toEqual([]);
+  expect(await keysBelow('site/')).toEqual([]);
 });
 
 test('uploads every file of the site after a deployment, with its type and how long it is kept', async () => {
   await deployedWith('on').hooks['after:deploy:deploy']?.();
   const files = await buildSite();
 
-  expect(await uploaded()).toEqual(files.map(({ path }) => path).sort());
-  const { Body, ContentType, CacheControl } = await s3().send(
-    new GetObjectCommand({ Bucket: bucketName(), Key: sitePage }),
-  );
-  expect([ContentType, CacheControl]).toEqual(['text/html; charset=utf-8', 'public, max-age=60']);
-  expect(await Body?.transformToString()).toContain('<h1 id="search-title">');
+  expect(await keysBelow('site/')).toEqual(files.map(({ path }) => path).sort());
+  const { headers, text } = await readObject(sitePage);
+  expect([headers.ContentType, headers.CacheControl]).toEqual([
+    'text/html; charset=utf-8',
+    'public, max-age=60',
+  ]);
+  expect(text).toContain('<h1 id="search-title">');
 });

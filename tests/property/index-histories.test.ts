@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/write-index.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
 import {
   catalogPath,
   configPath,
@@ -43,6 +42,7 @@ import {
 } from '../../packages/admin/registry/publishers.ts';
 import { putPersonalAccessToken } from '../../packages/admin/registry/tokens.ts';
 import { demo } from '../../tools/local/demo.ts';
+import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';
 import { check, count, counts } from '../support/property-runs.ts';
 import { fc } from '../support/properties.ts';
@@ -149,11 +149,9 @@ const actions = {
 type Step = [action: keyof typeof actions, label: Label];
 
 async function readFile<Content>(key: string): Promise<Content | undefined> {
-  const answer = await s3()
-    .send(new GetObjectCommand({ Bucket: bucketName(), Key: key }))
-    .catch(() => undefined);
-  if (!answer) return undefined;
-  const { revision: _, ...content } = JSON.parse((await answer.Body?.transformToString()) ?? '');
+  const file = await readObject(key).catch(() => undefined);
+  if (!file) return undefined;
+  const { revision: _, ...content } = JSON.parse(file.text);
   return content as Content;
 }
 
@@ -324,9 +322,8 @@ async function requireIndex(subject: Subject): Promise<void> {
 }
 
 async function requireNothingPrivate(nodeId: string, catalog: string): Promise<void> {
-  const Prefix = nodePath(nodeId).replace(/\.json$/, '');
-  const { Contents = [] } = await s3().send(new ListObjectsV2Command({ Bucket: bucketName(), Prefix }));
-  const own = Contents.map(({ Key = '' }) => Key).filter((key) => /^[./]/.test(key.slice(Prefix.length)));
+  const prefix = nodePath(nodeId).replace(/\.json$/, '');
+  const own = (await keysBelow(prefix)).filter((key) => /^[./]/.test(key.slice(prefix.length)));
   const texts = await Promise.all(own.map(async (key) => JSON.stringify(await readFile(key))));
   const secrets = [secretEmail, owner, 'token_', 'tags_admin', 'revision', 'touched', '_by"', 'members'];
   for (const secret of secrets) expect(texts.join('') + catalog).not.toContain(secret);

@@ -1,8 +1,6 @@
 import './patience.ts';
 import { queue, runQueue } from './queue.ts';
 import { randomBytes } from 'node:crypto';
-import { GetObjectCommand } from '@aws-sdk/client-s3';
-import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { callerHash } from '../../lib/caller.ts';
 import { lostAfterMs } from '../../lib/notifications/outbox.ts';
 import { enqueue } from '../../lib/notifications/queue.ts';
@@ -18,6 +16,7 @@ import { absent } from '../../lib/store/items.ts';
 import { type Key, keyOf, notificationKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { put, remove, update } from '../../lib/store/write.ts';
+import { readObject } from './bucket-objects.ts';
 
 const soon = () => ({ deadline: Date.now() + 5000 });
 
@@ -59,9 +58,8 @@ export async function storedNotification(key: Key): Promise<NotificationRecord> 
 
 /** The public status that a notification is to show. */
 export async function shownStatus(record: NotificationRecord | undefined) {
-  const command = new GetObjectCommand({ Bucket: bucketName(), Key: String(record?.status_key) });
-  const { Body, CacheControl: cacheControl, ContentType: contentType } = await s3().send(command);
-  return { content: JSON.parse(String(await Body?.transformToString())), cacheControl, contentType };
+  const { headers, text } = await readObject(String(record?.status_key));
+  return { content: JSON.parse(text), cacheControl: headers.CacheControl, contentType: headers.ContentType };
 }
 
 /** Makes the time of the next attempt come, as if this much had passed since. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
 import {
   catalogPath,
@@ -11,6 +11,7 @@ import {
 } from '../../../lib/index/paths.ts';
 import { rebuildIndex } from '../registry/index-files.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
+import { readIndexFile } from '../../../tests/support/bucket-objects.ts';
 import { intercept } from '../../../tests/support/intercept.ts';
 import { putObject } from '../../../tests/support/uploads.ts';
 import { zip } from '../../../tests/support/zip.ts';
@@ -37,9 +38,7 @@ async function put(key: string, content: object): Promise<void> {
 }
 
 async function read(key: string) {
-  const { Body } = await s3().send(new GetObjectCommand({ Bucket: bucketName(), Key: key }));
-  const { revision: _, ...content } = JSON.parse((await Body?.transformToString()) ?? '');
-  return content;
+  return (await readIndexFile(key)).content;
 }
 
 const labels = Array.from({ length: 20 }, (_, minor) => `1.${minor}.0`);
