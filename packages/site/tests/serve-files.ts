@@ -28,6 +28,7 @@ export interface Listed {
   readme?: IndexedReadme;
 }
 
+const built = buildSite().then((files) => new Map(files.map((file) => [file.path, file])));
 const pieces = 16;
 /** Generated ones are alike. */
 const maxChecked = 100;
@@ -66,10 +67,10 @@ export interface SiteHost {
 
 /** Serves the built site and an index, as a distribution in front of a bucket does: compressed, and 404 for the rest. */
 export async function serveSite(listed: readonly Listed[]): Promise<SiteHost> {
-  const built = new Map((await buildSite()).map((file) => [file.path, file]));
+  const pages = await built;
   const server: Server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname.slice(1));
-    const page = built.get(path);
+    const page = pages.get(path);
     const content = page?.content ?? host.index.get(path);
     const status = (await host.disturb?.(path)) ?? (content === undefined ? 404 : 200);
     if (content === undefined || status !== 200) return void response.writeHead(status).end();
