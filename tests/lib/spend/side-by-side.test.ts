@@ -63,17 +63,17 @@ function expectedFields(limits: Limits, account: Item): string {
 describe('the RateLimit of every answer', () => {
   test.each<[string, Limits, number[]]>([
     [
-      'of 40 that all succeed',
+      'of 20 that all succeed',
       { credits_per_day: 5000, tasks_per_day: 100, requests_per_minute: 100 },
       [200],
     ],
     [
-      'of 40 that meet the limit of credits',
+      'of 20 that meet the limit of credits',
       { credits_per_day: 300, tasks_per_day: 100, requests_per_minute: 100 },
       [200, 429],
     ],
     [
-      'of 40 that meet the limit of requests',
+      'of 20 that meet the limit of requests',
       { credits_per_day: 5000, tasks_per_day: 100, requests_per_minute: 9 },
       [200, 429],
     ],
@@ -81,7 +81,7 @@ describe('the RateLimit of every answer', () => {
     const user = await spender(limits);
     trace();
     const answered = await Promise.all(
-      Array.from({ length: 40 }, (_, index) =>
+      Array.from({ length: 20 }, (_, index) =>
         traced(() => pay(user, proxyNames[index % proxyNames.length])),
       ),
     );
@@ -98,14 +98,14 @@ describe('the RateLimit of every answer', () => {
   });
 });
 
-describe('64 calls of one caller at the same time', () => {
+describe('32 calls of one caller at the same time', () => {
   test('do not meet each other in conflicts: each asks the store the same as one alone', async () => {
     const [alone, user] = [await spender(), await spender({ credits_per_day: 100_000 })];
     // The first task of a day lists its caller, too.
     await Promise.all([pay(user), pay(alone)]);
     trace();
     const quiet = await traced(() => pay(alone));
-    const answered = await Promise.all(Array.from({ length: 64 }, () => traced(() => pay(user))));
+    const answered = await Promise.all(Array.from({ length: 32 }, () => traced(() => pay(user))));
 
     const commands = quiet.calls.map(({ command }) => command);
     for (const { answer, calls } of answered)
