@@ -15,6 +15,7 @@ import { publisherView, requireMember } from '../../../lib/registry/publishers.t
 import { publisherRecord } from '../../../lib/registry/records.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import type { NodeInput } from '../../../lib/schemas/node.ts';
+import { stopDate } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import { addNode, addPublisher, storedNode } from '../../support/registry.ts';
 
@@ -61,6 +62,7 @@ describe('changeNode', () => {
   });
 
   test('fails with conflict after losing a hundred races', async () => {
+    stopDate();
     const writes = beforeEachWrite(() =>
       Promise.reject(new ConditionalCheckFailedException({ message: 'lost', $metadata: {} })),
     );
