@@ -4,6 +4,7 @@ import { handler } from '../../functions/update-host-node.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { HostNode } from '../../lib/schemas/host-node.ts';
 import { duringNextWrite } from '../support/admin.ts';
+import { stopDate } from '../support/clock.ts';
 import { intercept } from '../support/intercept.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
@@ -241,6 +242,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
     });
 
     test('returns 409 after losing a hundred rounds', async () => {
+      stopDate();
       let rounds = 0;
       intercept(dynamodb, async ({ command, send }) => {
         if (command !== 'UpdateItemCommand') return send();

@@ -13,6 +13,7 @@ import { banPublisher, unbanPublisher } from '../../../packages/admin/registry/p
 import { addTrust, removeTrust } from '../../../packages/admin/registry/trusts.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
+import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { setFields, storedNode } from '../../support/registry.ts';
 import { publish, storedVersion } from '../../support/uploads.ts';
@@ -365,6 +366,7 @@ describe('complete', () => {
   });
 
   test('fails with conflict after losing a hundred rounds', async () => {
+    stopDate();
     const upload = await publish('contested', '1.0.0');
     await activate(upload);
     let rounds = 0;

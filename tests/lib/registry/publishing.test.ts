@@ -8,6 +8,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../packages/admin/registry/tokens.ts';
 import { readUpload } from '../../../lib/registry/upload-state.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
+import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { duringNextWrite } from '../../support/admin.ts';
 import {
@@ -160,6 +161,7 @@ describe('publishing a version', () => {
   });
 
   test('fails with conflict after losing a hundred rounds', async () => {
+    stopDate();
     intercept(dynamodb, async ({ command, send }) => {
       if (command !== 'TransactWriteItemsCommand') return send();
       const CancellationReasons = [{ Code: 'ConditionalCheckFailed' }];
