@@ -122,14 +122,6 @@ describe('a bundle', () => {
     },
   );
 
-  test.each(proxies)('%s loads nothing of the SDK before a request needs it', async (name) => {
-    // Checked without a clock: it is what makes them start fast.
-    const { first, whole } = await loads(name);
-
-    expect(first.inputs.filter((file) => /@aws-sdk|@smithy/.test(file))).toEqual([]);
-    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-dynamodb'))).toBe(true);
-  });
-
   test('finalize-upload contains the S3 client', async () => {
     const { whole } = await loads('finalize-upload');
 
