@@ -264,7 +264,7 @@ const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/paid\/idempotency-key/, ({ idempotent }) => idempotent === true],
   [/^lib\/(?:spend\/|paid\/uploads)/, ({ paid }) => paid !== undefined],
   [/^lib\/(?:http\/admit|auth\/)/, ({ access }) => access !== 'anyone'],
-  // lib/paid/nothing-sent.ts gives them other codes; a bulk read writes nothing.
+  // lib/paid/run-request.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/send/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
 ];
 /** Of files that several endpoints share, what one of them does not call. */

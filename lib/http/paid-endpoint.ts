@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { callerName } from '../caller.ts';
+import * as config from '../config.ts';
 import type { BodyOf, Contract } from '../contract.ts';
 import { log } from '../log.ts';
 import { IdempotencyKey } from '../paid/idempotency-key.ts';
-import type { Outgoing } from '../paid/participant.ts';
-import { participantsOf } from '../paid/participants.ts';
-import { type PreparedRequest, runRequest } from '../paid/run-request.ts';
+import { type Money, moneyOf } from '../paid/money.ts';
+import { relayOf } from '../paid/relay.ts';
+import { type Outgoing, type PreparedRequest, runRequest } from '../paid/run-request.ts';
 import { withUploads } from '../paid/uploads.ts';
-import type { StartedTask } from '../providers/provider.ts';
+import type { StartedTask } from '../providers/provider-call.ts';
 import { jsonAnswer } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
 import { type Call, lambdaHandler, type ReplyBody } from './endpoint.ts';
@@ -20,19 +21,23 @@ export function paidEndpoint<C extends Contract>(
 ) {
   return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
     const { requestId, context } = call;
-    const body = await withUploads(context, callerName(call.caller), call.body);
-    const request = { attempt: randomUUID(), caller: callerName(call.caller), body, requestId, context };
+    const caller = callerName(call.caller);
+    const body = await withUploads(context, caller, call.body);
+    const request = { attempt: randomUUID(), caller, body, requestId, context };
     const key = keyed && new IdempotencyKey({ ...keyed, ...request });
-    const surrounding = participantsOf(contract, request, key, (given) =>
-      callOf({ ...call, body: given as BodyOf<C> }),
-    );
+    let money: Money | undefined;
+    const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
+    const relay = isRelayed ? relayOf(contract, request, () => money?.usageName) : undefined;
+    money = moneyOf(contract, request, { keyHash: key?.keyHash, ticketHash: relay?.ticketHash });
+    const outgoing = callOf({ ...call, body: (relay?.relayedBody ?? body) as BodyOf<C> });
     const send: PreparedRequest['send'] = async () => {
       // What dies now, by time, memory or a kill, leaves no other line.
       log('info', 'sending');
-      const { task, reply } = await surrounding.call.send();
-      const started = { task, reply, ceiling: surrounding.ceiling };
-      return { answer: jsonAnswer(contract.status, replyOf(started, call)), task };
+      const started = { ...(await outgoing.send()), ceiling: money?.ceiling };
+      return { answer: jsonAnswer(contract.status, replyOf(started, call)), task: started.task };
     };
-    return runRequest({ ...surrounding, isPaid: true, send, context }, progress);
+    // In the order in which they prepare: a replay needs none of the others, and money is reserved last.
+    const participants = [key, relay, outgoing, money].filter((each) => each !== undefined);
+    return runRequest({ participants, isPaid: true, send, context }, progress);
   });
 }

@@ -5,7 +5,7 @@ import { type Context, contextOf } from '../context.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import type { Answer } from '../paid/participant.ts';
+import type { Answer } from '../paid/run-request.ts';
 import { errorAnswer, jsonAnswer, logRequest } from './answer.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 

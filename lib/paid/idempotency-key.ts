@@ -8,7 +8,7 @@ import { absent, type Clause, type Condition, typedRead } from '../store/items.t
 import { idempotencyKey, idempotencyPartKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
-import type { Answer, Participant, Sent } from './participant.ts';
+import type { Answer, Participant, Sent } from './run-request.ts';
 
 /*
  * One record per key and caller. A paid request leaves only from `sent`, and no record goes back from there

@@ -3,11 +3,9 @@ import type { Contract } from '../contract.ts';
 import { type ApiError, isRefused } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { describeError, log, note } from '../log.ts';
-import type { AccountRecord } from '../spend/account.ts';
+import { type AccountRecord, rateLimitFields } from '../spend/account.ts';
 import { ceilingOf, type Task } from '../spend/limits.ts';
-import { rateLimitFields } from '../spend/rate-limit-fields.ts';
-import { reserve } from '../spend/reserve.ts';
-import { settle } from '../spend/settle.ts';
+import { reserve, settle, warnOnce } from '../spend/reservation.ts';
 import {
   completeUsage,
   listDayCaller,
@@ -16,9 +14,8 @@ import {
   type UsageResult,
   usageName,
 } from '../spend/usage-records.ts';
-import { warnOnce } from '../spend/warnings.ts';
 import { dayOf } from '../windows.ts';
-import type { PaidRequest, Participant, Sent } from './participant.ts';
+import type { PaidRequest, Participant, Sent } from './run-request.ts';
 
 interface Spending {
   task: Task;

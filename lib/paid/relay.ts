@@ -12,7 +12,7 @@ import { statusKey } from '../notifications/status-key.ts';
 import { absent } from '../store/items.ts';
 import { ticketKey } from '../store/keys.ts';
 import { put } from '../store/write.ts';
-import type { Answer, PaidRequest, Participant } from './participant.ts';
+import type { Answer, PaidRequest, Participant } from './run-request.ts';
 
 type Notifies = NonNullable<Contract['notifies']>;
 

@@ -1,6 +1,5 @@
 import type { ErrorDetail } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { cleanText } from './provider-text.ts';
 
 /** A provider's reason for not accepting a request, cleaned for our caller. */
 interface ErrorReply {
@@ -54,4 +53,28 @@ function cleanedBy(key: string): (detail: ErrorDetail) => ErrorDetail {
     path: clean(path),
     message: clean(message) || 'was rejected by the provider',
   });
+}
+
+const maxTextLength = 300;
+
+/** Cleans a provider's text for our caller: one short line, without our key or an image that it may repeat. */
+export function cleanText(text: unknown, key: string, maxLength = maxTextLength): string {
+  if (typeof text !== 'string') return '';
+  const line = text
+    .replaceAll(key, '…')
+    .slice(0, 100 * maxLength)
+    .replace(/[\w+/=-]{64,}/g, '…')
+    .replace(/<[^<>]*>/g, ' ')
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
+  const shown = line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
+  return shown.toWellFormed();
+}
+
+/** A Retry-After header, which is a number of seconds or a date, as milliseconds from now. */
+export function readRetryAfter(header: string | undefined): number | undefined {
+  const value = header?.trim() ?? '';
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const date = /^[A-Z][a-z]{2},? /.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

@@ -2,11 +2,26 @@ import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { log } from '../log.ts';
-import { idCandidates } from './id-candidates.ts';
-import { readErrorReply } from './error-reply.ts';
-import type { BoughtTask, Provider } from './provider.ts';
-import { readCredits, readTaskId } from './reply-fields.ts';
-import { readRetryAfter } from './retry-after.ts';
+import type { StoredSecret } from '../aws/stored-secret.ts';
+import { readErrorReply, readRetryAfter } from './error-reply.ts';
+import { idCandidates, readCredits, readTaskId } from './reply-fields.ts';
+
+/** Everything that makes one provider different from another: a third one is one more of these. */
+export interface Provider {
+  name: string;
+  url: string;
+  key: StoredSecret;
+  keyHeader: string;
+  keyScheme: string;
+  /** Whether its replies repeat what was sent, and so may be as large as the request. */
+  echoesRequest: boolean;
+}
+
+/** A task that a provider started, and the price if the provider names one. */
+export interface BoughtTask {
+  taskId: string;
+  credits?: number | undefined;
+}
 
 /** The result of sending a request once. */
 export type ExchangeResult = Taken | Refused | Unknown;

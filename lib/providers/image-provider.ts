@@ -3,8 +3,8 @@ import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import { isObject } from '../json.ts';
 import { type RelightReply, type RelightRequest, RelightStatus } from '../schemas/relight.ts';
-import { ProviderCall } from './provider-call.ts';
-import type { Provider, StartedTask } from './provider.ts';
+import { ProviderCall, type StartedTask } from './provider-call.ts';
+import type { Provider } from './exchange.ts';
 
 const imageProvider = config.atStart(
   config.configured((): Provider => {

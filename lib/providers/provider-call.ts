@@ -2,9 +2,8 @@ import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { note } from '../log.ts';
-import { type ExchangeResult, exchange } from './exchange.ts';
-import type { BoughtTask, Provider } from './provider.ts';
-import { errorFor } from './provider-errors.ts';
+import { TransportError } from '../outgoing/http-request.ts';
+import { type BoughtTask, type ExchangeResult, exchange, type Provider } from './exchange.ts';
 
 interface PaidCall {
   path: string;
@@ -12,10 +11,11 @@ interface PaidCall {
   context: Context;
 }
 
-/** A task that the provider started, with the reply that says so. */
-interface StartedTask {
+/** A task with the reply that names it, and the credits that are counted if that names no price. */
+export interface StartedTask {
   task: BoughtTask;
   reply: JsonObject;
+  ceiling?: number | undefined;
 }
 
 /** The reply must be here by then, however much is left of the invocation. */
@@ -95,4 +95,39 @@ function waitBeforeRetry(result: ExchangeResult): number | undefined {
   if (result.status !== 429 || result.code !== 'provider_busy') return undefined;
   const { retryAfterMs } = result;
   return retryAfterMs === undefined || retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs + jitter;
+}
+
+type Failure = Exclude<ExchangeResult, { payment: 'taken' }>;
+
+const connectionLost =
+  'The connection to the provider was lost before its reply came, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.';
+
+/** Our caller's error for a call that started no task that we can name. */
+function errorFor(result: Failure): ApiError {
+  if (result.payment === 'refused') return refusalError(result);
+  const { code, cause, task } = result;
+  const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
+  return new ApiError(code, { ...(isLost && { message: connectionLost }), cause, payment: 'unknown', task });
+}
+
+function refusalError({
+  code,
+  text,
+  details,
+  retryAfterMs,
+  cause,
+}: Failure & { payment: 'refused' }): ApiError {
+  const isAboutTheRequest = code === 'provider_rejected';
+  const isBusy = code === 'provider_busy' && retryAfterMs !== undefined;
+  return new ApiError(code, {
+    ...(isAboutTheRequest && text && { message: `The provider rejected the request: ${withFullStop(text)}` }),
+    ...(isAboutTheRequest && { details }),
+    ...(isBusy && { headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } }),
+    cause,
+    payment: 'refused',
+  });
+}
+
+function withFullStop(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -6,8 +6,8 @@ import * as config from '../config.ts';
 import type { JsonObject } from '../json.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
-import { ProviderCall } from './provider-call.ts';
-import type { Provider, StartedTask } from './provider.ts';
+import { ProviderCall, type StartedTask } from './provider-call.ts';
+import type { Provider } from './exchange.ts';
 import { readCreatedAt, readFields } from './reply-fields.ts';
 
 /** A started video task: what every answer has, and what the provider repeats of the request. */

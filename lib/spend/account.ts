@@ -2,7 +2,7 @@ import { callerHash } from '../caller.ts';
 import { dueShard } from '../store/due.ts';
 import { type Changes, Plus, typedRead } from '../store/items.ts';
 import { accountKey, type Key } from '../store/keys.ts';
-import { dayOf, minuteOf, startOfMinute, type WindowKind } from '../windows.ts';
+import { dayOf, minuteOf, secondsLeft, startOfMinute, type WindowKind, windowSeconds } from '../windows.ts';
 import { defaultLimits, type LimitName, type Limits } from './limits.ts';
 
 /*
@@ -100,6 +100,24 @@ export function counterName({ counter }: Counted, time: number) {
     : (`${counter}:${dayOf(time)}` as const);
 }
 
+/**
+ * What an account leaves its caller, as the fields of draft-ietf-httpapi-ratelimit-headers: one member for each limit
+ * that is set, and none where there is no limit.
+ */
+export function rateLimitFields(account: AccountRecord, time = Date.now()): Record<string, string> {
+  const limits = limitsOf(account.terms);
+  const set = counted.filter(({ limit }) => limits[limit] > 0);
+  if (set.length === 0) return {};
+  const policies = set.map(
+    ({ limit, policy, window }) => `"${policy}";q=${limits[limit]};w=${windowSeconds(window)}`,
+  );
+  const states = set.map((each) => {
+    const left = Math.max(0, limits[each.limit] - (account[counterName(each, time)] ?? 0));
+    return `"${each.policy}";r=${left};t=${secondsLeft(each.window, time)}`;
+  });
+  return { 'ratelimit-policy': policies.join(', '), ratelimit: states.join(', ') };
+}
+
 /** Adds what an attempt that began at a time reserves, or settles, to its day and to its minute. */
 export function adding(
   at: number,
@@ -136,7 +154,7 @@ export function shownMinute(minute: number): string {
  * for ever. Minutes are closed by the sweep, which alone may remove what they have spent.
  */
 export function pastCounters(seen: AccountRecord | undefined, now: number): Record<string, null> {
-  const yesterday = dayOf(now - 1000 * windowDay);
+  const yesterday = dayOf(now - 24 * 60 * 60 * 1000);
   const past = Object.keys(seen ?? {}).filter((name) => {
     const [, day] = /^(?:credits|tasks|warned):(.*)$/.exec(name) ?? [];
     if (day !== undefined) return day < yesterday;
@@ -145,5 +163,3 @@ export function pastCounters(seen: AccountRecord | undefined, now: number): Reco
   });
   return Object.fromEntries(past.map((name) => [name, null]));
 }
-
-const windowDay = 24 * 60 * 60;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/sweep-spending.ts';
 import { callerHash } from '../../lib/caller.ts';
-import { reserve } from '../../lib/spend/reserve.ts';
+import { reserve } from '../../lib/spend/reservation.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { stopDate } from '../support/clock.ts';
 import { intercept } from '../support/intercept.ts';

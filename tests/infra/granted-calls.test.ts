@@ -15,7 +15,7 @@ import { handler as updateNode } from '../../functions/update-node.ts';
 import { handler as writeIndex } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
-import { reserve } from '../../lib/spend/reserve.ts';
+import { reserve } from '../../lib/spend/reservation.ts';
 import { openUsage } from '../../lib/spend/usage-records.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';

@@ -7,7 +7,7 @@ import {
   ticketHash,
   ttlFrom,
 } from '../../lib/notifications/records.ts';
-import { reserve } from '../../lib/spend/reserve.ts';
+import { reserve } from '../../lib/spend/reservation.ts';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
 import { absent } from '../../lib/store/items.ts';
 import { notificationKey, ticketKey } from '../../lib/store/keys.ts';

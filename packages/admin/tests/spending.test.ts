@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { callerName } from '../../../lib/caller.ts';
-import { reserve } from '../../../lib/spend/reserve.ts';
+import { reserve } from '../../../lib/spend/reservation.ts';
 import { openUsage, usageName } from '../../../lib/spend/usage-records.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { newContext } from '../registry/administration.ts';

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
-import type { Participant } from '../../../lib/paid/participant.ts';
-import { runRequest } from '../../../lib/paid/run-request.ts';
+import { type Participant, runRequest } from '../../../lib/paid/run-request.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { timed } from '../../support/timed.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { withLogFields } from '../../../lib/log.ts';
 import { ProviderCall } from '../../../lib/providers/provider-call.ts';
-import type { Provider } from '../../../lib/providers/provider.ts';
+import type { Provider } from '../../../lib/providers/exchange.ts';
 
 interface Reply {
   status: number;

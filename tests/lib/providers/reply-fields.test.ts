@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { readCreatedAt, readCredits, readFields, readTaskId } from '../../../lib/providers/reply-fields.ts';
+import {
+  idCandidates,
+  readCreatedAt,
+  readCredits,
+  readFields,
+  readTaskId,
+} from '../../../lib/providers/reply-fields.ts';
 import { MultiframeVideoReply } from '../../../lib/schemas/multiframe-video.ts';
 import { TextToVideoReply } from '../../../lib/schemas/text-to-video.ts';
 
@@ -119,5 +125,33 @@ describe('the creation time of a provider reply', () => {
     expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(Date.parse(time)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(time)).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+describe('what may be the id of a task', () => {
+  test.each([
+    ['a field id', { id: '77' }, {}, { 'body.id': '77' }],
+    ['a list', { tasks: [{ taskId: 'a-1' }] }, {}, { 'body.tasks.0.taskId': 'a-1' }],
+    ['a nested number', { result: { task: { uuid: 12 } } }, {}, { 'body.result.task.uuid': '12' }],
+    ['a header', {}, { 'x-task-id': 'b.2' }, { 'headers.x-task-id': 'b.2' }],
+  ])('finds an id in %s', (_, content, headers, expected) => {
+    expect(idCandidates(content, headers)).toEqual(expected);
+  });
+
+  test.each([
+    ['a prompt', { prompt: 'a secret plan' }],
+    ['a ticket of ours', { callback_id: 'x'.repeat(43) }],
+    ['a name that only ends so', { valid: 'yes', paid: '1' }],
+    ['a text with blanks', { id: 'not an id' }],
+  ])('finds no id in %s', (_, content) => {
+    expect(idCandidates(content, {})).toEqual({});
+  });
+
+  test('bounds the candidates, however many there are and however deep they lie', () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`n${index}_id`, 'x']));
+    const deep = { a: { b: { c: { d: { e: { id: 'x' } } } } } };
+
+    expect(Object.keys(idCandidates(many, {}))).toHaveLength(10);
+    expect(idCandidates(deep, {})).toEqual({});
   });
 });

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Money } from '../../../lib/paid/money.ts';
 import { keyOfAccount, openMinutes } from '../../../lib/spend/account.ts';
-import { reserve } from '../../../lib/spend/reserve.ts';
-import { settle } from '../../../lib/spend/settle.ts';
+import { reserve, settle } from '../../../lib/spend/reservation.ts';
 import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
 import {
   type Attempt,

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { note } from '../log.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
@@ -15,11 +16,12 @@ import {
   dayOfMinute,
   keyOfAccount,
   limitsOf,
+  pastCounters,
+  rateLimitFields,
   shardOf,
   shownMinute,
   type Terms,
 } from './account.ts';
-import { rateLimitFields } from './rate-limit-fields.ts';
 
 interface Request {
   caller: string;
@@ -153,4 +155,50 @@ function heldAtMost(account: AccountRecord, { counter }: Counted, at: number): n
   );
   const name = counter === 'credits' ? 'credits' : 'running';
   return minutes.reduce((sum, minute) => sum + (account[`${name}@${minute}`] ?? 0), 0);
+}
+
+interface Settlement {
+  caller: string;
+  /** When the attempt began. */
+  at: number;
+  /** The reservation, and the part of it that stays counted. */
+  ceiling: number;
+  credits: number;
+  /** Rejected tasks don't count. */
+  isTask: boolean;
+}
+
+/**
+ * Turns what was reserved into what the task cost. To be called once, after the usage record is known to say so; if the
+ * store does not answer, closing the minute makes up for it. The account is as it is afterwards.
+ */
+export async function settle(
+  context: Context,
+  { caller, at, ceiling, credits, isTask }: Settlement,
+  seen: AccountRecord,
+): Promise<AccountRecord | undefined> {
+  const changes: Changes<AccountRecord> = {
+    ...pastCounters(seen, Date.now()),
+    ...adding(at, { credits: credits - ceiling, tasks: isTask ? 0 : -1, running: -1 }),
+  };
+  const result = await update<AccountRecord>(context, keyOfAccount(caller), changes, [
+    [`tasks@${minuteOf(at)}`, 'exists'],
+  ]);
+  return result.written ? result.item : result.found;
+}
+
+const warningPercents = [95, 80];
+
+/** Notes in the log line, once a day each, that a caller has used 80 or 95 percent of a daily limit. */
+export async function warnOnce(context: Context, account: AccountRecord, at: number): Promise<void> {
+  const limits = limitsOf(account.terms);
+  const daily = counted.filter(({ limit, window }) => window === 'day' && limits[limit] > 0);
+  const used = daily.map((each) => (100 * (account[counterName(each, at)] ?? 0)) / limits[each.limit]);
+  const passed = warningPercents.find((percent) => used.some((share) => share >= percent));
+  const name = `warned:${dayOf(at)}` as const;
+  if (passed === undefined || (account[name] ?? 0) >= passed) return;
+  const { written } = await update<AccountRecord>(context, account, { [name]: passed }, [
+    [name, 'at most', passed - 1],
+  ]);
+  if (written) note({ budget_warning: passed });
 }
