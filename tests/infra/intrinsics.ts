@@ -1,17 +1,22 @@
 import type { Part } from '../../infra/plugins/references.ts';
 
-/** An intrinsic function as text, near enough to the short forms that people write. */
-export function asText(part: Part): string {
-  if (typeof part === 'string') return part;
+/** A part of a template with its intrinsic functions as text, near enough to the short forms that people write. */
+export function plain(part: Part): Part {
+  if (Array.isArray(part)) return part.map(plain);
+  if (typeof part !== 'object' || part === null) return part;
   const [key, value] = Object.entries<Part>(part)[0] ?? [];
   if (key === 'Ref') return `\${${value}}`;
   if (key === 'Fn::GetAtt') return `\${${value.join('.')}}`;
-  if (key === 'Fn::Select') return String(asList(value[1])[value[0]]);
-  if (key !== 'Fn::Sub') return JSON.stringify(part);
+  if (key === 'Fn::Split') return plain(value[1]).split(value[0]);
+  if (key === 'Fn::Join') return value[1].map(plain).join(value[0]);
+  if (key !== 'Fn::Sub')
+    return Object.fromEntries(Object.entries(part).map(([name, it]) => [name, plain(it)]));
   const [text, own = {}] = Array.isArray(value) ? value : [value];
-  return Object.entries(own).reduce((whole, [name, it]) => whole.replace(`\${${name}}`, asText(it)), text);
+  return Object.entries(own).reduce((whole, [name, it]) => whole.replace(`\${${name}}`, plain(it)), text);
 }
 
-function asList({ 'Fn::Split': [separator, text] }: Part): string[] {
-  return text.split(separator);
+/** The same of what is text once its intrinsic functions are. */
+export function asText(part: Part): string {
+  const it = plain(part);
+  return typeof it === 'string' ? it : JSON.stringify(it);
 }

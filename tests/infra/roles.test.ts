@@ -65,18 +65,23 @@ describe('the roles', () => {
     );
   });
 
-  test('exist once per function, for Lambda only', () => {
+  test('exist once per function for Lambda only, and once for CodeDeploy', () => {
     const functions = Object.values(stage.template.Resources).filter(
       ({ Type }) => Type === 'AWS::Lambda::Function',
     );
     const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
 
     expect(new Set(roles).size).toBe(15);
-    for (const role of roles) {
-      const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
-      expect(trust).toEqual([
-        { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
-      ]);
+    for (const role of [...roles, 'RolloutRole']) {
+      const { AssumeRolePolicyDocument, Policies, ...rest } =
+        stage.template.Resources[role]?.Properties ?? {};
+      const Service = role === 'RolloutRole' ? 'codedeploy.amazonaws.com' : 'lambda.amazonaws.com';
+      // A name of the stage's own would be taken in a second region.
+      expect([Policies.length, rest]).toEqual([1, {}]);
+      expect(AssumeRolePolicyDocument).toEqual({
+        Version: '2012-10-17',
+        Statement: [{ Effect: 'Allow', Principal: { Service }, Action: 'sts:AssumeRole' }],
+      });
     }
     expect([...statements(stage.template).keys()].sort()).toEqual([...roles, 'RolloutRole'].sort());
   });

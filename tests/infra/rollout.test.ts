@@ -43,13 +43,17 @@ describe('a gradual rollout', () => {
 
       expect(id).toBe(`${alias.FunctionName.Ref.replace('LambdaFunction', '')}LiveAlias`);
       expect(version.FunctionName).toEqual(alias.FunctionName);
-      expect([update.ApplicationName, group.ApplicationName]).toEqual(
-        Array(2).fill({ Ref: 'RolloutApplication' }),
-      );
-      expect(group.DeploymentConfigName).toBe('CodeDeployDefault.LambdaCanary10Percent5Minutes');
-      expect(group.AutoRollbackConfiguration).toMatchObject({
-        Enabled: true,
-        Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']),
+      expect(update.ApplicationName).toEqual({ Ref: 'RolloutApplication' });
+      expect(group).toEqual({
+        ApplicationName: { Ref: 'RolloutApplication' },
+        ServiceRoleArn: { 'Fn::GetAtt': ['RolloutRole', 'Arn'] },
+        DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
+        DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
+        AlarmConfiguration: { Enabled: true, Alarms: expect.any(Array) },
+        AutoRollbackConfiguration: {
+          Enabled: true,
+          Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],
+        },
       });
       expect(alarms).toEqual([
         `node-registry-prod-faults-${name}`,
