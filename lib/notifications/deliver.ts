@@ -1,18 +1,58 @@
-import type { Context } from '../context.ts';
-import { log, note } from '../log.ts';
-import { deliverOnce } from './deliver-once.ts';
-import { claim, conclude, end, readWaiting } from './outbox.ts';
+import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { maxDelaySeconds } from '../aws/queue.ts';
-import { enqueue, type QueuedAttempt } from './queue.ts';
-import type { NotificationRecord } from './records.ts';
-import { showStatus } from './show-status.ts';
+import { readText, writeIfMatches } from '../bucket/text-objects.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import { parseObject } from '../json.ts';
+import { describeError, log, note, withLogFields } from '../log.ts';
+import { deliverOnce } from './deliver-once.ts';
+import { handOverDue } from './hand-over.ts';
+import { claim, conclude, end, readWaiting } from './outbox.ts';
+import { isForward, isState } from './provider-notification.ts';
+import { enqueue, type QueuedAttempt, readMessage } from './queue.ts';
+import { type NotificationRecord, shownHashOf } from './records.ts';
 import { loadSigningKeys } from './signing-keys.ts';
+
+type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
+
+/** Delivers the messages of the queue, or hands over what is due if the schedule calls. */
+export async function deliverNotifications(
+  event: DeliveryEvent,
+  invocation: EventInvocation,
+): Promise<SQSBatchResponse | undefined> {
+  const context = contextOf(invocation);
+  const fields = { function: 'deliverNotifications', function_request_id: invocation.awsRequestId };
+  return withLogFields(fields, async () => {
+    if ('Records' in event) return deliverBatch(context, event);
+    await handOverDue(context);
+    return undefined;
+  });
+}
+
+/** Side by side, and each by itself: only a message that we failed comes again. */
+async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQSBatchResponse> {
+  const failures = await Promise.all(
+    Records.map(({ messageId, body }) =>
+      withLogFields({}, async () => {
+        try {
+          const message = readMessage(body);
+          note({ notification: message.id, ticket_hash: shownHashOf(message) });
+          await deliver(context, message);
+          return [];
+        } catch (error) {
+          log('error', 'delivery', { outcome: 'interrupted', message: messageId, ...describeError(error) });
+          return [{ itemIdentifier: messageId }];
+        }
+      }),
+    ),
+  );
+  return { batchItemFailures: failures.flat() };
+}
 
 /**
  * Makes the delivery attempt that a message names, unless it was made already. The first attempt also shows the task's
  * status. It throws only for a fault of ours, so that the queue repeats the message.
  */
-export async function deliver(context: Context, message: QueuedAttempt): Promise<void> {
+async function deliver(context: Context, message: QueuedAttempt): Promise<void> {
   const waiting = await readWaiting(context, message);
   if (waiting === undefined) return;
   if (waiting.attempts === 0) await showStatus(context, waiting);
@@ -20,6 +60,27 @@ export async function deliver(context: Context, message: QueuedAttempt): Promise
   if (address === undefined) return end(context, waiting, 'shown', {});
   note({ host: hostOf(address) });
   await notify(context, waiting, address);
+}
+
+/** Caches keep a status for seconds, because waiting clients ask again. */
+const cacheControl = 'public, max-age=2';
+
+const maxRounds = 10;
+
+/** Writes the public status of a task, unless a later one is there: states may be delivered in any order, or at once. */
+async function showStatus(
+  context: Context,
+  { status_key: key, body, state, at }: NotificationRecord,
+): Promise<void> {
+  const { task_id, media, error } = parseObject(body) ?? {};
+  const text = JSON.stringify({ task_id, state, media, error, updated_at: at });
+  for (let round = 0; round < maxRounds; round += 1) {
+    const found = await readText(context, key);
+    const known = found && parseObject(found.text)?.state;
+    if (isState(known) && !isForward(known, state)) return;
+    if (await writeIfMatches(context, { key, text, cacheControl, etag: found?.etag })) return;
+  }
+  throw new Error(`The status of a task was changed ${maxRounds} times while it was written.`);
 }
 
 /** Its line names the receiver's host only: the rest of an address may be a secret, and so may the answer. */

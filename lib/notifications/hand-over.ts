@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
+import { log } from '../log.ts';
 import { type DueKey, duePages } from '../store/due.ts';
 import { maxMessages } from '../aws/queue.ts';
 import { postpone, readDue } from './outbox.ts';
 import { enqueue } from './queue.ts';
 import { loadSigningKeys } from './signing-keys.ts';
 
-export interface HandOver {
+interface HandOver {
   due: number;
   handed: number;
   unread_shards: number;
@@ -21,13 +22,15 @@ const reservedMs = 5000;
  * Queues notifications whose wait is longer than the queue's maximum, and those that were stored and never queued. Each is
  * listed for later first, so overlapping runs queue nothing twice.
  */
-export async function handOverDue(context: Context): Promise<HandOver> {
+export async function handOverDue(context: Context): Promise<void> {
   const run: HandOver = { due: 0, handed: 0, unread_shards: 0, oldestMs: 0, errors: [] };
   // Receivers need the public key before the first notification, and a missing key must show here.
   const work = [loadSigningKeys(context), handOverPages(context, run)];
   for (const result of await Promise.allSettled(work))
     if (result.status === 'rejected') run.errors.push(result.reason);
-  return run;
+  const { oldestMs, errors, ...counts } = run;
+  log('info', 'hand_over', { ...counts, interrupted: errors.length, oldest_due_ms: oldestMs });
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps of the run failed.`);
 }
 
 async function handOverPages(context: Context, run: HandOver): Promise<void> {

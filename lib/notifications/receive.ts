@@ -26,8 +26,8 @@ import {
   type TaskRecord,
   ticketHash,
   ttlFrom,
+  statusKey,
 } from './records.ts';
-import { statusKey } from './status-key.ts';
 
 /** A call of a provider, with its body as it came. */
 interface ProviderCall {

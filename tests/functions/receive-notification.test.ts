@@ -9,7 +9,7 @@ import { pendingIndex, usageKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
-import { statusKey } from '../../lib/notifications/status-key.ts';
+import { statusKey } from '../../lib/notifications/records.ts';
 import { queue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';

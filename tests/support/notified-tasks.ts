@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { NotificationRecord, TaskRecord } from '../../lib/notifications/records.ts';
-import { statusKey } from '../../lib/notifications/status-key.ts';
+import { type NotificationRecord, type TaskRecord, statusKey } from '../../lib/notifications/records.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
 import type { TaskState } from '../../lib/schemas/video.ts';
 import { type Place, ranks } from './notified-calls.ts';

@@ -95,18 +95,10 @@ describe('direct notifications', () => {
 
 describe('relayed notifications', () => {
   test.each([
-    ['text-to-video', ['hidden-ticket.ts', 'receiver-address.ts', 'records.ts', 'status-key.ts']],
+    ['text-to-video', ['hidden-ticket.ts', 'receiver-address.ts', 'records.ts']],
     [
       'receive-notification',
-      [
-        'hidden-ticket.ts',
-        'outbox.ts',
-        'provider-notification.ts',
-        'queue.ts',
-        'receive.ts',
-        'records.ts',
-        'status-key.ts',
-      ],
+      ['hidden-ticket.ts', 'outbox.ts', 'provider-notification.ts', 'queue.ts', 'receive.ts', 'records.ts'],
     ],
   ])('%s loads only its part of the room', async (name, modules) => {
     const url = 'https://api.example.com/notifications';

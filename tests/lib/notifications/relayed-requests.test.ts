@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
-import { statusKey } from '../../../lib/notifications/status-key.ts';
+import { statusKey } from '../../../lib/notifications/records.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { sampleBody } from '../../support/invoke.ts';
