@@ -66,8 +66,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     const own = settingsWith(settings, options);
     const { data } = await untilDone(own, options.signal, {
       attempt: () => readFile(own, { url, known: kept.get(url), signal: options.signal }),
-      mayRepeat: ({ error: { code, status = 500 } }) =>
-        code !== 'invalid_reply' && (status >= 500 || status === 429),
+      mayRepeat: ({ error: { status = 500 } }) => status >= 500 || status === 429,
     });
     if (data && !isShape(data.content))
       throw new RegistryError('invalid_reply', `The file ${url} does not belong to a registry's index.`);

@@ -37,7 +37,7 @@ export async function readFile(
   if (status === 404 || status === 403) return { response, outcome: { data: undefined } };
   const content = ok && text !== undefined ? parsed(text) : undefined;
   if (content !== undefined) return { response, outcome: { data: { etag, content } } };
-  const code = ok || status < 500 ? 'invalid_reply' : 'unavailable';
+  const code = status >= 500 || status === 429 ? 'unavailable' : 'invalid_reply';
   const error = new RegistryError(
     code,
     `${url} was answered ${status} without a file of a registry's index.`,

@@ -709,21 +709,6 @@ describe('the typed client', () => {
     expect(node).toMatchObject({ id: demo.nodeId, tags: ['typed'] });
     expect(hostNode).toMatchObject({ host_node_name: name, category: 'image' });
   });
-
-  test('starts all four kinds of paid tasks', async () => {
-    const relit = await client.images.relight({ image });
-    const video = await client.videos.fromText({ prompt: 'rain' });
-    const source = { video_creation_id: '1', video_url: 'https://example.com/video.mp4' };
-    const longer = await client.videos.extend({ model: 'vidq2-pro', ...source });
-    const joined = await client.videos.multiframe({
-      model: 'vidq2-pro',
-      start_image: image,
-      image_settings: [{ key_image: image }, { key_image: image }],
-    });
-
-    expect(relit.data.status).toBe('CREATED');
-    for (const { state } of [video, longer, joined]) expect(state).toBe('created');
-  });
 });
 
 inBrowser(`serves the typed client on a page of another origin${note}`, () => {

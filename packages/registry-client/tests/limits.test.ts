@@ -82,17 +82,6 @@ describe('the client of a caller with limits', () => {
     expect(adviceFor(error)).toBe('in a minute');
   });
 
-  test('waits as long as too_many_requests says, and then pays once', async () => {
-    const client = clientOf(await spender({ requests_per_minute: 5 }));
-    api.disturb({ status: 429, headers: { 'retry-after': '1' }, body: { error: 'too_many_requests' } });
-    const started = Date.now();
-    await relight(client);
-
-    expect(Date.now() - started).toBeGreaterThanOrEqual(950);
-    expect(api.received).toHaveLength(2);
-    expect(acceptedTasks()).toBe(1);
-  });
-
   test('reads what is left from the headers of each answer', async () => {
     const client = clientOf(await spender({ tasks_per_day: 3 }));
     const left: unknown[] = [];

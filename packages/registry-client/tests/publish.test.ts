@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { createRegistryClient } from '../client.ts';
-import { stopTimers } from '../../../tests/support/clock.ts';
 import { errorOf } from '../../../tests/support/client-errors.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
-import { SilentServer } from '../../../tests/support/silent-server.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
 
 const api = await startHttpApi();
@@ -67,6 +64,20 @@ describe('publish of the client', () => {
     expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: true });
   });
 
+  test.each([
+    [
+      'NodeVersionStatusBanned',
+      'Bad.',
+      'The operator of the registry has banned this version: Bad. Publish a new version.',
+    ],
+    ['NodeVersionStatusDeleted', undefined, 'This version was deleted. Publish a new version.'],
+    ['NodeVersionStatusFlagged', undefined, 'This version is closed. Publish a new version.'],
+  ])('fails for a version that is closed: %s', async (status, status_reason, message) => {
+    api.disturb(registered, found({ status, status_reason }));
+
+    expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code: 'version_closed', message });
+  });
+
   test('says that a version is published only to those who may publish it', async () => {
     api.disturb({ status: 403, body: { error: 'forbidden', message: 'No.' } }, active);
 
@@ -85,23 +96,6 @@ describe('publish of the client', () => {
     expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
   });
 
-  test('gives up an upload that stands still after its time limit, through all its attempts', async () => {
-    const storage = new SilentServer();
-    await storage.listen();
-    api.disturb({ status: 201, body: { node_version: {}, signedUrl: storage.url } });
-    stopTimers();
-    const publishing = errorOf(client.publish(input, { uploadTimeoutMs: 300 }));
-    while (storage.asked === 0) await turn();
-    jest.advanceTimersByTime(300);
-    jest.useRealTimers();
-    const refused = await publishing;
-    storage.stop();
-
-    expect(refused).toMatchObject({ code: 'upload_failed', status: undefined });
-    expect(refused.message).toContain('0.3 seconds');
-    expect(storage.asked).toBe(1);
-  });
-
   test('gives its own way to upload a signal that ends with the time limit or with the caller', async () => {
     const hears = (signal?: AbortSignal) =>
       new Promise<number>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
@@ -113,12 +107,5 @@ describe('publish of the client', () => {
     api.disturb(registered);
     const given = client.publish(input, { upload, signal: AbortSignal.timeout(300) });
     await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
-  });
-
-  test('fails after its time limit if the upload is still being checked', async () => {
-    api.disturb(registered, pending('awaiting_upload'), pending('awaiting_upload'));
-    const waiting = client.publish(input, { ...uploaded, waitMs: 300 });
-
-    expect(await errorOf(waiting)).toMatchObject({ code: 'still_checking' });
   });
 });

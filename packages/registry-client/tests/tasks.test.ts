@@ -1,13 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { errorOf } from '../../../tests/support/client-errors.ts';
 import { createRegistryClient } from '../client.ts';
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
 
 async function waitAt(listener: RequestListener) {
   const server = createServer(listener);
@@ -33,22 +29,5 @@ describe('waiting for a task at a wrong address', () => {
     expect(error).toMatchObject({ code: 'no_status' });
     expect(error.message).toMatch(sentence);
     expect(asked).toBe(1);
-  });
-
-  test('gives up after ten minutes in which nothing was there, and not before', async () => {
-    const clock = Date.now;
-    let [asked, passedMs] = [0, 0];
-    jest.spyOn(Date, 'now').mockImplementation(() => clock() + passedMs);
-    const error = await waitAt((_, response) => {
-      asked += 1;
-      if (asked === 2) passedMs = 600_000;
-      response.writeHead(404).end();
-    });
-
-    expect(error).toMatchObject({ code: 'no_status' });
-    expect(error.message).toMatch(
-      /appeared at \S+ for ten minutes: the provider is slow, or the address is wrong, or older than seven days\.$/,
-    );
-    expect(asked).toBe(2);
   });
 });

@@ -1,0 +1,308 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { stopTimers } from '../../../tests/support/clock.ts';
+import {
+  type ClientOptions,
+  createPublicIndex,
+  createRegistryClient,
+  type Fetch,
+  type RegistryError,
+  type Retry,
+} from '../client.ts';
+
+/** When the client asks, waits and gives up, to the millisecond: its own `fetch` is answered at once or never. */
+
+const baseUrl = 'https://registry.example.com';
+const statusUrl = 'https://downloads.example.com/status/x.json';
+const start = Date.UTC(2026, 10, 23);
+const pair = { node_id: 'any', version: '1.0.0' };
+const patienceMs = 60_000;
+
+type Answer = Response | 'lost' | 'silent';
+let sent: { at: number; url: string; init: RequestInit }[];
+let answers: ((place: number) => Answer) | undefined;
+
+const request: Fetch = async (url, init) => {
+  const answer = answers?.(sent.push({ at: Date.now() - start, url, init }) - 1) ?? 'lost';
+  if (answer === 'lost') throw new TypeError('fetch failed');
+  if (answer !== 'silent') return answer;
+  return new Promise((_, reject) =>
+    init.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
+  );
+};
+
+beforeEach(() => {
+  sent = [];
+  stopTimers(start);
+  jest.spyOn(Math, 'random').mockReturnValue(1);
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const clientWith = (options: Partial<ClientOptions> = {}) =>
+  createRegistryClient({ baseUrl, fetch: request, ...options });
+const times = () => sent.map(({ at }) => at);
+const json = (status: number, body: unknown, headers = {}) =>
+  new Response(JSON.stringify(body), { status, headers });
+const bulk = (node_version?: object) =>
+  json(200, { node_versions: [{ identifier: pair, status: 'success', node_version }] });
+
+/** What a call ends with, and after how many milliseconds. It leaves no timer. */
+async function endOf<Result>(call: Promise<Result>) {
+  let end: { error?: unknown; result?: Result } | undefined;
+  void call
+    .then((result) => ({ result }))
+    .catch((error: unknown) => ({ error }))
+    .then((ended) => {
+      end = ended;
+    });
+  const giveUpAt = performance.now() + patienceMs;
+  while (end === undefined && performance.now() < giveUpAt) {
+    for (let more = 0; more < 5; more += 1) await turn();
+    if (end === undefined) jest.advanceTimersToNextTimer();
+  }
+  expect(jest.getTimerCount()).toBe(0);
+  return { ...(end as { error?: RegistryError; result?: Result } | undefined), at: Date.now() - start };
+}
+
+describe('a call', () => {
+  test.each([
+    [1, [0, 200, 600, 1400, 3000]],
+    [0, [0, 100, 300, 700, 1500]],
+  ])('is sent five times, after doubling waits of which up to half are random: %d', async (random, at) => {
+    jest.spyOn(Math, 'random').mockReturnValue(random);
+    answers = () => 'lost';
+    const retries: Retry[] = [];
+    const signal = new AbortController().signal;
+    const call = clientWith({ onRetry: (retry) => retries.push(retry) }).versions.bulk([pair], { signal });
+
+    expect(await endOf(call)).toMatchObject({ error: { code: 'unreachable' }, at: at.at(-1) });
+    expect(times()).toEqual(at);
+    expect(retries.map(({ attempt, waitMs, error }) => [attempt, waitMs, error.code])).toEqual(
+      at.slice(1).map((time, place) => [place + 1, time - Number(at[place]), 'unreachable']),
+    );
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('waits five seconds at most', async () => {
+    answers = () => 'lost';
+    await endOf(clientWith({ attempts: 8 }).versions.bulk([pair]));
+
+    expect(times().slice(4)).toEqual([3000, 6200, 11_200, 16_200]);
+  });
+
+  test('waits for Retry-After, in seconds or until a date, while its last attempt starts within a minute', async () => {
+    const until = new Date(start + 20_000).toUTCString();
+    answers = (place) => json(503, {}, { 'retry-after': place === 0 ? until : '20' });
+
+    expect(await endOf(clientWith().versions.bulk([pair]))).toMatchObject({ error: { retryAfter: 20 } });
+    expect(times()).toEqual([0, 20_000, 40_000, 60_000]);
+  });
+
+  test('is sent again after 35 seconds without an answer', async () => {
+    answers = () => 'silent';
+    const { error } = await endOf(clientWith({ attempts: 2 }).versions.bulk([pair]));
+
+    expect(error).toMatchObject({
+      code: 'timed_out',
+      message: `${baseUrl} did not answer within 35000 ms.`,
+    });
+    expect(times()).toEqual([0, 35_200]);
+    expect(sent.map(({ init }) => init.signal?.aborted)).toEqual([true, true]);
+  });
+
+  test('ends in the middle of a wait with its signal', async () => {
+    const stop = new AbortController();
+    answers = () => json(503, {}, { 'retry-after': '30' });
+    setTimeout(() => stop.abort(new Error('enough')), 1000);
+
+    expect(await endOf(clientWith().versions.bulk([pair], { signal: stop.signal }))).toMatchObject({
+      error: { message: 'enough' },
+      at: 1000,
+    });
+  });
+
+  test('asks once for its token, within 35 seconds, and tells the function that it is over', async () => {
+    const heard: AbortSignal[] = [];
+    const accessToken = (signal: AbortSignal) => {
+      heard.push(signal);
+      return heard.length === 1 ? 'token' : new Promise<never>(() => {});
+    };
+    const client = clientWith({ accessToken });
+    answers = (place) => (place === 0 ? 'lost' : bulk());
+    await endOf(client.versions.bulk([pair]));
+    expect([heard.length, sent.length]).toEqual([1, 2]);
+
+    expect(await endOf(client.versions.bulk([pair]))).toMatchObject({
+      error: { code: 'timed_out', message: 'The function accessToken took more than 35000 ms.' },
+      at: 35_200,
+    });
+    expect([heard[1]?.aborted, sent.length]).toEqual([true, 2]);
+  });
+});
+
+describe('publish', () => {
+  const input = {
+    ...{ publisherId: 'demo', nodeId: 'any', version: { version: '1.0.0' }, personalAccessToken: 'nrp_' },
+    archive: new Uint8Array([1]),
+  };
+  const registered = () => json(201, { node_version: {}, signedUrl: 'https://bucket.example.com/upload' });
+  const pending = () => bulk({ status: 'NodeVersionStatusPending', status_reason_code: 'awaiting_upload' });
+
+  test('looks more and more rarely whether the upload is checked, for two minutes', async () => {
+    answers = (place) => (place === 0 ? registered() : place === 1 ? new Response() : pending());
+
+    expect((await endOf(clientWith().publish(input))).error?.code).toBe('still_checking');
+    const [, upload, ...looks] = sent;
+    expect(looks.slice(0, 8).map(({ at }) => at)).toEqual([...[0, 250, 625, 1187, 2030, 3295, 5193, 7193]]);
+    expect(looks.at(-1)?.at).toBeLessThan(120_000);
+    expect(looks.at(-1)?.at).toBeGreaterThanOrEqual(118_000);
+    expect(upload?.init).toEqual({
+      method: 'PUT',
+      headers: { 'content-type': 'application/zip' },
+      body: expect.any(Blob),
+      signal: expect.any(AbortSignal),
+    });
+  });
+
+  test('sends an upload four times, and leaves no answer of it open', async () => {
+    let open = 0;
+    const failed = () => {
+      open += 1;
+      const cancel = () => {
+        open -= 1;
+      };
+      return new Response(new ReadableStream({ cancel }), { status: 500 });
+    };
+    answers = (place) => (place === 0 ? registered() : failed());
+
+    expect((await endOf(clientWith().publish(input))).error).toMatchObject({
+      code: 'upload_failed',
+      status: 500,
+      message: 'The upload was answered with status 500. Publish again.',
+    });
+    expect(times()).toEqual([0, 0, 500, 1500, 3500]);
+    expect(open).toBe(0);
+  });
+
+  test('gives up an upload that stands still after fifteen minutes', async () => {
+    answers = (place) => (place === 0 ? registered() : 'silent');
+
+    expect(await endOf(clientWith().publish(input))).toMatchObject({
+      error: { code: 'upload_failed', message: 'The upload took longer than 900 seconds. Publish again.' },
+      at: 900_000,
+    });
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe('waiting for a task', () => {
+  const status = (state: string) => json(200, { task_id: '7', state, media: ['a.webm'] });
+  const wait = () =>
+    clientWith({ accessToken: 'token', headers: { 'x-team': 'a' } }).tasks.wait(statusUrl, { onState });
+  const states: string[] = [];
+  const onState = ({ state }: { state: string }) => states.push(state);
+
+  beforeEach(() => {
+    states.length = 0;
+  });
+
+  test('asks more and more rarely, whatever is missing or lost, and tells each state once, without a token', async () => {
+    const said: (() => Answer)[] = [
+      ...[() => json(404, {}), () => json(500, {}), () => 'lost' as const, () => 'silent' as const],
+      ...[() => status('created'), () => json(404, {}), () => status('created'), () => status('success')],
+    ];
+    answers = (place) => said[place]?.() ?? 'lost';
+
+    expect((await endOf(wait())).result).toEqual({ taskId: '7', media: ['a.webm'], statusUrl });
+    expect(times()).toEqual([0, 1000, 2300, 3990, 16_187, 19_043, 22_755, 27_581]);
+    expect(states).toEqual(['created', 'success']);
+    expect(sent.map(({ url, init: { signal: _, ...init } }) => [url, init])).toEqual(
+      sent.map(() => [statusUrl, { cache: 'no-store', credentials: 'omit' }]),
+    );
+  });
+
+  test('gives up after ten minutes in which nothing was there, and not before', async () => {
+    answers = () => json(404, {});
+
+    expect((await endOf(wait())).error).toMatchObject({
+      code: 'no_status',
+      message: `Nothing has appeared at ${statusUrl} for ten minutes: the provider is slow, or the address is wrong, or older than seven days.`,
+    });
+    const [before, last] = times().slice(-2);
+    expect(before).toBeLessThanOrEqual(600_000);
+    expect(last).toBe(Number(before) + 10_000);
+    expect(last).toBeGreaterThan(600_000);
+  });
+
+  test('gives up after an hour', async () => {
+    answers = () => status('processing');
+
+    expect((await endOf(wait())).error?.code).toBe('still_running');
+    expect(times().at(-1)).toBeGreaterThan(3_590_000);
+    expect(times().at(-1)).toBeLessThanOrEqual(3_600_000);
+  });
+});
+
+describe('the public index', () => {
+  const index = () => createPublicIndex({ downloadsUrl: 'https://downloads.example.com/', fetch: request });
+  const node = { versions: [] };
+
+  test('reads a file again after a lost answer, a 429 and a 503, and after no other', async () => {
+    const said = ['lost' as const, json(429, {}), json(503, {}), json(200, node), json(400, {})];
+    answers = (place) => said[place] ?? 'lost';
+
+    expect((await endOf(index().node('A_b'))).result).toEqual(node);
+    expect((await endOf(index().node('a'))).error).toMatchObject({ code: 'invalid_reply', status: 400 });
+    expect(sent).toHaveLength(5);
+    expect(sent[0]).toMatchObject({ url: 'https://downloads.example.com/index/v1/nodes/a-b.json' });
+    expect(sent[0]?.init).toEqual({ headers: {}, credentials: 'omit', signal: expect.any(AbortSignal) });
+  });
+
+  test('takes a catalog as fresh for a minute, and lets its reader change the list', async () => {
+    const entry = (id: string) => ({ id, publisher: { id: 'demo' }, updated_at: '' });
+    answers = (place) =>
+      json(200, place % 2 ? { nodes: [entry('b'), entry('a')] } : { version: 1, catalog_pieces: 1 });
+    const reader = index();
+    const ids = async () => (await endOf(reader.catalog())).result?.map(({ id }) => id);
+    (await endOf(reader.catalog())).result?.reverse();
+    (await endOf(reader.search(' '))).result?.reverse();
+    jest.setSystemTime(start + 59_999);
+    expect([await ids(), sent.length]).toEqual([['a', 'b'], 2]);
+    jest.setSystemTime(start + 60_000);
+
+    expect([await ids(), sent.length]).toEqual([['a', 'b'], 4]);
+  });
+
+  test('rejects a file of more than 50 MB, and reads it no further', async () => {
+    let megabytes = 0;
+    const body = new ReadableStream({
+      pull: (controller) => {
+        megabytes += 1;
+        controller.enqueue(new Uint8Array(1_000_000).fill(32));
+      },
+    });
+    answers = () => new Response(body);
+
+    expect((await endOf(index().node('large'))).error?.code).toBe('invalid_reply');
+    expect(megabytes).toBeLessThan(53);
+  });
+
+  test('gives up a download in which nothing arrives for 35 seconds', async () => {
+    answers = () => new Response(new ReadableStream({}));
+    const version = { downloadUrl: 'https://downloads.example.com/a.zip', sha256: '0'.repeat(64) };
+    const stream = (await endOf(index().download(version))).result;
+
+    expect(await endOf(Promise.resolve(stream?.getReader().read()))).toMatchObject({
+      error: { code: 'timed_out', message: `${version.downloadUrl} sent nothing for 35000 ms.` },
+      at: 35_000,
+    });
+    expect(sent[0]?.init).toEqual({
+      signal: expect.objectContaining({ aborted: true }),
+      credentials: 'omit',
+    });
+  });
+});
