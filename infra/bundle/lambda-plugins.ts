@@ -18,29 +18,45 @@ const builtins: Plugin = {
       path,
       namespace: kind === 'require-call' ? 'builtin-required' : 'builtin',
     }));
-    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-      contents: [
-        `const builtin = ${load(path)};`,
-        'export default builtin;',
-        // Only what is imported is read: some members are getters that load more of Node.
-        ...Object.keys(process.getBuiltinModule(path) ?? {}).map(
-          (name) => `export const ${name} = /* @__PURE__ */ (() => builtin.${name})();`,
-        ),
-      ].join('\n'),
-    }));
+    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({ contents: moduleOf(path) }));
     onLoad({ filter: /.*/, namespace: 'builtin-required' }, ({ path }) => ({
       contents: `module.exports = ${load(path)};`,
     }));
   },
 };
 
+/** Only what is imported is read. Some members are getters that load more of Node: functions among them, when used. */
+function moduleOf(path: string): string {
+  const members = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(path) ?? {}));
+  const isLazy = ({ get }: PropertyDescriptor) =>
+    typeof get?.call(process.getBuiltinModule(path)) === 'function';
+  return `
+    const builtin = ${load(path)};
+    const lazy = (name) => new Proxy(function () {}, {
+      get: (_, key) => builtin[name][key],
+      apply: (_, self, values) => Reflect.apply(builtin[name], self, values),
+      construct: (_, values, made) => Reflect.construct(builtin[name], values, made),
+    });
+    export default builtin;
+    ${members
+      .filter(([, { enumerable }]) => enumerable)
+      .map(
+        ([name, member]) =>
+          `export const ${name} = /* @__PURE__ */ ${isLazy(member) ? `lazy('${name}')` : `(() => builtin.${name})()`};`,
+      )
+      .join('\n')}`;
+}
+
 function load(builtin: string): string {
   return `/* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(builtin)})`;
 }
 
-/** Replaces the SDK's chain of credential sources by the only one that a function has. */
-const credentials: Plugin = {
-  name: 'credentials',
+/**
+ * A function has its credentials and its settings in the environment. The SDK also looks for profiles, files, sign-ons
+ * and instance metadata: a third of its size, and several milliseconds for files that no function has.
+ */
+const environmentOnly: Plugin = {
+  name: 'environment-only',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, ({ path }) => ({
       path,
@@ -51,6 +67,11 @@ const credentials: Plugin = {
         import { environmentCredentials } from './lib/aws/signing.ts';
         export const defaultProvider = () => environmentCredentials;`,
       resolveDir: process.cwd(),
+    }));
+    onLoad({ filter: /[\\/]shared-ini-file-loader[\\/]readFile\.js$/ }, () => ({
+      contents: `
+        export const [filePromises, fileIntercept] = [{}, {}];
+        export const readFile = async () => '';`,
     }));
   },
 };
@@ -74,7 +95,7 @@ const fewFiles: Plugin = {
   },
 };
 
-export const lambdaPlugins = [fewFiles, builtins, credentials];
+export const lambdaPlugins = [environmentOnly, fewFiles, builtins];
 
-/** The SDK checks whether a body is one of these. No body here is, and the check alone loads web streams. */
-export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined' };
+/** The SDK looks for these when it loads or sends. No function uses them, and looking at them loads much of Node. */
+export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined', crypto: 'undefined' };
