@@ -1,10 +1,9 @@
 // POST /publishers/{publisherId}/nodes/{nodeId}/versions
-import { ciJobOf } from '../lib/auth/publishing-tokens.ts';
-import { requireTokenHash } from '../lib/auth/personal-access-tokens.ts';
 import { stagingKey } from '../lib/bucket/object-keys.ts';
 import { signUpload } from '../lib/bucket/signed-upload.ts';
 import { publishNodeVersion } from '../lib/contracts/publish-node-version.ts';
 import { type Call, endpoint } from '../lib/http/endpoint.ts';
+import { ciJobOf, proofOf } from '../lib/registry/credentials.ts';
 import { requireSameNode } from '../lib/registry/nodes.ts';
 import { findAwaitedUpload, registerVersion } from '../lib/registry/publishing.ts';
 
@@ -25,7 +24,7 @@ export const handler = endpoint(
 );
 
 function publicationOf({ path, body, caller, job }: Call<typeof publishNodeVersion>) {
-  const proof = job ? { job } : { tokenHash: requireTokenHash(body.personal_access_token) };
+  const proof = proofOf(body.personal_access_token, job);
   requireSameNode(path.nodeId, body.node.id, 'body.node.id');
   return { ...path, node: body.node, version: body.node_version, ...proof, caller };
 }

@@ -263,7 +263,7 @@ function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
 const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/paid\/idempotency-key/, ({ idempotent }) => idempotent === true],
   [/^lib\/(?:spend\/|paid\/uploads)/, ({ paid }) => paid !== undefined],
-  [/^lib\/(?:http\/admit|auth\/)/, ({ access }) => access !== 'anyone'],
+  [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
   // lib/paid/run-request.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/send/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
 ];

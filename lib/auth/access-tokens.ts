@@ -1,8 +1,11 @@
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
-import type { Caller } from '../caller.ts';
+import { type Caller, principalOf } from '../caller.ts';
 import * as config from '../config.ts';
+import type { Access } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json.ts';
+import { note } from '../log.ts';
+import type { CiJob } from './ci-claims.ts';
 import { KeySets } from './key-sets.ts';
 import { RejectedToken, rejected, rejectionOf } from './token-rejections.ts';
 
@@ -38,11 +41,55 @@ const verification = config.atStart(
   }),
 );
 
+/** The job of a CI that a token of the body proves; undefined for a token of another kind. */
+export type JobOf = (bodyToken: string) => Promise<CiJob | undefined>;
+
+/**
+ * Finds out who calls: a person, a job of a CI, which stands for no person, or an unknown caller if the operation allows
+ * it.
+ */
+export async function admit(
+  access: Access,
+  authorization: string | undefined,
+  readBody: () => unknown,
+  jobOf: JobOf | undefined,
+): Promise<{ caller: Caller | undefined; job: CiJob | undefined }> {
+  if (access === 'anyone') return { caller: undefined, job: undefined };
+  const bodyToken = readBodyToken(access, readBody);
+  const caller = await authenticate(authorization).catch((error: unknown) => {
+    // Some clients send the token of the body as the bearer too.
+    if (bodyToken !== undefined && bearerToken(authorization) === bodyToken) return undefined;
+    throw error;
+  });
+  const job = bodyToken === undefined ? undefined : await jobOf?.(bodyToken);
+  if (job) return { caller: undefined, job };
+  if (caller) note({ principal: principalOf(caller.userId) });
+  else if (access === 'user' || config.tokens()[access.userUnless] === 'required')
+    throw new ApiError('unauthorized', { reason: 'missing' });
+  return { caller, job };
+}
+
+function readBodyToken(access: Access, readBody: () => unknown): string | undefined {
+  if (typeof access !== 'object' || access.bodyToken === undefined) return undefined;
+  try {
+    return tokenIn(readBody(), access);
+  } catch {
+    // A body that cannot be read names no token; it is rejected once the caller is known.
+    return undefined;
+  }
+}
+
+export function tokenIn(body: unknown, access: Access): string | undefined {
+  const field = typeof access === 'object' ? access.bodyToken : undefined;
+  const token = field !== undefined && isObject(body) ? body[field] : undefined;
+  return typeof token === 'string' ? token : undefined;
+}
+
 const bearer = /^Bearer +(.+?) *$/i;
 const jwt = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 /** The token of an Authorization header with any scheme. Undefined if there is none. */
-export function bearerToken(authorization: string | undefined): string | undefined {
+function bearerToken(authorization: string | undefined): string | undefined {
   return bearer.exec(authorization ?? '')?.[1];
 }
 

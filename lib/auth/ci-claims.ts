@@ -1,3 +1,5 @@
+import { ApiError } from '../errors.ts';
+
 /** A job of a CI, as a verified ID token describes it. */
 export interface CiJob {
   issuer: string;
@@ -15,7 +17,6 @@ export interface CiJob {
   commit: string;
   run: string;
 }
-import { RejectedCiToken } from './ci-token-rejections.ts';
 
 export type CiKind = 'github' | 'gitlab';
 
@@ -103,4 +104,28 @@ function text(claims: Claims, name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The reasons why an ID token of a CI job is rejected for every publisher. */
+const rejections = {
+  malformed: 'The CI token is malformed.',
+  unknown_issuer: 'The CI token comes from an issuer that this registry does not accept.',
+  bad_signature: 'The signature of the CI token is not valid.',
+  expired: 'The CI token has expired; let the job request a new one.',
+  not_yet_valid: 'The CI token is not yet valid.',
+  wrong_audience:
+    'The CI token is for another audience, or for others too; request it for this registry alone.',
+  incomplete: 'The CI token lacks a claim that identifies its job.',
+  foreign_workflow: 'The CI token names a workflow file of another repository.',
+  pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',
+} as const;
+
+export class RejectedCiToken extends ApiError {
+  constructor(rejection: keyof typeof rejections, cause?: unknown) {
+    super('invalid_personal_access_token', {
+      message: rejections[rejection],
+      reason: `ci_token_${rejection}`,
+      cause,
+    });
+  }
 }

@@ -1,11 +1,9 @@
 import { JwtExpiredError, JwtNotBeforeError } from 'aws-jwt-verify/error';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
-import type { CiJob } from './ci-claims.ts';
+import { type CiJob, type CiKind, jobOf, keySetPaths, RejectedCiToken } from './ci-claims.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
-import { type CiKind, jobOf, keySetPaths } from './ci-claims.ts';
-import { RejectedCiToken } from './ci-token-rejections.ts';
 import { KeySets } from './key-sets.ts';
 
 /*

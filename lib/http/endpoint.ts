@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import type * as z from 'zod/mini';
+import { admit, type JobOf, tokenIn } from '../auth/access-tokens.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../auth/ci-claims.ts';
 import { type Context, contextOf, describeOpenCalls, endOf, inTime } from '../context.ts';
@@ -11,7 +12,6 @@ import { ApiError } from '../errors.ts';
 import { IdempotencyKey } from '../paid/idempotency-key.ts';
 import { type Answer, type Progress, runRequest } from '../paid/run-request.ts';
 import { issueDetails } from '../validation-issues.ts';
-import { admit, type JobOf, tokenIn } from './admit.ts';
 import { compressed, errorAnswer, jsonAnswer, logRequest } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -100,7 +100,7 @@ export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | un
     async (request: GatewayRequest, invocation: Invocation) => {
       const endsAt = endOf(invocation);
       const body = readOnce(request, contract.freeForm);
-      const { caller, job } = await admit(contract.access, request, body, jobOf);
+      const { caller, job } = await admit(contract.access, request.headers.authorization, body, jobOf);
       const call = {
         ...readRequest<C>(contract, schema(), request, body),
         caller: caller as CallerOf<C['access']>,

@@ -1,4 +1,5 @@
 import type { CiJob } from '../auth/ci-claims.ts';
+import { requireTokenHash } from '../auth/personal-access-tokens.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import type { Item } from '../store/items.ts';
@@ -9,6 +10,20 @@ import { pinIds, provenanceOf, requireTrust, usedTokenKey, useToken } from './tr
 
 /** The credential of a publish: the SHA-256 of a personal access token, or a job of a CI. */
 export type Proof = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
+
+/**
+ * The CI job that publishes, if the token is an ID token: it has two dots, and a personal access token has none. Its
+ * verifier is loaded on demand, because most cold starts get a personal access token.
+ */
+export async function ciJobOf(token: string): Promise<CiJob | undefined> {
+  if (token.split('.', 4).length !== 3) return undefined;
+  const { verifyCiToken } = await import('../auth/trusted-publishers.ts');
+  return verifyCiToken(token);
+}
+
+export function proofOf(token: string, job: CiJob | undefined): Proof {
+  return job ? { job } : { tokenHash: requireTokenHash(token) };
+}
 
 /** A valid credential: its record, the part that stays with the version, and the writes that go with it. */
 export interface Credential {

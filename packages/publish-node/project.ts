@@ -1,11 +1,10 @@
 import { NodeId, PublisherId } from '../../lib/schemas/names.ts';
-import { normalizeVersion } from '../../lib/schemas/version-label.ts';
+import { normalizeVersion, semanticSpelling } from '../../lib/schemas/version-label.ts';
 
 import type { PublishInput } from '../registry-client/client.ts';
 import { Failure, throwAll } from './failure.ts';
 import type { Meant } from './output.ts';
 import { type Metadata, type PyProject, readPyProject } from './pyproject.ts';
-import { semanticSpelling } from '../../lib/schemas/version-spelling.ts';
 import { isRunByPage } from '../../lib/web-address.ts';
 
 export type Named = Metadata & { node: string; version: string };
