@@ -1116,25 +1116,12 @@ describe('Endpoints', () => {
 describe('Authentication', () => {
   const none = { authorization: undefined };
 
-  test.each(Object.keys(proxies) as ProxyName[])('%s takes a bearer token', async (proxy) => {
-    expect((await invoke(proxies[proxy], proxy, { headers: none })).status).toBe(401);
-    expect(
-      (await invoke(proxies[proxy], proxy, { headers: { authorization: bearer('somebody') } })).status,
-    ).toBe(200);
-  });
-
   test('endpoint 3 additionally takes personal_access_token in the body', async () => {
     const bad = await publish({ nodeId: 'tokens', token: 'nrp_bad' });
 
     expect([bad.status, bad.body.error]).toEqual([401, 'invalid_personal_access_token']);
     expect((await publish({ nodeId: 'tokens', headers: none })).status).toBe(401);
     expect((await publish({ nodeId: 'tokens' })).status).toBe(201);
-  });
-
-  test('endpoint 2 and 7 take a bearer token, and endpoint 8 takes none', async () => {
-    expect((await invoke(updateNode, 'update-node', { headers: none })).status).toBe(401);
-    expect((await invoke(updateHostNode, 'update-host-node', { headers: none })).status).toBe(401);
-    expect((await invoke(bulkNodeVersions, 'bulk-node-versions', { headers: none })).status).toBe(200);
   });
 });
 

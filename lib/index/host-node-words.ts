@@ -10,18 +10,18 @@ const maxLetters = 2000;
  */
 export function hostNodeWords(entry: CatalogEntry, hostNodes: readonly HostNodeRecord[]): string {
   const { id, name = '', description = '', tags = [] } = entry;
-  const known = wordsOf([id, name, description, ...tags].join(' ')).sort();
+  const known = wordsOf([id, name, description, ...tags].join(' '));
   const texts = hostNodes.flatMap(({ host_node_name = '', display_name = '' }) => [
     host_node_name,
     display_name,
   ]);
   const found = new Set(wordsOf(texts.join(' ')));
   const sorted = [...known, ...found].sort();
+  // A word that the entry has stands there twice, and so begins the other.
   const isBeginning = new Set(sorted.filter((word, place) => sorted[place + 1]?.startsWith(word)));
   let text = '';
   for (const word of found)
-    if (!isBeginning.has(word) && !known.includes(word) && text.length + word.length < maxLetters)
-      text += `${text && ' '}${word}`;
+    if (!isBeginning.has(word) && text.length + word.length < maxLetters) text += `${text && ' '}${word}`;
   return text;
 }
 

@@ -344,6 +344,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         level: 'info',
         event: 'request',
         request_id: 'sample-receive-notification',
+        function_request_id: 'an-invocation',
         function: 'receiveNotification',
         route: 'POST /notifications/{provider}/{ticket}',
         cold_start: false,

@@ -34,6 +34,7 @@ describe('a method or path that no operation has', () => {
         level: 'info',
         event: 'request',
         request_id: 'sample-unknown-route',
+        function_request_id: 'an-invocation',
         function: 'unknownRoute',
         route: '$default',
         cold_start: false,

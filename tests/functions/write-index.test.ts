@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
@@ -12,14 +13,16 @@ import {
   readmePath,
 } from '../../lib/index/paths.ts';
 import type { HostNodeRecord } from '../../lib/registry/records.ts';
-import { type CatalogEntry, IndexedReadme } from '../../lib/schemas/index-files.ts';
+import type { CatalogEntry } from '../../lib/schemas/index-files.ts';
 import { absent } from '../../lib/store/items.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { put as putRecord } from '../../lib/store/write.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
 import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { keysBelow, readIndexFile as read } from '../support/bucket-objects.ts';
+import { stopDate } from '../support/clock.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
@@ -27,7 +30,8 @@ import { streamEventOf } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 30_000 };
+const cacheControl = 'public, max-age=60, stale-while-revalidate=60';
+const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 120_000 };
 const published = {
   archive_key: 'archives/some/1.0.0/id-0.zip',
   sha256: '0'.repeat(64),
@@ -41,12 +45,12 @@ async function follow(...keys: Key[]): Promise<void> {
   expect(await handler(streamEventOf(...keys), context)).toEqual({ batchItemFailures: [] });
 }
 
-async function addPublishedNode(id: string): Promise<void> {
-  await addNode('acme', id, {
+async function addPublishedNode(id: string, publisherId = 'acme'): Promise<void> {
+  await addNode(publisherId, id, {
     name: `Node ${id}`,
     latest_version: { ...published, id: '1', version: '1.0.0', status: 'NodeVersionStatusActive' },
   });
-  await addVersion('acme', id, '1.0.0', published);
+  await addVersion(publisherId, id, '1.0.0', published);
 }
 
 async function addHostNode(nodeId: string, host_node_name: string, display_name?: string): Promise<void> {
@@ -82,36 +86,75 @@ describe('writeIndex', () => {
   test('writes the config and every empty piece of the catalog for the first publisher', async () => {
     await follow(publisherKey('acme'));
 
-    expect((await read(configPath)).content).toMatchObject({ version: 1, catalog_pieces: 16 });
-    const pieces = await Promise.all(Array.from({ length: 16 }, (_, piece) => read(catalogPath(16, piece))));
+    expect((await read(configPath)).content).toEqual({
+      version: 1,
+      catalog_pieces: 16,
+      updated_at: expect.any(String),
+    });
+    const keys = await keysBelow('index/v1/catalog/');
+    const pieces = await Promise.all(keys.map(read));
+    expect(keys.sort()).toEqual(Array.from({ length: 16 }, (_, piece) => catalogPath(16, piece)).sort());
     for (const { content, headers } of pieces)
-      expect([content, headers.CacheControl]).toEqual([{ nodes: [] }, expect.stringContaining('max-age=60')]);
+      expect([content, headers.CacheControl]).toEqual([{ nodes: [] }, cacheControl]);
   });
 
   test('writes the file and the catalog line of a node', async () => {
     await addPublishedNode('written');
-    await follow(nodeKey('written'), nodeVersionKey('written', '1.0.0'));
+    const shown = {
+      description: `${'x'.repeat(299)}😀 and more`,
+      icon: 'icon.png',
+      tags: ['a'],
+      search_ranking: 0,
+    };
+    const version = { ...published, extraction: { nodes: 0 }, tags_admin: ['hidden'] };
+    await setFields(nodeKey('written'), { ...shown, tags_admin: ['hidden'], edited_by: 'user:olga' });
+    await addVersion('acme', 'written', '1.0.0', { ...version, status: 'NodeVersionStatusFlagged' });
+    for (const build of ['1.1.0+b', '1.1.0+a']) await addVersion('acme', 'written', build, published);
+    const createdAt = '2025-12-31T00:00:00.000Z';
+    await addVersion('acme', 'written', '1.1.0+c', { ...published, createdAt });
+    await addVersion('acme', 'written', '2.0.0', { ...published, status: 'NodeVersionStatusBanned' });
+    await follow(
+      nodeKey('written'),
+      ...['1.0.0', '1.1.0+a', '1.1.0+b', '1.1.0+c', '2.0.0'].map((label) => nodeVersionKey('written', label)),
+    );
 
     const { content, headers } = await read(nodePath('written'));
-    expect(content).toMatchObject({
+    const { archive_key, published_at, ...bytes } = published;
+    const downloadUrl = expect.stringMatching(`/${archive_key}$`);
+    const fileOf = (label: string) => ({
+      ...bytes,
+      id: `written-${label}`,
+      node_id: 'written',
+      version: label,
+      status: 'NodeVersionStatusActive',
+      downloadUrl,
+    });
+    expect(content).toEqual({
+      ...shown,
       id: 'written',
-      publisher: { id: 'acme', name: 'acme' },
-      latest_version: { version: '1.0.0' },
+      name: 'Node written',
+      status: 'NodeStatusActive',
+      created_at: expect.any(String),
+      publisher: { id: 'acme', name: 'acme', createdAt: expect.any(String) },
+      latest_version: { ...bytes, id: '1', version: '1.0.0', status: 'NodeVersionStatusActive', downloadUrl },
       versions: [
-        { version: '1.0.0', sha256: '0'.repeat(64), downloadUrl: expect.stringContaining('archives/') },
+        { ...fileOf('1.1.0+c'), createdAt },
+        fileOf('1.1.0+a'),
+        fileOf('1.1.0+b'),
+        { ...fileOf('1.0.0'), status: 'NodeVersionStatusFlagged' },
       ],
     });
-    expect(headers).toMatchObject({
-      ContentType: 'application/json',
-      CacheControl: 'public, max-age=60, stale-while-revalidate=60',
-    });
+    expect(headers).toMatchObject({ ContentType: 'application/json', CacheControl: cacheControl });
     expect(await linesOf('written')).toEqual([
       {
+        ...shown,
         id: 'written',
         name: 'Node written',
+        description: `${'x'.repeat(299)}\ufffd`,
         publisher: { id: 'acme', name: 'acme' },
         latest_version: '1.0.0',
-        updated_at: published.published_at,
+        host_nodes: 0,
+        updated_at: published_at,
       },
     ]);
   });
@@ -132,6 +175,90 @@ describe('writeIndex', () => {
 
     expect(await linesOf('both')).toHaveLength(1);
     expect(await linesOf('both', 2)).toHaveLength(1);
+  });
+
+  test('sorts the lines of a piece, whatever the order in which they came', async () => {
+    const names = Array.from({ length: 200 }, (_, place) => `sorted-${place}`);
+    const ids = names.filter((id) => pieceOf(id, 16) === 7).slice(0, 3);
+    for (const id of ids.toReversed()) {
+      await addPublishedNode(id);
+      await follow(nodeKey(id));
+    }
+
+    const { nodes } = (await read(catalogPath(16, 7))).content;
+    const sorted = nodes.map(({ id }: CatalogEntry) => id);
+    expect(sorted).toEqual([...sorted].sort());
+    expect(sorted).toEqual(expect.arrayContaining(ids));
+  });
+
+  test('reads every page of the versions, the host nodes and the nodes of a publisher', async () => {
+    await addPublisher('paged', {});
+    for (const id of ['paged-1', 'paged-2', 'paged-3']) await addPublishedNode(id, 'paged');
+    for (const label of ['1.1.0', '1.2.0']) await addVersion('paged', 'paged-2', label, published);
+    for (const name of ['A', 'B', 'C']) await addHostNode('paged-2', name);
+    intercept(dynamodb, ({ command, input, send }) => {
+      if (command === 'QueryCommand') Object.assign(input, { Limit: 1 });
+      return send();
+    });
+    await follow(publisherKey('paged'), nodeVersionKey('paged-2', '1.0.0'));
+    const files = async () =>
+      (await Promise.all([1, 2, 3].map((place) => read(nodePath(`paged-${place}`))))).map(({ content }) => [
+        content.status,
+        content.versions.map(({ version }: { version: string }) => version),
+      ]);
+    const hostNodes = async () =>
+      (await read(hostNodesPath('paged-2', '1.0.0'))).content.host_nodes.map(
+        ({ host_node_name }: HostNodeRecord) => host_node_name,
+      );
+
+    const versions = ['1.2.0', '1.1.0', '1.0.0'];
+    const active = 'NodeStatusActive';
+    expect(await files()).toEqual([
+      [active, ['1.0.0']],
+      [active, versions],
+      [active, ['1.0.0']],
+    ]);
+    expect(await hostNodes()).toEqual(['A', 'B', 'C']);
+
+    await setPublisherFields('paged', { banned: true });
+    await follow(publisherKey('paged'), nodeVersionKey('paged-2', '1.0.0'));
+    expect(await files()).toEqual(Array(3).fill(['NodeStatusBanned', []]));
+    expect(await hostNodes()).toEqual([]);
+
+    await setPublisherFields('paged', { banned: null });
+    await setFields(nodeVersionKey('paged-2', '1.1.0'), { status: 'NodeVersionStatusBanned' });
+    await follow(publisherKey('paged'));
+    expect((await files())[1]).toEqual([active, ['1.2.0', '1.0.0']]);
+
+    await setPublisherFields('paged', { name: 'Renamed' });
+    await setFields(nodeVersionKey('paged-2', '1.2.0'), { status: 'NodeVersionStatusBanned' });
+    await follow(nodeVersionKey('paged-2', '1.2.0'), publisherKey('paged'));
+    expect(await files()).toEqual(Array(3).fill([active, ['1.0.0']]));
+    const { publisher } = (await read(nodePath('paged-3'))).content;
+    expect(publisher.name).toBe('Renamed');
+  });
+
+  test('brings eight nodes up to date at the same time, and no more', async () => {
+    const ids = Array.from({ length: 20 }, (_, place) => `crowd-${place}`);
+    await Promise.all(ids.map((id) => addPublishedNode(id)));
+    const eight = Promise.withResolvers<void>();
+    let [running, most] = [0, 0];
+    intercept(s3(), async ({ command, input, send }) => {
+      const isOwn = ids.some((id) => input.Key === nodePath(id));
+      if (isOwn && command === 'GetObjectCommand') {
+        running += 1;
+        most = Math.max(most, running);
+        // Others have time to begin before the first goes on.
+        if (running === 8) setTimeout(eight.resolve, 100);
+        await eight.promise;
+      }
+      const output = await send();
+      if (isOwn && command === 'PutObjectCommand') running -= 1;
+      return output;
+    });
+    await follow(...ids.map(nodeKey));
+
+    expect(most).toBe(8);
   });
 
   test('writes nothing about a node before its first published version', async () => {
@@ -218,45 +345,16 @@ describe('writeIndex', () => {
     expect(written[0]).toBe(nodePath('unchanged'));
   });
 
-  test('empties the file of a banned node, and fills it again when the ban is lifted', async () => {
-    await addPublishedNode('banned');
-    await follow(nodeKey('banned'), nodeVersionKey('banned', '1.0.0'));
-    await banNode('banned', 'test');
-    await follow(nodeKey('banned'), nodeVersionKey('banned', '1.0.0'));
-    const { content } = await read(nodePath('banned'));
-    expect(content).toMatchObject({ status: 'NodeStatusBanned', versions: [] });
-    expect(content).not.toHaveProperty('latest_version');
-    expect(await linesOf('banned')).toEqual([]);
-
-    await unbanNode('banned');
-    await follow(nodeKey('banned'));
-    expect((await read(nodePath('banned'))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
-    expect(await linesOf('banned')).toHaveLength(1);
-  });
-
   test('keeps the versions of a withdrawn node, and takes it off the catalog', async () => {
     await addPublishedNode('withdrawn');
+    await follow(nodeKey('withdrawn'));
+    expect(await linesOf('withdrawn')).toHaveLength(1);
     await setFields(nodeKey('withdrawn'), { status: 'NodeStatusDeleted' });
-    await follow(nodeKey('withdrawn'), nodeVersionKey('withdrawn', '1.0.0'));
+    await follow(nodeKey('withdrawn'));
 
-    expect((await read(nodePath('withdrawn'))).content).toMatchObject({
-      status: 'NodeStatusDeleted',
-      versions: [{ version: '1.0.0' }],
-    });
+    const { status, versions } = (await read(nodePath('withdrawn'))).content;
+    expect([status, versions.length]).toEqual(['NodeStatusDeleted', 1]);
     expect(await linesOf('withdrawn')).toEqual([]);
-  });
-
-  test('carries a change of the publisher to all its nodes, next to those of their versions', async () => {
-    await Promise.all(['first', 'second'].map(addPublishedNode));
-    await follow(nodeKey('first'), nodeVersionKey('first', '1.0.0'));
-    await addVersion('acme', 'first', '1.1.0', published);
-    await setPublisherFields('acme', { name: 'Acme Inc.' });
-    await follow(nodeVersionKey('first', '1.1.0'), publisherKey('acme'));
-    const nodes = await Promise.all(['first', 'second'].map((id) => read(nodePath(id))));
-    await setPublisherFields('acme', { name: 'acme' });
-
-    expect(nodes.map(({ content }) => content.publisher.name)).toEqual(['Acme Inc.', 'Acme Inc.']);
-    expect(nodes[0]?.content.versions).toMatchObject([{ version: '1.1.0' }, { version: '1.0.0' }]);
   });
 
   test('writes host nodes once the extraction of their version is over', async () => {
@@ -267,12 +365,13 @@ describe('writeIndex', () => {
     await follow(hostNodeKey('extracting', '1.0.0', 'Load / it'));
     await expect(read(hostNodesPath('extracting', '1.0.0'))).rejects.toMatchObject({ name: 'NoSuchKey' });
 
-    await setFields(version, { host_node_extract_status: 'success' });
+    const extraction = { host_node_extract_status: 'success', host_node_extract_reason: 'One was skipped.' };
+    await setFields(version, extraction);
     await follow(version);
     expect((await read(hostNodesPath('extracting', '1.0.0'))).content).toEqual({
       node_id: 'extracting',
       version: '1.0.0',
-      host_node_extract_status: 'success',
+      ...extraction,
       host_nodes: [{ host_node_name: 'Load / it' }],
     });
 
@@ -286,17 +385,17 @@ describe('writeIndex', () => {
   test('writes the words of host nodes and their titles into the catalog once the extraction is over', async () => {
     await addPublishedNode('searched');
     const version = nodeVersionKey('searched', '1.0.0');
-    await setFields(nodeKey('searched'), { description: 'Samples latents' });
+    await setFields(nodeKey('searched'), { description: 'Samples latents', tags: ['fill'] });
     await addHostNode('searched', 'KSampler_MaskedFill', 'Fill the mask of latents, füllen');
     await setFields(version, { host_node_extract_status: 'pending' });
     await follow(version, hostNodeKey('searched', '1.0.0', 'KSampler_MaskedFill'));
     expect((await linesOf('searched'))[0]).not.toHaveProperty('host_node_words');
 
-    await setFields(version, { host_node_extract_status: 'success' });
+    await setFields(version, { host_node_extract_status: 'success', extraction: { nodes: 1 } });
     await follow(version);
-    // Without "latents", which is in the description, and "mask", which "masked" begins with.
+    // Without "latents" of the description, "fill" of the tags, and "mask", which "masked" begins with.
     expect(await linesOf('searched')).toMatchObject([
-      { host_node_words: 'k sampler masked fill the of füllen' },
+      { host_nodes: 1, host_node_words: 'k sampler masked the of füllen' },
     ]);
   });
 
@@ -308,34 +407,31 @@ describe('writeIndex', () => {
     await follow(hostNodeKey('large', '1.0.0', String(names[0])));
 
     const [{ host_node_words: words } = {}] = (await linesOf('large')) as CatalogEntry[];
-    expect(words).toMatch(/^load 10007{20} 10017{20} /);
-    expect(words?.length).toBeGreaterThan(1970);
-    expect(words?.length).toBeLessThanOrEqual(2000);
+    // Of 2,000 letters: "load", and 79 numbers of 24 digits.
+    const numbers = names.slice(0, 79).map((name) => name.slice('Load'.length));
+    expect(words).toBe(['load', ...numbers].join(' '));
   });
 
   test('writes the README of the latest version, and replaces it with that of the next', async () => {
     await publishWith('readme', '1.0.0', '# One\n<script>alert(1)</script>');
-    expect(await read(readmePath('readme'))).toMatchObject({
-      headers: { ContentType: 'application/json' },
-      content: {
-        node_id: 'readme',
-        version: '1.0.0',
-        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-        path: 'README.md',
-        text: '# One\n<script>alert(1)</script>',
-        is_cut: false,
-      },
-    });
+    const shown = async () => (await read(readmePath('readme'))).content;
+    const first = {
+      node_id: 'readme',
+      version: '1.0.0',
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      path: 'README.md',
+      text: '# One\n<script>alert(1)</script>',
+      is_cut: false,
+    };
+    expect(await shown()).toEqual(first);
 
     await publishWith('readme', '0.9.0', '# Older');
-    expect((await read(readmePath('readme'))).content).toMatchObject({ version: '1.0.0' });
-    await publishWith('readme', '1.1.0', '# Two');
-    expect((await read(readmePath('readme'))).content).toMatchObject({ version: '1.1.0', text: '# Two' });
+    expect(await shown()).toEqual(first);
+    const long = randomBytes(150_001).toString('base64');
+    await publishWith('readme', '1.1.0', long);
+    expect(await shown()).toEqual({ ...first, version: '1.1.0', text: long.slice(0, 200_000), is_cut: true });
     await publishWith('readme', '1.2.0', undefined);
-    const { content } = await read(readmePath('readme'));
-    expect(content).toMatchObject({ version: '1.2.0', text: '' });
-    expect(content).not.toHaveProperty('path');
-    expect(() => IndexedReadme.parse(content)).not.toThrow();
+    expect(await shown()).toEqual({ node_id: 'readme', version: '1.2.0', sha256: first.sha256, text: '' });
   });
 
   test('empties the README of a banned version and node, and writes it again after the ban', async () => {
@@ -387,17 +483,54 @@ describe('writeIndex', () => {
     intercept(s3(), async () => {
       throw Object.assign(new Error('S3 is down'), { $metadata: { httpStatusCode: 500 } });
     });
-    const reply = await handler(streamEventOf(nodeKey('unlucky')), context);
+    const event = streamEventOf(nodeKey('unlucky'), nodeVersionKey('unlucky', '1.0.0'));
+    loggedLines.length = 0;
 
-    expect(reply).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
-    expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({
+    expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      {
         level: 'error',
         event: 'index',
+        function: 'writeIndex',
         function_request_id: 'an-event',
+        records: 2,
         causes: ['Error: S3 is down'],
-      }),
-    );
+        stack: expect.any(String),
+      },
+    ]);
+    // Without a place in the stream, only an error makes Lambda send the records again.
+    for (const { dynamodb } of event.Records) delete dynamodb?.SequenceNumber;
+    await expect(handler(event, context)).rejects.toThrow('S3 is down');
+  });
+
+  test('logs what it followed, and how long the oldest record waited', async () => {
+    stopDate();
+    await addPublishedNode('logged');
+    const keys = [
+      nodeKey('logged'),
+      nodeVersionKey('logged', '1.0.0'),
+      hostNodeKey('logged', '1.0.0', 'Load'),
+    ];
+    const event = streamEventOf(...keys, nodeVersionKey('logged', '2.0.0'));
+    for (const [place, { dynamodb }] of event.Records.entries())
+      Object.assign(dynamodb ?? {}, {
+        ApproximateCreationDateTime: Date.now() / 1000 - Number([5, 70, 2, 1][place]),
+      });
+    loggedLines.length = 0;
+    await handler(event, context);
+
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      {
+        level: 'info',
+        event: 'index',
+        function: 'writeIndex',
+        function_request_id: 'an-event',
+        records: 4,
+        nodes: 1,
+        host_nodes: 2,
+        lag_ms: 70_000,
+      },
+    ]);
   });
 
   test('writes only under index/', async () => {

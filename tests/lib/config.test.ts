@@ -143,6 +143,10 @@ describe('a variable of the environment', () => {
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'issuer.example.com', address],
     ['tokens', 'TOKEN_ISSUER', 'ftp://localhost/', address],
+    ['tokens', 'TOKEN_ISSUER', 'https://user@issuer.example.com', address],
+    ['tokens', 'TOKEN_ISSUER', 'https://:x@issuer.example.com', address],
+    ['tokens', 'TOKEN_ISSUER', 'https://issuer.example.com?a', address],
+    ['tokens', 'TOKEN_JWKS', '{"keys":[]}', 'must be a JSON Web Key Set, {"keys": […]}'],
     ['tokens', 'TOKEN_JWKS_URL', 'http://localhost.example.com/jwks.json', address],
     ['downloads', 'DOWNLOAD_BASE_URL', 'http://cdn.example.com', address],
     ['imageProvider', 'IMAGE_PROVIDER_URL', 'http://image.example.com', address],
@@ -160,6 +164,8 @@ describe('a variable of the environment', () => {
     ['ci', 'CI_ISSUERS', 'gitlab https://a.example.com https://a.example.com/keys github', issuers],
     ['archives', 'MAX_ARCHIVE_BYTES', '0', 'must be a whole number from 1 to 1000000000'],
     ['archives', 'MAX_ARCHIVE_BYTES', '1.5', 'must be a whole number from 1 to 1000000000'],
+    ['publishing', 'MAX_PENDING_VERSIONS', '1001', 'must be a whole number from 1 to 1000'],
+    ['publishing', 'MAX_NEW_NODES_PER_DAY', '1000000001', 'must be a whole number from 0 to 1000000000'],
     ['archives', 'MAX_ARCHIVE_BYTES', '1e3', 'must be a whole number from 1 to 1000000000'],
     ['archives', 'MAX_ARCHIVE_BYTES', '-3', 'must be a whole number from 1 to 1000000000'],
     ['imageProvider', 'IMAGE_PROVIDER_KEY_HEADER', 'Host', header],
@@ -175,6 +181,16 @@ describe('a variable of the environment', () => {
     expect(() => concerns[concern]()).toThrow(new Error(`The environment is not valid. ${name}: ${reason}`));
   });
 
+  test.each(
+    'accept accept-encoding connection content-encoding content-length content-type date expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade X-Amzn-Remapped-Date'.split(
+      ' ',
+    ),
+  )('rejects the header %s for a key', (name) => {
+    configure({ IMAGE_NOTIFICATION_KEY_HEADER: name });
+
+    expect(() => config.notificationSignatures()).toThrow(header);
+  });
+
   test('reads a number', () => {
     configure({ MAX_ARCHIVE_BYTES: '7' });
 
@@ -188,6 +204,7 @@ describe('a variable of the environment', () => {
       VIDEO_MODELS_EXTRA: ['vidq3', 'vidq4-pro'],
     });
   });
+
   test('reads issuers with their kinds and the addresses of their key sets', () => {
     configure({
       CI_ISSUERS: 'gitlab https://git.example.com,github  http://localhost:3001 http://localhost:3001/keys',

@@ -18,6 +18,19 @@ test('providerErrors holds exactly the codes that start with provider_', () => {
 });
 
 describe('ApiError', () => {
+  test('keeps everything that is not changed, and bought something until it says that it did not', () => {
+    const error = new ApiError('unavailable', {
+      ...{ message: 'Later.', reason: 'why', headers: { 'x-a': '1' }, cause: new Error('below') },
+      ...{ details: [{ path: 'body', message: 'is rude' }], payment: 'refused', task: { taskId: '7' } },
+    });
+    const { name, code, message, status, reason, details, headers, cause, payment, task, stack } = error;
+    const same = { name, code, message, status, reason, details, headers, cause, payment, task, stack };
+
+    expect(error.with({})).toMatchObject(same);
+    expect(error.with({ payment: 'unknown' })).toMatchObject({ ...same, payment: 'unknown' });
+    expect(new ApiError('unavailable').payment).toBe('unknown');
+  });
+
   test.each([
     ['unauthorized', { 'www-authenticate': 'Bearer' }],
     ['idempotency_in_flight', { 'retry-after': '2' }],

@@ -42,7 +42,7 @@ export async function invoke(handler: Handler, name: string, changes: Changes = 
   if (changes.rawBody !== undefined) event.body = changes.rawBody;
   if (changes.isBase64Encoded !== undefined) event.isBase64Encoded = changes.isBase64Encoded;
   const { remainingMs = 29_000 } = changes;
-  const context = { getRemainingTimeInMillis: () => remainingMs } as Context;
+  const context = { awsRequestId: 'an-invocation', getRemainingTimeInMillis: () => remainingMs } as Context;
   const answer = await handler(event, context);
   const text = answer.isBase64Encoded
     ? gunzipSync(Buffer.from(answer.body, 'base64')).toString()

@@ -1,12 +1,14 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import developmentKey from '../../../tools/local/development-key.json' with { type: 'json' };
 import { createSigningKey, publicKeyOf, type SigningKey, signClaims } from '../../../tools/local/issuer.ts';
 import { authenticate } from '../../../lib/auth/access-tokens.ts';
 import { configure } from '../../../lib/config.ts';
+import { stopDate } from '../../support/clock.ts';
 import { sampleEvent } from '../../support/invoke.ts';
+import { SilentServer } from '../../support/silent-server.ts';
 
 const issuer = 'https://issuer.example.com';
 const known = createSigningKey('known');
@@ -138,78 +140,85 @@ describe('authenticate', () => {
     expect(await authenticate(token(changes))).toMatchObject({ isAdmin });
   });
 
-  test.each([
-    ['garbage', 'Bearer garbage'],
-    ['another scheme', `Basic ${token().slice(7)}`],
-    ['three meaningless parts', 'Bearer a.b.c'],
-    ['text before the scheme', `x${token()}`],
-    ['text after the token', `${token()} x`],
-    ['no space before the token', token().replace(' ', '')],
-    ['alg none', `Bearer ${unsigned}.`],
-    ['alg none with a signature', `Bearer ${unsigned}.${signature}`],
-    ['HS256 with the public key as its secret', `Bearer ${hs256Input}.${hmac(pem(rsa.publicKey))}`],
+  const words = {
+    malformed: 'The access token is malformed.',
+    expired: 'The access token has expired.',
+    not_yet_valid: 'The access token is not yet valid.',
+    wrong_audience: 'The access token is for another audience.',
+    wrong_issuer: 'The access token comes from another issuer.',
+    wrong_issuer_slash: 'The issuer of the access token differs from ours only in its trailing slash.',
+    bad_signature: 'The signature of the access token is not valid.',
+    unsupported_algorithm: expect.stringContaining('RS256, RS384, RS512, ES256, ES384, ES512 and EdDSA.'),
+    id_token: 'This is an ID token; send an access token.',
+  };
+
+  test.each<[keyof typeof words, string, string]>([
+    ['malformed', 'garbage', 'Bearer garbage'],
+    ['malformed', 'another scheme', `Basic ${token().slice(7)}`],
+    ['malformed', 'three meaningless parts', 'Bearer a.b.c'],
+    ['malformed', 'text before the scheme', `x${token()}`],
+    ['malformed', 'text after the token', `${token()} x`],
+    ['malformed', 'no space before the token', token().replace(' ', '')],
+    ['malformed', 'alg none', `Bearer ${unsigned}.`],
+    ['unsupported_algorithm', 'alg none with a signature', `Bearer ${unsigned}.${signature}`],
     [
+      'unsupported_algorithm',
+      'HS256 with the public key',
+      `Bearer ${hs256Input}.${hmac(pem(rsa.publicKey))}`,
+    ],
+    [
+      'unsupported_algorithm',
       'HS256 with the public key as JSON',
       `Bearer ${hs256Input}.${hmac(JSON.stringify(rsa.publicKey.export({ format: 'jwk' })))}`,
     ],
     [
+      'bad_signature',
       'a signature of other claims',
       `Bearer ${encode({ alg: 'RS256', kid: 'rsa' })}.${encode(claims({ sub: 'eve' }))}.${signature}`,
     ],
-    ['another issuer', token({ iss: 'https://evil.example.com' })],
-    ['no issuer', token({ iss: undefined })],
-    ['another audience', token({ aud: 'another-service' })],
-    ['no audience', token({ aud: undefined })],
-    ['an expired token', token({ exp: now - 60 })],
-    ['a token that never expires', token({ exp: undefined })],
-    ['a token that is not yet valid', token({ nbf: now + 60 })],
-    ['a token without a subject', token({ sub: undefined })],
-    ['a token with an empty subject', token({ sub: '' })],
-    ['a token with a number as its subject', token({ sub: 7 })],
-    ['a token whose expiry is text', token({ exp: String(now + 60) })],
-    ['a token of a key that the issuer does not know', token({}, createSigningKey('unknown'))],
-    ['a known key id with a different key', token({}, { ...createSigningKey(), kid: 'known' })],
-    ['a token of the development key', `${sampleEvent('update-node').headers.authorization}`],
-  ])('rejects %s', async (_, authorization) => {
-    start();
-
-    await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'unauthorized' });
-  });
-
-  test.each<[string, string, string]>([
-    ['malformed', 'Bearer a.b.c', 'is malformed'],
-    ['malformed', token({ sub: undefined }), 'is malformed'],
-    ['expired', token({ exp: now - 60 }), 'has expired'],
-    ['not_yet_valid', token({ nbf: now + 60 }), 'is not yet valid'],
-    ['wrong_audience', token({ aud: 'another-service' }), 'is for another audience'],
-    ['wrong_issuer', token({ iss: 'https://evil.example.com' }), 'comes from another issuer'],
+    ['wrong_issuer', 'another issuer', token({ iss: 'https://evil.example.com' })],
     [
       'wrong_issuer',
+      'another issuer’s key',
       token({ iss: 'https://evil.example.com' }, createSigningKey('theirs')),
-      'another issuer',
     ],
+    ['wrong_issuer_slash', 'an issuer with a slash', token({ iss: `${issuer}/` })],
+    ['wrong_issuer', 'no issuer', token({ iss: undefined })],
+    ['wrong_audience', 'another audience', token({ aud: 'another-service' })],
+    ['wrong_audience', 'no audience', token({ aud: undefined })],
+    ['expired', 'an end six seconds ago', token({ exp: now - 6 })],
+    ['malformed', 'no end', token({ exp: undefined })],
+    ['not_yet_valid', 'a beginning in six seconds', token({ nbf: now + 6 })],
+    ['malformed', 'no subject', token({ sub: undefined })],
+    ['malformed', 'an empty subject', token({ sub: '' })],
+    ['malformed', 'a number as its subject', token({ sub: 7 })],
+    ['malformed', 'an end that is text', token({ exp: String(now + 60) })],
+    ['id_token', 'the use of an ID token', token({ token_use: 'id' })],
+    ['bad_signature', 'a key that the issuer does not know', token({}, createSigningKey('unknown'))],
     [
-      'wrong_issuer_slash',
-      token({ iss: `${issuer}/`.replace(/\/\/$/, '') }),
-      'differs from ours only in its trailing slash',
+      'bad_signature',
+      'a known key id with a different key',
+      token({}, { ...createSigningKey(), kid: 'known' }),
     ],
-    ['bad_signature', token({}, { ...createSigningKey(), kid: 'known' }), 'is not valid'],
-    ['bad_signature', token({}, createSigningKey('stranger')), 'is not valid'],
-    ['id_token', token({ token_use: 'id' }), 'send an access token'],
-  ])('gives the reason %s in the answer and for the log', async (reason, authorization, words) => {
-    start({ TOKEN_ISSUER: issuer });
+    ['wrong_issuer', 'the development key', `${sampleEvent('update-node').headers.authorization}`],
+  ])('rejects as %s a token with %s', async (reason, _, authorization) => {
+    stopDate(now * 1000);
+    start();
     const error = await authenticate(authorization).catch((error) => error);
 
-    expect(error).toMatchObject({ code: 'unauthorized', reason, message: expect.stringContaining(words) });
-    expect(error.headers['www-authenticate']).toBe(
-      `Bearer error="invalid_token", error_description="${error.message.replace(/\.$/, '')}"`,
-    );
+    expect(error).toMatchObject({ code: 'unauthorized', reason, message: words[reason] });
+    expect(error.headers).toEqual({
+      'www-authenticate': `Bearer error="invalid_token", error_description="${error.message.replace(/\.$/, '')}"`,
+    });
   });
 
   test.each([
     ['the audience among others', { aud: ['account', 'node-registry'] }],
     ['a client_id without an audience', { aud: undefined, client_id: 'node-registry' }],
+    ['an end that is five seconds ago, for clocks that differ', { exp: now - 5 }],
+    ['a beginning in five seconds', { nbf: now + 5 }],
   ])('accepts a token with %s', async (_, changes) => {
+    stopDate(now * 1000);
     start();
 
     expect(await authenticate(token(changes))).toMatchObject({ userId: 'olga' });
@@ -331,16 +340,47 @@ describe('the key set of authenticate', () => {
   test('fetches the key set again ten seconds after the issuer was down, and then rejects an unknown key', async () => {
     start();
     isDown = true;
+    const began = now * 1000;
+    stopDate(began);
     await expect(authenticate(token())).rejects.toMatchObject({ code: 'unavailable' });
     isDown = false;
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
+    stopDate(began + 9999);
+    await expect(authenticate(token())).rejects.toMatchObject({ code: 'unavailable' });
+    expect(fetches).toBe(1);
+    stopDate(began + 10_000);
 
     expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
     for (let count = 0; count < 2; count += 1) {
       const stranger = authenticate(token({}, createSigningKey('stranger')));
       await expect(stranger).rejects.toMatchObject({ code: 'unauthorized' });
     }
-    clock.mockRestore();
     expect(fetches).toBe(3);
+  });
+
+  test.each([
+    [1_000_000, 'taken'],
+    [1_000_001, 'unavailable'],
+  ])('of %i bytes is %s', async (bytes, expected) => {
+    Object.assign(keySet, { padding: '' });
+    Object.assign(keySet, { padding: 'x'.repeat(bytes - JSON.stringify(keySet).length) });
+    start();
+    const outcome = await authenticate(token()).then(
+      () => 'taken',
+      ({ code }) => code,
+    );
+
+    expect(outcome).toBe(expected);
+  });
+
+  test('is given up after three seconds without an answer', async () => {
+    const silent = new SilentServer();
+    await silent.listen();
+    start({ TOKEN_JWKS_URL: silent.url });
+    const { error, ms } = await silent.outwait(() => authenticate(token()), { leapMs: 2900, maxMs: 9000 });
+    silent.stop();
+
+    expect([silent.asked, error]).toEqual([1, expect.objectContaining({ code: 'unavailable' })]);
+    expect(ms).toBeGreaterThanOrEqual(3000);
+    expect(ms).toBeLessThan(3500);
   });
 });

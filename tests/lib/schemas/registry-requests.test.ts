@@ -1,24 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { HostNodeName, NodeId, PublisherId } from '../../../lib/schemas/names.ts';
-import { NodeInput } from '../../../lib/schemas/node.ts';
-import { NodeVersionInput } from '../../../lib/schemas/node-version.ts';
 import { issuesIn } from '../../support/issues-in.ts';
-
-describe('an item of a list field', () => {
-  test.each([
-    ['node', NodeInput, {}, ['supported_accelerators', 'supported_os', 'tags', 'preempted_host_node_names']],
-    [
-      'version',
-      NodeVersionInput,
-      { version: '1.0.0' },
-      ['dependencies', 'supported_os', 'tags', 'tags_admin'],
-    ],
-  ])('rejects anything but text in a %s', (_name, schema, least, fields) => {
-    for (const name of fields) {
-      expect(issuesIn(schema, { ...least, [name]: ['x', 1] })).toEqual([`body.${name}.1 must be text`]);
-    }
-  });
-});
 
 describe('a name in a request', () => {
   const idRule = 'must be letters, digits, ".", "_" or "-", beginning and ending with a letter or digit';

@@ -1,17 +1,21 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { note, withLogFields } from '../../../lib/log.ts';
 import {
   dueShard,
+  dueShards,
   dueWork,
+  firstDue,
   notDue,
   requireNoneFailed,
   type Sweep,
   sweepDue,
 } from '../../../lib/store/due.ts';
-import { type Key, keyName } from '../../../lib/store/keys.ts';
+import type { Key } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { put, update } from '../../../lib/store/write.ts';
 import { absent, present } from '../../../lib/store/items.ts';
 import { intercept } from '../../support/intercept.ts';
+import '../../support/patience.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 
 interface Task extends Key {
@@ -79,10 +83,17 @@ describe('dueWork', () => {
     expect(dueWork(record)).toBe(work);
   });
 
-  test('names the work that the shard was made for', () => {
-    expect(dueShard('host-nodes', '0f0')).toBe('extract-f');
-    expect(dueShard('notifications', 'ff0')).toBe('notify-3f');
-    expect(dueWork({ pending_shard: dueShard('uploads', '7abc') })).toBe('uploads');
+  test.each([
+    ['uploads', 16, '0', 'f'],
+    ['host-nodes', 16, 'extract-0', 'extract-f'],
+    ['spending', 16, 'spend-0', 'spend-f'],
+    ['notifications', 64, 'notify-0', 'notify-3f'],
+    ['failed-notifications', 16, 'notify-failed-0', 'notify-failed-f'],
+  ] as const)('names the shards of %s, which stay where records are', (work, count, first, last) => {
+    const shards = dueShards(work);
+
+    expect([shards.length, shards[0], shards.at(-1)]).toEqual([count, first, last]);
+    expect([dueShard(work, '000'), dueShard(work, 'ff0')]).toEqual([first, last]);
   });
 });
 
@@ -173,28 +184,29 @@ describe('a sweep', () => {
       },
       quiet: ['nothing'],
     });
-    await sweep();
+    await withLogFields({ function: 'f' }, () =>
+      sweep({
+        visit: async (entry) => {
+          note({ noted: entry.pk });
+          await update<Task>(soon(), entry, notDue, present);
+          return 'done';
+        },
+      }),
+    );
 
-    expect(report).toMatchObject({ findings: { error: 1, nothing: 1 }, visited: 2, failed: 1 });
     expect(() => requireNoneFailed(report)).toThrow('1 of 2 visits of the sweep failed.');
-    expect(lines().slice(0, 2)).toEqual([
-      expect.objectContaining({
-        level: 'error',
-        event: 'swept',
-        sweep: 'spending',
-        pk: 'DUE#0',
-        finding: 'error',
-        causes: ['Error: S3 is down.'],
-      }),
-      expect.objectContaining({
-        level: 'info',
-        event: 'sweep',
-        sweep: 'spending',
-        visited: 2,
-        failed: 1,
-        sweep_findings: 1,
-        sweep_unvisited: 0,
-      }),
+    const rest = { visited: 2, unvisited: 0, unread_shards: 0, sweep_unvisited: 0 };
+    const base = { level: 'info', event: 'sweep', sweep: 'spending' };
+    const swept = { ...base, event: 'swept', function: 'f', finding: 'done' };
+    expect(lines()).toEqual([
+      {
+        ...{ level: 'error', event: 'swept', sweep: 'spending', pk: 'DUE#0', finding: 'error' },
+        ...{ causes: ['Error: S3 is down.'], stack: expect.any(String) },
+      },
+      { ...base, ...rest, findings: { error: 1, nothing: 1 }, failed: 1, sweep_findings: 1 },
+      { ...swept, pk: 'DUE#0' },
+      { ...swept, pk: 'DUE#1' },
+      { ...base, ...rest, function: 'f', findings: { done: 2 }, failed: 0, sweep_findings: 2 },
     ]);
   });
 
@@ -272,6 +284,27 @@ describe('a sweep', () => {
     expect(lines()).toEqual([]);
   });
 
+  test.each([
+    ['oldest first', [5, 6]],
+    ['newest first', [9, 8]],
+  ] as const)('lists the first of all shards, %s, and reads no page too many', async (order, seconds) => {
+    for (const second of [5, 6, 7, 8, 9]) await addDue(400 + second, second, second % 2 ? '1' : '2');
+    let pages = 0;
+    intercept(dynamodb, ({ input, send }) => {
+      pages += 1;
+      Object.assign(input, { Limit: 2 });
+      return send();
+    });
+    const period = { from: minute, to: minute + 59_000 };
+    const found = await firstDue(soon(), { work: 'spending', period, order }, 2);
+
+    expect(pages).toBe(16);
+    expect(found).toEqual(
+      seconds.map((second) => ({ pk: `DUE#${400 + second}`, sk: 'TASK', since: at(second) })),
+    );
+    await sweep();
+  });
+
   test('fails with unavailable when the index does not answer', async () => {
     intercept(dynamodb, async () => {
       throw Object.assign(new Error('late'), { name: 'TimeoutError' });
@@ -281,14 +314,5 @@ describe('a sweep', () => {
       code: 'unavailable',
       reason: 'DynamoDB Query: unanswered',
     });
-  });
-
-  test('leaves a record that another sweep visits at the same time to both', async () => {
-    const task = await addDue(5, 1);
-    const [first, second] = await Promise.all([sweep(), sweep()]);
-
-    expect(first.report.failed + second.report.failed).toBe(0);
-    expect([...first.visited, ...second.visited]).toContain(task.pk);
-    expect(keyName(task)).toBe('DUE#5\nTASK');
   });
 });

@@ -75,6 +75,7 @@ describe('storeError', () => {
     ['throttled by the account', named('RequestLimitExceeded')],
     ['throttled', named('ThrottlingException')],
     ['limited', named('LimitExceededException')],
+    ['about a transaction that still runs', named('TransactionInProgressException')],
     ['failing inside', named('InternalServerError')],
     ['down', named('ServiceUnavailable')],
     ['late', named('TimeoutError')],

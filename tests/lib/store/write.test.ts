@@ -35,7 +35,6 @@ function canceled(...reasons: { Code: string; Message?: string }[]): Error {
 
 const conflict = new TransactionConflictException({ message: 'met a transaction', $metadata: {} });
 const canceledByConflict = canceled({ Code: 'None' }, { Code: 'TransactionConflict' });
-const canceledByThrottling = canceled({ Code: 'ThrottlingError' });
 
 /** Every write that can conflict with a transaction, and DynamoDB's answer then. */
 const writes = [
@@ -69,12 +68,12 @@ describe.each(writes)('%s in conflict with a transaction', (_, collision, write)
 
 describe.each(writes)('%s to a store that throttles', (_, __, write) => {
   test('retries until it succeeds', async () => {
-    const asked = answerInTurn(dynamodb, throttled, throttled, {});
+    const asked = answerInTurn(dynamodb, ...Array(8).fill(throttled), {});
     const { error, ms } = await timed<unknown>(write(inSeconds(9)));
 
     expect(error).toBeUndefined();
-    expect(asked).toHaveLength(3);
-    expect(ms).toBe(20 + 40);
+    expect(asked).toHaveLength(9);
+    expect(ms).toBe(20 + 40 + 80 + 160 + 320 + 500 + 500 + 500);
   });
 
   test('gives up with unavailable at the deadline', async () => {
@@ -167,13 +166,17 @@ describe('transact', () => {
     expect(await timed(transact(inSeconds(9), []))).toEqual({ result: [1], ms: 0 });
   });
 
-  test('retries until the deadline when it was canceled for throttling, and then answers unavailable', async () => {
-    const asked = answerInTurn(dynamodb, canceledByThrottling);
-    const { error } = await timed(transact({ deadline: Date.now() + 59 }, []));
+  test.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
+    'retries until the deadline when it was canceled for %s, and then answers unavailable',
+    async (Code) => {
+      const cause = canceled({ Code });
+      const asked = answerInTurn(dynamodb, cause);
+      const { error } = await timed(transact({ deadline: Date.now() + 59 }, []));
 
-    expect(error).toMatchObject({ code: 'unavailable', cause: canceledByThrottling });
-    expect(asked).toHaveLength(2);
-  });
+      expect(error).toMatchObject({ code: 'unavailable', cause });
+      expect(asked).toHaveLength(2);
+    },
+  );
 
   const wrong = canceled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
   const tooLarge = canceled(

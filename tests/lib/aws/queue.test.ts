@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { queueAt } from '../../../lib/aws/queue.ts';
+import { SilentServer } from '../../support/silent-server.ts';
+
+/** Stands in for SQS, which may take some messages of a batch and refuse the others. */
+let answers: [status: number, content: object][] = [];
+const asked: unknown[] = [];
+const server = createServer(async (request, response) => {
+  asked.push(await json(request));
+  const [status, content] = answers.shift() ?? [200, {}];
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(content));
+});
+await once(server.listen(0, '127.0.0.1'), 'listening');
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/000000000000/queue`;
+const send = queueAt(() => url);
+const soon = () => ({ deadline: Date.now() + 60_000 });
+const messages = [{ body: { id: 1 }, group: 'olga', delaySeconds: 900 }, { body: 'text' }];
+
+beforeEach(() => {
+  asked.length = 0;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+describe('queueAt', () => {
+  test('sends all messages in one request, each with its group and its delay', async () => {
+    await send(soon(), messages);
+
+    expect(asked).toEqual([
+      {
+        QueueUrl: url,
+        Entries: [
+          { Id: '0', MessageBody: '{"id":1}', MessageGroupId: 'olga', DelaySeconds: 900 },
+          { Id: '1', MessageBody: '"text"' },
+        ],
+      },
+    ]);
+  });
+
+  test('throws if the queue refused a part of the messages', async () => {
+    answers = [[200, { Successful: [], Failed: [{ Id: '1', Code: 'InternalError', SenderFault: false }] }]];
+
+    await expect(send(soon(), messages)).rejects.toThrow('SQS did not accept 1 of 2 messages: InternalError');
+  });
+
+  test('tries three times while SQS fails', async () => {
+    answers = [1, 2].map(() => [503, {}]);
+    await send(soon(), messages);
+    answers = [1, 2, 3].map(() => [503, {}]);
+    await expect(send(soon(), messages)).rejects.toMatchObject({ $metadata: { httpStatusCode: 503 } });
+
+    expect(asked).toHaveLength(3 + 3);
+  });
+
+  test('waits five seconds at each of three tries for a queue that never answers', async () => {
+    const silent = new SilentServer();
+    await silent.listen();
+    const sending = () => queueAt(() => silent.url)(soon(), messages);
+    const { error, ms } = await silent.outwait(sending, { leapMs: 4900, maxMs: 40_000 });
+    silent.stop();
+
+    expect([silent.asked, error]).toEqual([3, expect.any(Error)]);
+    expect(ms).toBeGreaterThanOrEqual(15_000);
+    expect(ms).toBeLessThan(17_000);
+  });
+});
