@@ -96,9 +96,9 @@ function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunc
   const periods = Math.max(10, Math.ceil((timeoutSeconds + reportSeconds) / minutes));
   const faults: Alarm = {
     name: `faults-${name}`,
-    meaning: 'An invocation crashed, ran out of time or memory, or failed an event.',
+    meaning: 'A crash, time or memory ran out, or an event failed.',
     look: '`causes`; lines `sending` without a `request`',
-    action: 'Began with a deployment: [roll back](#roll-back).',
+    action: 'Since a deployment: [roll back](#roll-back).',
     metric: { ...ofLambda, name: 'Errors', statistic: 'Sum' },
     ...anyOfTen,
     periods: [1, periods],
@@ -115,7 +115,7 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
       name: `internal-errors-${name}`,
       meaning: 'The function returned `internal_error`.',
       look: '`causes`; a `secret` line names a bad secret',
-      action: 'Began with a deployment: [roll back](#roll-back).',
+      action: 'Since a deployment: [roll back](#roll-back).',
       metric: own(stage, 'requests', { function: name, code: 'internal_error' }),
       ...anyOfTen,
     },
@@ -157,8 +157,8 @@ const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
   {
     sweep: 'spending',
     ranBy: 'sweepSpending',
-    missing: 'The sweep or a part of it has not run for 15 minutes, so accounts count too much.',
-    missingAction: 'Enable its rules. Until then, run `npm run admin -- usage sweep $on`.',
+    missing: 'A part of the sweep has not run for 15 minutes, so accounts count too much.',
+    missingAction: 'Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
     seconds: 5 * minutes,
     // Four parts run five times. A run may fall into the next period, and without one part there are 15.
     minRuns: 18,
@@ -186,7 +186,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
         name: `sweep-unvisited-${sweep}`,
         meaning: 'The sweep leaves work undone.',
         look: 'the sweep’s lines',
-        action: 'Remove what keeps failing, or run the sweep with `npm run admin`.',
+        action: 'Remove what keeps failing, or sweep with `npm run admin`.',
         metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
         seconds,
         periods: schedule.unvisitedPeriods,
@@ -197,7 +197,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
       name: 'sweep-findings-uploads',
       meaning: 'The sweep published a version that an event should have.',
       look: 'the `swept` lines',
-      action: 'Once: nothing. Repeated: check the bucket’s events and time-outs.',
+      action: 'If repeated, check the bucket’s events and time-outs.',
       metric: metric('sweep_findings', 'uploads'),
       ...anyOfFifteen,
     },
@@ -218,10 +218,10 @@ const rate = (errors: string, atLeast: number) => ({
 });
 
 const causesOf5xx: Pick<Alarm, 'meaning' | 'look' | 'action'> = {
-  meaning: 'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times in an hour.',
+  meaning: 'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour.',
   look: 'lines with 5xx by `code`; the access log’s `gateway_error`',
   action:
-    '`unavailable`: read `causes` (a secret, throttles, the issuer). Other codes have their own alarms.',
+    '`unavailable`: read `causes`. Other codes have their own alarms.',
 };
 
 const apiAlarms: Alarm[] = [
@@ -266,9 +266,9 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
   const filled = reserved.map((name) => `FILL(${name}, 0)`);
   const account: Alarm = {
     name: 'function-throttles',
-    meaning: 'Lambda throttled invocations outside this stage’s reservations.',
+    meaning: 'Lambda throttled invocations outside the reservations.',
     look: '`ConcurrentExecutions`, the quota, the reservations',
-    action: 'Raise the quota or reservations, or lower `rateLimit`.',
+    action: 'Raise the quota, or lower `rateLimit`.',
     metric:
       reserved.length === 0
         ? throttles({})
@@ -286,7 +286,7 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
       meaning: 'A reserved concurrency is used up.',
       look: '`provider_ms`; lines by `principal`',
       action:
-        'One caller: limit it. A slow provider: tell it. Otherwise raise `proxyConcurrency` or `finalizeConcurrency`.',
+        'Limit the caller, tell a slow provider, or raise `proxyConcurrency` or `finalizeConcurrency`.',
       metric: { expression: filled.join(' + '), metrics },
       ...fifteenMinutes,
       above: 0,
@@ -308,7 +308,7 @@ function tableAlarms(): Alarm[] {
         meaning: 'DynamoDB throttles the table or its index.',
         look: 'consumed capacity; lines by node, publisher and `principal`',
         action:
-          '`tableMaxReads` or `tableMaxWrites` reached: raise it. Otherwise one key is hot: limit its node, publisher or caller.',
+          'Raise `tableMaxReads` or `tableMaxWrites` if it is reached. Otherwise one key is hot: limit its node, publisher or caller.',
         metric: {
           expression: 'FILL(throttles, 0)',
           metrics: {
@@ -332,7 +332,7 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
   return [
     {
       name: `${provider}-provider-credentials`,
-      meaning: 'The provider rejects our key; all its requests fail, uncharged.',
+      meaning: 'The provider rejects our key; all requests fail, uncharged.',
       look: 'who changed the key',
       action: '[Store a valid key](#keys-and-tokens).',
       metric: metric('provider_credentials_refused'),
@@ -340,7 +340,7 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
     },
     {
       name: `${provider}-provider-quota`,
-      meaning: 'Our account has no credits; all its requests fail, uncharged.',
+      meaning: 'Our account has no credits; all requests fail, uncharged.',
       look: 'the provider’s account',
       action: 'Buy credits.',
       metric: metric('provider_quota_exhausted'),
@@ -365,7 +365,7 @@ function moneyAlarms(stage: Stage): Alarm[] {
   return [
     {
       name: 'credits-per-hour',
-      meaning: 'In an hour, the providers charged more than `creditsPerHourAlarm`.',
+      meaning: 'The providers charged more than `creditsPerHourAlarm` in an hour.',
       look: 'lines with `credits` by `principal`',
       action: 'Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter.',
       metric: own(stage, 'credits', {}),
@@ -389,7 +389,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     deadLetters(
       'finalize-upload-dead-letters',
       'FinalizeUploadFailures',
-      'Checking an upload was given up, so its version stays pending; or a sweep was not delivered.',
+      'An upload’s check was given up, so its version stays pending; or a sweep was not delivered.',
     ),
     deadLetters(
       'extraction-dead-letters',
@@ -397,7 +397,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
       'Reading host nodes crashed three times, or failed because of us. Downloads work.',
     ),
     oldestMessage('extraction-backlog', 'Extractions', 2 * hours, {
-      meaning: 'An archive has waited over two hours in the queue.',
+      meaning: 'An archive has waited over two hours.',
       look: '`faults-extractHostNodes`, throttles, `extraction` lines by `outcome`',
       action: 'Too many publishes: raise `maximumConcurrency` in `serverless.yml`.',
     }),
@@ -424,17 +424,17 @@ const indexAlarms: Alarm[] = [
     ...deadLetters(
       'write-index-dead-letters',
       'WriteIndexFailures',
-      'Changes were given up after ten retries, so the public index lacks them.',
+      'The public index lacks changes that were given up after ten retries.',
     ),
     look: '`index` lines with `causes`, throttles of S3',
-    action: 'Fix the cause, run `npm run admin -- index rebuild $on`, then purge the queue.',
+    action: 'Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue.',
   },
   {
     name: 'index-age',
     meaning: 'The public index is over 5 minutes behind.',
     look: '`index` lines with `causes`, throttles of `writeIndex` and S3',
     action:
-      'Remove the cause. After a day, the stream has lost changes: run `npm run admin -- index rebuild $on`.',
+      'Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
     metric: {
       namespace: 'AWS/Lambda',
       name: 'IteratorAge',
@@ -488,24 +488,24 @@ function notificationAlarms(stage: Stage): Alarm[] {
   return [
     {
       name: 'notification-failures',
-      meaning: 'In an hour, over 10 notifications failed all their attempts.',
+      meaning: 'Over 10 notifications failed all attempts in an hour.',
       look: '`notification list`: hosts, last errors',
       action:
-        'One host: tell its owner. Many: does the function reach the internet? Then [retry](#notifications).',
+        'One host: tell its owner. Many: check the function’s internet access. Then [retry](#notifications).',
       metric: own(stage, 'deliveries', { outcome: 'failed' }),
       seconds: hours,
       periods: [1, 2],
       above: 10,
     },
     oldestMessage('notification-backlog', 'Notifications', 15 * minutes, {
-      meaning: 'A notification has waited over 15 minutes in the queue.',
+      meaning: 'A notification has waited over 15 minutes in its queue.',
       look: '`faults-deliverNotifications`, the signing key, `delivery` lines by `host`',
       action: 'Slow receivers: raise `notificationConcurrency`.',
     }),
     deadLetters(
       'notification-dead-letters',
       'NotificationsFailures',
-      'A notification was given up after five receives, for a fault of ours.',
+      'A notification was given up after five tries, for a fault of ours.',
     ),
     {
       name: 'notification-runs',
