@@ -12,12 +12,9 @@ const runbook = 'docs/runbook.md';
 
 const introduction = `# Configuration
 
-For operators. \`npm run configuration\` generates this page from the code.
-
-Pass a parameter with \`--param=name=value\`, or put it in a block named after the stage under \`params\` in \`serverless.yml\`. An empty
-one counts as not given. \`npm run deploy\` rejects missing, misspelled and unsafe values. Log lines of functions name the variable.
-
-Keys are references, never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`.
+For operators; \`npm run configuration\` generates it. Pass a parameter with \`--param=name=value\`, or put it in a block named after the
+stage under \`params\` in \`serverless.yml\`. An empty one counts as not given. Log lines of functions name the variable. Keys are references,
+never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`.
 `;
 
 /** The text of docs/configuration.md: one row for each parameter with its variable. */
@@ -27,14 +24,11 @@ export async function configurationDocument(): Promise<string> {
   const entries = Object.entries(parameters);
   const required = entries.filter(isRequired);
   const rows = [...required, ...entries.filter((entry) => !isRequired(entry))].map(([name, { about }]) => [
-    `\`${name}\``,
-    variablesOf(name)
-      .map(([variable]) => `\`${variable}\``)
-      .join(', '),
+    [name, ...variablesOf(name).map(([variable]) => variable)].map((each) => `\`${each}\``).join(', '),
     defaultOf(name, stage.params.default),
     about,
   ]);
-  return [introduction, ...table(['Parameter', 'Variable', 'Default', 'Meaning'], rows), ''].join('\n');
+  return [introduction, ...table(['Parameter, variable', 'Default', 'Meaning'], rows), ''].join('\n');
 }
 
 function variablesOf(parameter: string): [string, Variables[string]][] {
