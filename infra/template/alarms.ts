@@ -220,8 +220,7 @@ const rate = (errors: string, atLeast: number) => ({
 const causesOf5xx: Pick<Alarm, 'meaning' | 'look' | 'action'> = {
   meaning: 'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour.',
   look: 'lines with 5xx by `code`; the access log’s `gateway_error`',
-  action:
-    '`unavailable`: read `causes`. Other codes have their own alarms.',
+  action: '`unavailable`: read `causes`. Other codes have their own alarms.',
 };
 
 const apiAlarms: Alarm[] = [
@@ -285,8 +284,7 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
       name: 'reserved-throttles',
       meaning: 'A reserved concurrency is used up.',
       look: '`provider_ms`; lines by `principal`',
-      action:
-        'Limit the caller, tell a slow provider, or raise `proxyConcurrency` or `finalizeConcurrency`.',
+      action: 'Limit the caller, tell a slow provider, or raise `proxyConcurrency` or `finalizeConcurrency`.',
       metric: { expression: filled.join(' + '), metrics },
       ...fifteenMinutes,
       above: 0,
