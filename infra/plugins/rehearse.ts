@@ -31,7 +31,7 @@ export async function rehearse(
     name: 'npm run rehearse --',
     summary: 'Packages stages and checks what would be deployed, without an account',
     notes:
-      'Without options it does so for six kinds of stage with parameters of its own. With them, it does so for your stage: give the same options as to npm run deploy.',
+      'Without options, it checks six kinds of stage with sample parameters. To check your stage, give it the options of npm run deploy.',
     examples: ['--stage prod --region eu-west-1 --param=tokenIssuer=https://issuer.example.com/'],
   };
   const command = createCommand(about, output)

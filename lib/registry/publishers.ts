@@ -29,7 +29,7 @@ export function memberOf({ members }: PublisherRecord, userId: string): Member |
   return Object.hasOwn(members, userId) ? members[userId] : undefined;
 }
 
-/** A publisher as its own members and admins see it: with the e-mail addresses. */
+/** A publisher as its owners and admins see it: with the e-mail addresses. */
 export function publisherView({ members, ...publisher }: PublisherRecord): Publisher {
   const entries = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
   return shownFields<Publisher>({ ...publisher, members: entries.map(memberView) }, Publisher);

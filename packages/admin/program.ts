@@ -7,7 +7,7 @@ import { describeTarget, requireListening } from './target.ts';
 
 const name = 'npm run admin --';
 const notes =
-  'Without --region and --table the local stack of npm start is used. With them, the AWS SDK finds the credentials: in the environment, by AWS_PROFILE, or from a role. A command that changes something says on standard error where.';
+  'Without --region and --table, commands act on the local stack of npm start. With them, the AWS SDK takes the credentials from the environment, AWS_PROFILE or a role. A command that changes something first prints its target on standard error.';
 
 /** Asks the person at the terminal. */
 export type Ask = (question: string) => Promise<boolean>;

@@ -15,16 +15,16 @@ import { isWebAddress } from '../../lib/web-address.ts';
 import { whoamiCommand } from './whoami-command.ts';
 import { withdrawCommand } from './withdraw-command.ts';
 
-const about = `In a git repository it publishes the files that git tracks, and new ones that no .gitignore names;
-elsewhere all that no .gitignore names. A .publishignore leaves out more, as a .comfyignore does; "includes" in
-pyproject.toml and --include bring back what is built. Files that look like secrets are rejected unless they are allowed
-by name. In GitHub Actions and GitLab the job itself publishes, with an ID token and no stored secret; elsewhere the holder
-of a personal access token in NODE_REGISTRY_TOKEN. It is safe to run again after a failure at any point.`;
+const about = `In a git repository, publishes the files that git tracks, and new ones that no .gitignore names; elsewhere,
+all files that no .gitignore names. A .publishignore or .comfyignore excludes more; "includes" in pyproject.toml and
+--include bring back ignored files, such as built ones. Files that look like secrets are rejected unless they are allowed
+by name. In GitHub Actions and GitLab, the job publishes with its ID token, without a stored secret; elsewhere, set
+NODE_REGISTRY_TOKEN to a personal access token. It is safe to run again after a failure at any point.`;
 
 const exitCodeHelp = `
 Exit codes:
   0   done: the version is published, by this run or an earlier one of the same files
-  2   the command line, the folder or the address is not valid; nothing was published
+  2   the command line, the folder or the URL is not valid; nothing was published
   3   the registry rejected the publish; nothing was published
   4   the registry rejected the archive; change the files and run again
   5   the network or the registry failed, or the upload is still being checked; run again
@@ -146,7 +146,7 @@ function addStatus(program: Command, act: Act): void {
   const command = program
     .command('status')
     .summary('show whether a version is published, and if not, why')
-    .description('Shows whether a version is published, and if not, why. It takes no token.');
+    .description('Shows whether a version is published, and if not, why. It needs no token.');
   metadataOptions(command)
     .addOption(baseUrlOption())
     .option('--json', 'Print the result as JSON')
@@ -183,7 +183,7 @@ function addWithdraw(program: Command, act: Act, name: 'withdraw' | 'restore'): 
     .command(name)
     .summary(summary)
     .description(
-      `${summary.charAt(0).toUpperCase()}${summary.slice(1)}. It takes the access token of an owner.`,
+      `${summary.charAt(0).toUpperCase()}${summary.slice(1)}. It needs the access token of an owner.`,
     );
   metadataOptions(command)
     .option('--reason <text>', 'The reason, shown with the node')
@@ -203,7 +203,7 @@ function addReading(program: Command, act: Act): void {
     program
       .command(name)
       .summary(summary)
-      .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}. It takes no token.`)
+      .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}. It needs no token.`)
       .addOption(baseUrlOption())
       .addOption(downloadsUrlOption())
       .option('--json', 'Print the result as JSON');
@@ -217,7 +217,7 @@ function addReading(program: Command, act: Act): void {
   reading('show <node[@version]>', 'show a node, a version and its host nodes').action(
     (text: string, options) => act(options, (mean) => showCommand(text, options, mean)),
   );
-  reading('download <node[@version]>', 'download a version, if its bytes are those that were published')
+  reading('download <node[@version]>', 'download a version and verify its bytes')
     .addOption(
       new Option(
         '--output <file>',
@@ -289,18 +289,18 @@ function baseUrlOption(): Option {
 function downloadsUrlOption(): Option {
   return new Option(
     '--downloads-url <url>',
-    'Where it serves its files; if you name a version, the registry can say so',
+    'Where the registry serves its files; not needed if you name a version',
   )
     .env('NODE_REGISTRY_DOWNLOADS_URL')
     .argParser(address);
 }
 
 function address(value: string): string {
-  if (!isWebAddress(value)) throw new InvalidArgumentError('It is not an http or https address.');
+  if (!isWebAddress(value)) throw new InvalidArgumentError('It must be an http or https URL.');
   return value.replace(/\/+$/, '');
 }
 
 function positiveNumber(text: string): number {
   if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);
-  throw new InvalidArgumentError('It takes a number above 0.');
+  throw new InvalidArgumentError('It must be a number above 0.');
 }

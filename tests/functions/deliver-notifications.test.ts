@@ -375,7 +375,7 @@ describe('an invocation that dies', () => {
 });
 
 describe('the schedule', () => {
-  test('hands what is due to the queue once, and delivers nothing itself', async () => {
+  test('queues due notifications once, and delivers nothing itself', async () => {
     const written = await writeNotification(receiver.url);
     await runQueue(async () => undefined);
     await makeDue(written, 90_000);
@@ -393,7 +393,7 @@ describe('the schedule', () => {
     expect(receivedOf(written)).toHaveLength(1);
   });
 
-  test('finds what was stored and never sent ten minutes later', async () => {
+  test('finds stored notifications that were never sent, ten minutes later', async () => {
     const written = await writeNotification(receiver.url);
     await runQueue(async () => undefined);
     const { pending_since } = await storedNotification(written);

@@ -249,7 +249,7 @@ describe('a publish with an ID token of a CI', () => {
     expect(requests.slice(3)).toEqual(['TransactWriteItemsCommand']);
   });
 
-  test('keeps what a token was used for until it has expired', async () => {
+  test('remembers the use of a token until it has expired', async () => {
     const exp = Math.floor(Date.now() / 1000) + 100;
     const jti = randomUUID();
     await publish({ nodeId: 'kept-use', token: gitHubToken({ exp, jti }) });

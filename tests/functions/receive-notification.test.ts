@@ -162,7 +162,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(lastLine()).toMatchObject({ status: 200, notification: 'repeated', task_state: 'created' });
     });
 
-    test('answers while the queue is down: the next run hands over what is stored', async () => {
+    test('responds while the queue is down: the next run hands over the stored notification', async () => {
       const path = await started();
       queue.faults.isDown = true;
       const before = new Date().toISOString();

@@ -166,7 +166,7 @@ describe('writeIndex', () => {
     expect((await read('index/v1/nodes/my-node-x.json')).content).toMatchObject({ id: 'My_Node.X' });
   });
 
-  test('writes the catalog in both sizes while it grows: some readers know the one, some the other', async () => {
+  test('writes the catalog in both sizes while it grows, since readers use either', async () => {
     const soon = { deadline: Date.now() + 10_000 };
     await addPublishedNode('both');
     await updateConfig(soon, (config) => ({ ...config, next_pieces: 2 }));

@@ -270,7 +270,7 @@ describe('the alarms', () => {
       expect(logged).toContain([name, ...Object.keys(dimensions)].join());
   });
 
-  test('tell in their description what they mean, where to look and what to do, in the length that CloudWatch takes', () => {
+  test("describe their meaning, where to look and what to do, within CloudWatch's limit", () => {
     expect(
       breaking(
         ({ AlarmDescription: it }) =>
@@ -289,7 +289,7 @@ describe('the alarms', () => {
     );
   });
 
-  test('notify the topic when they begin and when they end, where there is one', () => {
+  test('notify the topic, if there is one, when they begin and when they end', () => {
     const topic = [parameterSets.full.alarmTopicArn];
 
     expect(

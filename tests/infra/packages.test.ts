@@ -85,7 +85,7 @@ describe('packages', () => {
     },
   );
 
-  test('does not build again if nothing has changed, and leaves nothing beside dist', async () => {
+  test('does not build again if nothing has changed, and leaves nothing in .local', async () => {
     const cwd = dirname(dirname(first.file));
     const { stdout } = await run('node', ['infra/bundle/build.ts'], { cwd, env: bareEnvironment });
 

@@ -129,7 +129,7 @@ describe('a restore', () => {
     expect(aws.tables.get(stageName)).toBe(table);
   });
 
-  test('names the event source mappings that the stack does not know', async () => {
+  test('names the event source mappings outside the stack', async () => {
     const aws = new StandIn(packaged.streaming);
     await copyTable(aws, stage(), then);
     await replaceTable(aws, stage());

@@ -47,11 +47,11 @@ describe('issueDetails', () => {
     expect(issuesIn(Anything, input)).toEqual([{ path, message }]);
   });
 
-  test('finds none in what has none', () => {
+  test('finds no issue in a valid request', () => {
     expect(issueDetails([{ root: 'path', error: undefined, input: {} }])).toEqual([]);
   });
 
-  test('says that what is missing together with all around it is required', () => {
+  test('reports a field as required if its parents are missing too', () => {
     const Ruled = z.object({}).check(z.refine(() => false, { path: ['a', 'b'], error: 'goes with c' }));
     const error = z.object({ a: z.object({ b: z.string() }) }).safeParse({ a: {} }).error;
 
@@ -99,7 +99,7 @@ describe('issueDetails', () => {
     ]);
   });
 
-  test('lists at most 100 details, the last of which counts the rest', () => {
+  test('lists at most 100 details, and counts the rest in the last one', () => {
     const input = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`field${index}`, index]));
     const details = issuesIn(z.record(z.string(), z.string()), input);
 

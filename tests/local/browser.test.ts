@@ -65,7 +65,7 @@ inBrowser(`the pages in a browser${note}`, () => {
   ] as const)('the home page at %d pixels in %s colors', (width, colorScheme) => {
     beforeEach(() => openHome(width));
 
-    test('tells both stories to their end, and fits its width', async () => {
+    test('finishes both walk-throughs, and fits its width', async () => {
       await page.getByRole('button', { name: 'Publish a sample' }).click();
       await page.getByLabel('Prompt').fill('Fog over a harbor');
       await page.getByRole('button', { name: 'Make a video' }).click();
@@ -244,7 +244,7 @@ inBrowser(`the pages in a browser${note}`, () => {
       expect(shown).toMatch(/body\.promt is unknown; did you mean `prompt`\?.*body\.wm_position must be/);
     });
 
-    test('sends a call as another user, or as nobody', async () => {
+    test('sends a call as another user, or without a token', async () => {
       await page.getByLabel('As', { exact: true }).selectOption('nobody, without a token');
       expect(await sendCall('Update a node')).toContain('401');
       await page.getByLabel('As', { exact: true }).selectOption('demo-member');

@@ -219,7 +219,7 @@ const webm = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
 describe('a call of the client with wait: true', () => {
-  test('returns the film, and tells each state once, with the address to go on waiting at', async () => {
+  test('returns the film, and reports each state once, with the status URL', async () => {
     const told: TaskProgress[] = [];
     const film = await client.videos.fromText(video, {
       wait: true,

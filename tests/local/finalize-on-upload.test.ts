@@ -53,7 +53,7 @@ test('objects that the finalizer itself writes do not call it', async () => {
   expect(calls).toBe(0);
 });
 
-test('tells the queue of a published archive, and of nothing else', async () => {
+test('queues published archives, and nothing else', async () => {
   const bucket = localBucket();
   const sent: string[] = [];
   queueOnPublish(bucket, { send: (body) => sent.push(body) });

@@ -67,7 +67,7 @@ describe('the home page', () => {
     ]);
   });
 
-  test('shows what a provider notifies it of, unsigned, and takes what is no JSON', async () => {
+  test("shows a provider's notifications, unsigned ones and invalid JSON included", async () => {
     await fetch(`${pages.url}/callbacks`, {
       method: 'POST',
       body: '{"data":{"task_id":"9","status":"COMPLETED"}}',
@@ -111,7 +111,7 @@ describe('the local pages', () => {
     expect(Object.keys(tokens)).toEqual(['olga', 'mats']);
   });
 
-  test('report what is armed to go wrong, and what is left after a call of it', async () => {
+  test('report armed faults, and those left after a call', async () => {
     const simulated = async () => JSON.parse((await ask('GET', '/state')).body).simulators;
     const armed = { provider: 'video', kind: 'status', status: 503, times: 2 };
     await ask('POST', '/simulators/misbehave', { body: JSON.stringify(armed) });

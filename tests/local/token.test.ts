@@ -87,12 +87,12 @@ describe('npm run token', () => {
     [['--user', 'x', '--ci', 'octo/nodes'], 'Give either --user for a person, or --ci for a job.'],
     [
       ['--ci', 'nodes'],
-      "Option '--ci <OWNER/REPOSITORY>' argument 'nodes' is invalid. It takes an owner and a repository, such as octo/nodes.",
+      "Option '--ci <OWNER/REPOSITORY>' argument 'nodes' is invalid. It must be an owner and a repository, such as octo/nodes.",
     ],
     [['--user', 'x', '--admn'], "Unknown option '--admn'. Did you mean --admin?"],
     [
       ['--user', 'x', '--hours', '0'],
-      "Option '--hours <N>' argument '0' is invalid. It takes a whole number from 1 to 8760.",
+      "Option '--hours <N>' argument '0' is invalid. It must be a whole number from 1 to 8760.",
     ],
     [['demo-owner', '--user', 'x'], 'Too many arguments. Expected 0 arguments but got 1.'],
   ])('rejects %j in one sentence', async (args, sentence) => {

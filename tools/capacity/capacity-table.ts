@@ -14,8 +14,7 @@ const { functions, provider } = parse(readFileSync('serverless.yml', 'utf8'), {
 
 const heading = [
   'Call or event',
-  'Reads',
-  'Writes',
+  'Reads, writes',
   'Round trips',
   'S3 PUT, GET',
   'Dollars a million',
@@ -56,8 +55,7 @@ function rowOf(counted: Counted): string[] {
     (average((count) => count.messages) + queueReads) * prices.queueRequest;
   return [
     name,
-    shown(reads),
-    shown(writes),
+    `${shown(reads)}, ${shown(writes)}`,
     // No caller waits for the others.
     isRequest ? `${before}${after > 0 ? ` + ${after}` : ''}` : '',
     puts + gets > 0 ? `${shown(puts)}, ${shown(gets)}` : '',

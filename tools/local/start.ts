@@ -37,10 +37,10 @@ const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP 
 
 const environment = `
 Environment:
-  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one
+  AWS_ENDPOINT_URL_DYNAMODB  a DynamoDB to use instead of the embedded one
   LOCAL_PORT_OFFSET          a number that is added to every port
-  LOCAL_DIRECTORY            another folder for the data than .local: a new one, or that of an earlier stack
-  NOTIFICATIONS              direct has the simulated providers notify callers themselves`;
+  LOCAL_DIRECTORY            a folder for the data instead of .local: a new one, or that of an earlier stack
+  NOTIFICATIONS              direct: the simulated providers notify callers themselves`;
 
 interface Part {
   stop: () => Promise<void>;

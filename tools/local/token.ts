@@ -26,7 +26,7 @@ const command = createCommand({
 })
   .option('--user <NAME>', 'The user; the demo publisher has demo-owner and demo-member')
   .option('--admin', 'Allow what only admins may do')
-  .option('--hours <N>', 'How long it works, 1 to 8760 hours', wholeNumber(1, 8760), 12)
+  .option('--hours <N>', 'How long it is valid, 1 to 8760 hours', wholeNumber(1, 8760), 12)
   .option('--ci <OWNER/REPOSITORY>', 'Instead of a user: the repository of a CI job', repositoryName)
   .option('--workflow <FILE>', 'The workflow file of that job', 'release.yml')
   .option('--environment <NAME>', 'The deployment environment of that job')
@@ -52,5 +52,5 @@ process.exitCode ||= status;
 
 function repositoryName(text: string): string {
   if (/^[\w.-]+\/[\w.-]+$/.test(text)) return text;
-  throw new InvalidArgumentError('It takes an owner and a repository, such as octo/nodes.');
+  throw new InvalidArgumentError('It must be an owner and a repository, such as octo/nodes.');
 }

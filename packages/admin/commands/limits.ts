@@ -11,11 +11,11 @@ export const set = command({
   parameters: ['user'],
   summary: 'Limit what a caller may spend',
   notes:
-    'The user is the subject of its access tokens, or @anonymous for all callers without one. A limit applies at once, and counts what was spent earlier in the same day or minute.',
+    'The user is the subject of its access tokens, or @anonymous for all callers without one. A limit applies at once, and includes earlier spending in the same day or minute.',
   options: {
-    'credits-per-day': { value: 'N', about: `Credits per UTC day; 0 for none, or ${standard}` },
-    'tasks-per-day': { value: 'N', about: `Tasks per UTC day; 0 for none, or ${standard}` },
-    'requests-per-minute': { value: 'N', about: `Paid requests per minute; 0 for none, or ${standard}` },
+    'credits-per-day': { value: 'N', about: `Credits per UTC day; 0 for no limit, or ${standard}` },
+    'tasks-per-day': { value: 'N', about: `Tasks per UTC day; 0 for no limit, or ${standard}` },
+    'requests-per-minute': { value: 'N', about: `Paid requests per minute; 0 for no limit, or ${standard}` },
   },
   examples: [`limit set 'auth0|1234' --credits-per-day 2000`, 'limit set @anonymous --tasks-per-day 10'],
   async run({ user }, options) {

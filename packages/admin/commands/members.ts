@@ -26,7 +26,7 @@ export const add = command({
   options: {
     role: { value: 'ROLE', about: 'owner or member; member is the default for a new one' },
     name: { value: 'TEXT', about: 'The name to show' },
-    email: { value: 'ADDRESS', about: 'The e-mail address, shown to members and admins only' },
+    email: { value: 'ADDRESS', about: 'The e-mail address, shown to owners and admins only' },
     force,
   },
   examples: [

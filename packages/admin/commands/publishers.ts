@@ -48,7 +48,7 @@ export const list = command({
       banned ? 'yes' : 'no',
       createdAt,
     ]);
-    const layout = { alignRight: [2], none: 'There are no publishers.' };
+    const layout = { alignRight: [2], none: 'No publishers.' };
     const text = table(['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED'], rows, layout);
     return { data: publishers.map(dataOf), text };
   },

@@ -322,7 +322,7 @@ describe('node', () => {
     expect(await storedNode('quiet')).toEqual(before);
   });
 
-  test('tells nodes with similar ids apart', async () => {
+  test('distinguishes nodes with similar IDs', async () => {
     await addNode('acme', 'dash-node');
 
     const { status, stderr } = await admin('node', 'ban', 'dash_node', '--reason', 'x');
@@ -358,7 +358,7 @@ describe('host-node list', () => {
     expect(none).toEqual([]);
   });
 
-  test.each(['9.9.9', 'nightly'])('says that there is no version %s', async (version) => {
+  test.each(['9.9.9', 'nightly'])('reports that version %s does not exist', async (version) => {
     const nodeId = `hosts-${randomUUID()}`;
     await addNode('acme', nodeId);
 

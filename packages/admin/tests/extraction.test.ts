@@ -159,7 +159,7 @@ describe('node-version extract', () => {
     expect([status, stderr]).toEqual([1, 'Name the bucket of the archives: --bucket NAME.\n']);
   });
 
-  test('leaves what a newer extractor has read', async () => {
+  test('keeps the results of a newer extractor', async () => {
     await publishPack('ahead', ['A']);
     await setFields(nodeVersionKey('ahead', '1.0.0'), { extraction: { by: 99 } });
 

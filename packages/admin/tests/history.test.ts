@@ -40,7 +40,7 @@ describe('history publisher', () => {
     expect(stdout).toMatch(/ publisher create +acme/);
   });
 
-  test('says so where there is no such publisher', async () => {
+  test('reports an unknown publisher', async () => {
     expect(await admin('history', 'publisher', 'nobody')).toMatchObject({
       status: 1,
       stderr: 'There is no publisher "nobody".\n',

@@ -170,7 +170,7 @@ describe('node-version ban', () => {
     expect(await inBulk('1.0.0')).toMatchObject(flagged);
   });
 
-  test.each(['9.9.9', 'nightly'])('says that there is no version %s', async (version) => {
+  test.each(['9.9.9', 'nightly'])('reports that version %s does not exist', async (version) => {
     const { status, stderr } = await admin('node-version', 'ban', nodeId, version, ...reason);
 
     expect([status, stderr]).toEqual([1, `The node "${nodeId}" has no version "${version}".\n`]);

@@ -31,7 +31,7 @@ async function giveUp() {
 }
 
 describe('notification list', () => {
-  test('lists what was given up, the latest first, with the host and the last error', async () => {
+  test('lists given-up notifications, the latest first, with the host and the last error', async () => {
     const [first, second] = [await giveUp(), await giveUp()];
     const { stdout } = await admin('notification', 'list');
     const listed = await adminJson('notification', 'list');
@@ -43,7 +43,7 @@ describe('notification list', () => {
     expect(listed[0]).not.toHaveProperty('body');
   });
 
-  test('lists what waits by the time of its next attempt, including what is due only tomorrow', async () => {
+  test('lists waiting notifications by the time of their next attempt, including those due tomorrow', async () => {
     const [late, early] = [
       await writeNotification('https://a.example'),
       await writeNotification('https://b.example'),
@@ -108,7 +108,7 @@ describe('notification show', () => {
 });
 
 describe('notification retry', () => {
-  test('sends what was given up again, with the same id', async () => {
+  test('sends a given-up notification again, with the same ID', async () => {
     const receiver = await startReceiver();
     receiver.answers.push(500, 204);
     const written = await writeNotification(receiver.url, { attempts: 7 });

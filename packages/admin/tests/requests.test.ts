@@ -138,7 +138,7 @@ describe('request show', () => {
     );
   });
 
-  test('shows what was reserved for a request whose outcome is unknown', async () => {
+  test('shows the reservation of a request with an unknown outcome', async () => {
     misbehave({ kind: 'status', status: 500 });
     await pay('shown-unknown');
     const { found } = await adminJson('request', 'show', 'shown-unknown');

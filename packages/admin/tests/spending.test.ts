@@ -26,7 +26,7 @@ describe('limit set, show, list and clear', () => {
     expect(await adminJson('limit', 'show', user)).toMatchObject({ limits: {} });
   });
 
-  test('shows what was used today, and who changed what', async () => {
+  test("shows today's use, and who changed the limits", async () => {
     const user = await spender({ credits_per_day: 1000 });
     await pay(user, 'multiframe-video');
     const { stdout } = await admin('limit', 'show', user);

@@ -54,7 +54,7 @@ describe('npm run admin -- trust', () => {
     ]);
   });
 
-  test('knows GitLab by its name, and takes a workflow file with its folder', async () => {
+  test('accepts GitLab by its name, and a workflow file with its folder', async () => {
     await addPublisher('names', {});
     const gitlab = ['--repository', 'group/sub/nodes', '--workflow', '.gitlab-ci.yml', '--issuer', 'gitlab'];
     const folder = ['--repository', 'octo/nodes', '--workflow', '.github/workflows/release.yaml'];

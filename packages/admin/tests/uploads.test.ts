@@ -67,7 +67,7 @@ describe('uploads sweep', () => {
     expect(await sweep()).not.toHaveProperty('half-done');
   });
 
-  test('prints a table of what it found', async () => {
+  test('prints a table of its findings', async () => {
     await age(await publish('shown', '1.0.0'), hourMs);
     const { status, stdout } = await admin('uploads', 'sweep');
 

@@ -36,7 +36,7 @@ async function linesOf(content: string | Uint8Array) {
 }
 
 describe('usage compare', () => {
-  test('lists what is missing on either side of a bill, and what has another price, with the totals', async () => {
+  test('lists tasks that are missing on either side of a bill or have another price, with the totals', async () => {
     for (let task = 0; task < 3; task += 1) await pay(user, 'extend-video');
     misbehave({ kind: 'reset' });
     await pay(user, 'extend-video');
@@ -81,7 +81,7 @@ describe('usage compare', () => {
     });
   });
 
-  test('sums up the lines of a task, so that a credit note takes back what was billed twice', async () => {
+  test('sums up the lines of a task, so that a credit note cancels a double charge', async () => {
     for (let task = 0; task < 3; task += 1) await pay(user, 'text-to-video', { body: { off_peak: true } });
     const [once, twice, returned] = (await usageOf(user)).map(({ task_id }) => task_id);
     const lines = [once, once, twice, twice, returned].map((id) => `${id},20`);

@@ -16,10 +16,10 @@ const maxLines = 40;
 
 const command = new Command('npm run extract --')
   .description(
-    'Extract the host nodes of a folder of packs, without running them. A folder is named after its repository, with + for the slash. With --expected, the result is compared with what importing the packs says.',
+    'Extracts the host nodes of a folder of packs, without running them. A folder is named after its repository, with + for the slash. With --expected, the result is compared with what importing the packs shows.',
   )
   .requiredOption('--packs <DIR>', 'A folder with one folder for each pack')
-  .option('--expected <FILE>', 'What importing the packs says, as JSON')
+  .option('--expected <FILE>', 'What importing the packs shows, as JSON')
   .option('--verbose', 'Show what differs, and what the code calls')
   .action(extractAll);
 

@@ -35,7 +35,7 @@ const extract = (...args: string[]) =>
   runProgram(process.execPath, ['packages/host-nodes/command/extract.ts', '--packs', packs, ...args]);
 
 describe('npm run extract', () => {
-  test('shows what it finds in each folder, past other files, and compares nothing unless told', async () => {
+  test('shows the result for each folder, skips other files, and compares nothing by default', async () => {
     await addPack('owner+pack');
     await writeFile(join(packs, 'README.md'), 'packs');
     const { status, stdout } = await extract();
@@ -45,7 +45,7 @@ describe('npm run extract', () => {
     expect(stdout).not.toMatch(/NaN|0 of 0|names/);
   });
 
-  test('compares with what is expected', async () => {
+  test('compares with the expected result', async () => {
     await addPack('owner+pack');
     const { status, stdout } = await extract('--expected', await writeExpected('owner/pack'));
 

@@ -90,7 +90,7 @@ const positions: [code: (value: string) => string, field?: Field][] = [
   [(value) => newer(`sparkle=${value}`)],
 ];
 
-test('leaves open what a member of the host decides that is unknown here, and fails nothing', () => {
+test('leaves fields open that depend on an unknown member of the host, and fails nothing', () => {
   const member = fc.stringMatching(/^[A-Za-z]{1,8}$/).map((name) => `Zq${name}`);
   const plain = nodeClass('Plain');
   const [expected] = extract(`${plain}NODE_CLASS_MAPPINGS = {"Plain": Plain}\n`).nodes;

@@ -130,7 +130,7 @@ export const hostilePacks: [kind: string, files: PackFiles | string][] = [
     'a pattern of hundreds of ways, compiled for each match',
     `import re\nx = "a" * 20_000\nwhile True: re.findall(r"${'a|'.repeat(200)}a", x)`,
   ],
-  ['tabs to fill where there are none', 'x = ("a" * 900_000).expandtabs()'],
+  ['tabs to expand in a text without tabs', 'x = ("a" * 900_000).expandtabs()'],
   ['ends of lines by the megabyte', 'import inspect\nx = inspect.cleandoc("a" + "\\n" * 400_000 + "a")'],
   ['folders in folders', 'import os\nos.makedirs(os.path.dirname(__file__) + "/a" * 400_000)'],
   ['a sort whose key recurses', 'def k(x): return sorted([x], key=k)\nx = sorted([1, 2], key=k)'],

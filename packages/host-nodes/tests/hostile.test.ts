@@ -70,7 +70,7 @@ describe('a hostile pack in a thread of its own', () => {
     expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
   });
 
-  test('answers what it answers without a thread', async () => {
+  test('returns the same result as without a thread', async () => {
     const files = filesOf(
       'NODE_CLASS_MAPPINGS = {"A": type("A", (), {"FUNCTION": "f", "RETURN_TYPES": ("X",)})}',
     );

@@ -77,7 +77,7 @@ describe('a node of the newer schema', () => {
     expect(nodeOf(replaced)).toMatchObject({ name: 'Node', displayName: 'Shown' });
   });
 
-  test('knows the gradient slider', () => {
+  test('reads the gradient slider', () => {
     expect(
       nodeOf(pack('inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.gradient_slider)]')).inputTypes,
     ).toBe('{"required":{"n":["INT",{"display":"gradientslider"}]}}');
@@ -179,7 +179,7 @@ for i in range(${many}):
     NODE_CLASS_MAPPINGS["N" + str(i)] = N
 `;
 
-  test('leaves what is too long to be stored out, says so, and lists every node', () => {
+  test('omits texts that are too long to store, notes it, and lists every node', () => {
     const { nodes } = extract(shared);
 
     expect(nodes).toHaveLength(many);

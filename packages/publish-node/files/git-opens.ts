@@ -147,7 +147,7 @@ function pointedBy(text: string): string {
   return text.replace(/^gitdir: /, '').replace(/[\r\n]+$/, '');
 }
 
-/** Rejects a `.git` that git takes for none: it would look at the folder itself, and at those above it. */
+/** Rejects a `.git` that git ignores: git would then look at the folder itself, and at those above it. */
 async function requireRepository(top: string): Promise<void> {
   const { git, common } = await foldersOf(join(top, '.git'));
   const head = await readlink(join(git, 'HEAD')).then(
@@ -156,7 +156,7 @@ async function requireRepository(top: string): Promise<void> {
   );
   const isHead = /^(?:ref:[ \t]{0,9}refs\/|[0-9a-f]{40})/.test(head);
   const hasAll = ['objects', 'refs'].every((name) => existsSync(join(common, name)));
-  if (!isHead || !hasAll) throw unreadable(`${join(top, '.git')} is not one`);
+  if (!isHead || !hasAll) throw unreadable(`${join(top, '.git')} is not valid`);
 }
 
 async function beginningOf(path: string): Promise<string> {

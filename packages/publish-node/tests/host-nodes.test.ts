@@ -82,7 +82,7 @@ function storedFields({ conditional: _, left_open: __, ...fields }: Record<strin
   return fields;
 }
 
-test('--dry-run marks what is listed only under a condition, and says what could not be followed', async () => {
+test('marks conditional host nodes in a dry run, and notes skipped statements', async () => {
   const folder = await folderOf(
     'conditional',
     `${nodes}if host.is_new: NODE_CLASS_MAPPINGS["New"] = Load\n"a" + 1\n`,

@@ -368,7 +368,7 @@ describe('a hostile repository', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test('tells nothing of a folder that the repository names as its own', async () => {
+  test('reveals nothing of a folder that the repository claims', async () => {
     const clone = await cloned({});
     await git(clone, 'config', 'core.worktree', outside);
 
@@ -641,13 +641,13 @@ describe('a file that git opens', () => {
     await initCommand(join(place, 'clone'), { publisher: 'demo' });
   });
 
-  test.each(['HEAD', 'commondir'])('ignores %s beside a .git that is not a repository', async (name) => {
+  test.each(['HEAD', 'commondir'])('ignores %s next to an invalid .git', async (name) => {
     const folder = join(place, 'clone');
     await writeFiles(folder, { '.git/keep': '', HEAD: `ref: refs/heads/a\n`, 'objects/a': '', 'refs/a': '' });
     await rm(join(folder, name), { force: true });
     await pipe(join(folder, name));
 
-    expect(await chosen(folder)).toMatch(/\.git is not one/);
+    expect(await chosen(folder)).toMatch(/\.git is not valid/);
   });
 
   test.each(['.git/config', '.git/info/exclude', '.gitignore', 'sub/.gitignore', '.git/more'])(

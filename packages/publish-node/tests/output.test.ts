@@ -43,7 +43,7 @@ const hostile: [string, string][] = [
   ['tags', 'a\u{E0041}'],
 ];
 
-describe('a text that somebody else wrote', () => {
+describe('a text from someone else', () => {
   test.each(hostile)('prints a text with %s as one harmless line', (_, text) => {
     const line = printable(text);
 
@@ -83,7 +83,7 @@ describe('a text that somebody else wrote', () => {
   });
 });
 
-describe('a fault that nobody foresaw', () => {
+describe('an unexpected error', () => {
   test('throws an unexpected fault to the end, and reports it in JSON', async () => {
     const fault = end(true, () => Promise.reject(new Error('x\n::error::y\u202E')));
 
@@ -97,7 +97,7 @@ describe('a fault that nobody foresaw', () => {
   });
 });
 
-describe('what a folder or a server says', () => {
+describe('text from a folder or a server', () => {
   let folder: string;
   let api: Awaited<ReturnType<typeof startHttpApi>>;
   const evil = 'x\n::add-path::/tmp/evil\u202E\u001B[2J ##[add-path]y';

@@ -202,7 +202,7 @@ describe('a failed run', () => {
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 
-  test('continues after the event of its upload was lost, and status says what it waits for', async () => {
+  test('continues after a lost upload event, and status gives the reason for waiting', async () => {
     await write({ 'pyproject.toml': project('event-lost'), 'node.py': 'x' });
     registry.events.areLost = true;
     const first = await publishFolder('--timeout', '0.5');

@@ -87,12 +87,12 @@ describe('publish-node', () => {
     expect((await command('show', 'blender')).stdout).not.toContain('\u202E');
   });
 
-  test('versions lists what is published', async () => {
+  test('lists the published versions with versions', async () => {
     expect((await command('versions', 'blender')).stdout).toMatch(/^1\.0\.0 +\d{4}-\d\d-\d\d +\d+ +-$/m);
     expect(await report('versions', 'unknown')).toMatchObject({ exitCode: 3, error: 'not_found' });
   });
 
-  test('show has the host nodes with their titles, and what was left open', async () => {
+  test('shows the host nodes with their titles and open fields', async () => {
     const { stdout } = await command('show', 'blender@1.0.0');
     const { host_nodes, ...rest } = await report('show', 'blender');
 

@@ -226,8 +226,8 @@ describe('invalid input', () => {
       'The publisher "Me!" is not',
     ],
     ['an unknown option', {}, ['--versoin', '1'], 'Did you mean --version?'],
-    ['an invalid address', {}, ['--base-url', 'registry'], 'It is not an http or https address.'],
-    ['an invalid time', {}, ['--timeout', 'soon'], 'It takes a number above 0.'],
+    ['an invalid address', {}, ['--base-url', 'registry'], 'It must be an http or https URL.'],
+    ['an invalid time', {}, ['--timeout', 'soon'], 'It must be a number above 0.'],
     ['no token', { 'pyproject.toml': project }, [], 'Give a personal access token'],
   ])('rejects %s before anything is sent', async (_, files, args, sentence) => {
     await writeFiles(folder, files);

@@ -320,7 +320,7 @@ describe('publish-node whoami', () => {
     return { code, stderr, ...JSON.parse(stdout) };
   }
 
-  test('tells an owner that the tokens may publish and change the node, and changes nothing', async () => {
+  test('reports to an owner that the tokens may publish and change the node, and changes nothing', async () => {
     await write('whose');
     await command('publish');
     // Its host nodes are still being read, and the node shows when that is done.
@@ -388,7 +388,7 @@ describe('publish-node whoami', () => {
     expect(stderr).not.toContain('Packing');
   });
 
-  test('tells that a node belongs to another publisher, and so does publish at once', async () => {
+  test('reports that a node belongs to another publisher, as publish does at once', async () => {
     await addPublisher('rival', {});
     await addNode('rival', 'not-ours');
     await addVersion('rival', 'not-ours', '1.0.0', { status: 'NodeVersionStatusActive' });

@@ -36,7 +36,7 @@ function adviceFor({ code, retryAfter }: { code: ErrorCode; retryAfter: number |
 describe('the client of a caller with limits', () => {
   const relight = (client: RegistryClient, given = {}) => client.images.relight({ image }, given);
 
-  test('fails at once with budget_exhausted, and knows the seconds until midnight UTC', async () => {
+  test('fails at once with budget_exhausted, and has the seconds until midnight UTC', async () => {
     const client = clientOf(await spender({ tasks_per_day: 1 }));
     await relight(client);
     api.reset();
@@ -63,7 +63,7 @@ describe('the client of a caller with limits', () => {
     expect(api.received).toHaveLength(1);
   });
 
-  test('knows after too_many_requests when the next minute begins', async () => {
+  test('has the start of the next minute after too_many_requests', async () => {
     const client = clientOf(await spender({ requests_per_minute: 1 }), { patienceMs: 0 });
     // The two calls may fall into two minutes; three cannot be in more than two.
     const errors = await Promise.all(
@@ -82,7 +82,7 @@ describe('the client of a caller with limits', () => {
     expect(adviceFor(error)).toBe('in a minute');
   });
 
-  test('reads what is left from the headers of each answer', async () => {
+  test('reads the remaining budget from the headers of each response', async () => {
     const client = clientOf(await spender({ tasks_per_day: 3 }));
     const left: unknown[] = [];
     const onResponse = ({ headers }: Response) => left.push(headers.get('ratelimit'));

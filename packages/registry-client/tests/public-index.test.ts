@@ -113,7 +113,7 @@ describe('createPublicIndex', () => {
     expect(search(text).map(({ id }) => id)).toEqual(ids);
   });
 
-  test('asks after a minute only for what has changed', async () => {
+  test('asks only for changes after a minute', async () => {
     const index = reader();
     const found = await index.search('upscaler');
     requests.length = 0;

@@ -70,7 +70,7 @@ test('rejects a misspelled field at compile time on every operation', () => {
   ]);
 });
 
-test('compiles with its own compiler, which knows the DOM’s types', () => {
+test("compiles with its own compiler and the DOM's types", () => {
   const compiler = createRequire(resolve('packages/registry-client/package.json')).resolve(
     'typescript/bin/tsc',
   );

@@ -146,7 +146,7 @@ describe('verifyNotification', () => {
     });
   });
 
-  test('rejects an id with a dot, since what is signed could be cut in another place', async () => {
+  test('rejects an ID with a dot, since the signed text could be split elsewhere', async () => {
     const headers = signatureHeaders([key], { ...message, id: 'msg_1.7' });
 
     await expect(verify(headers)).rejects.toMatchObject({ reason: 'missing_header' });
@@ -181,7 +181,7 @@ describe('verifyNotification', () => {
     });
   });
 
-  test('rejects what is signed and no JSON', async () => {
+  test('rejects a signed body that is not valid JSON', async () => {
     await expect(verify(signed(0, [key], 'hello'), 'hello')).rejects.toMatchObject({ reason: 'not_json' });
   });
 

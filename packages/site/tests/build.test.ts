@@ -24,7 +24,7 @@ describe('the built site', () => {
     expect(bytesOf(later)).toBeLessThan(32_000);
   });
 
-  test('keeps files forever whose name says what is in them, and the page for a minute', () => {
+  test('keeps files with a hash in their name forever, and the page for a minute', () => {
     const kept = files.filter(({ cacheControl }) => cacheControl.includes('immutable'));
 
     expect(kept.map(({ path }) => path)).toEqual(

@@ -160,7 +160,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
   });
 
   describe('the search', () => {
-    test('finds what is typed, by keyboard alone, and leads to the node', async () => {
+    test('finds the typed words, by keyboard alone, and leads to the node', async () => {
       await open('#/');
       await status('44 nodes');
       await page.getByLabel('Search').focus();
@@ -230,7 +230,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
       await status('44 nodes');
     });
 
-    test('says what is wrong if the index cannot be read, and tries again', async () => {
+    test('reports an unreadable index, and tries again', async () => {
       host.disturb = async (path) => (path.startsWith('index/') ? 500 : undefined);
       await open('#/');
       await status('was answered 500');

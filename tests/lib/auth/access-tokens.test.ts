@@ -315,7 +315,7 @@ describe('the key set of authenticate', () => {
     expect(fetches).toBe(0);
   });
 
-  test('fails, naming the variable, if a deployed key set is no JSON', async () => {
+  test("fails with the variable's name if a deployed key set is not valid JSON", async () => {
     start({ TOKEN_JWKS: '{' });
 
     await expect(authenticate(token())).rejects.toThrow('TOKEN_JWKS: must be a JSON Web Key Set');

@@ -92,7 +92,7 @@ describe('an idempotency claim', () => {
     }
   });
 
-  test('never replays an answer of which a part was lost', async () => {
+  test('never replays a response that lost a part', async () => {
     const fail = intercept(dynamodb, async ({ input, send }) => {
       const { Item } = input as { Item: AttributeMap };
       if (String(fromAttributes(Item).sk).startsWith('PART#')) throw new Error('The store is down.');
@@ -251,7 +251,7 @@ describe('an idempotency claim', () => {
     ]);
   });
 
-  test('answers the caller with what was paid for before the invocation ends, while the store hangs', async () => {
+  test('returns the paid result to the caller before the invocation ends, while the store hangs', async () => {
     const { entered } = holdStore(put(3));
     loggedLines.length = 0;
     const answered = outcome(attempt({ key: 'hanging' }));

@@ -146,7 +146,7 @@ describe('the video provider', () => {
     expect(received).toMatchObject([{ body: { model: theirs } }]);
   });
 
-  // Which values are no price, and what counts then: reply-fields.test.ts and tests/contract.test.ts.
+  // Values that aren't prices: reply-fields.test.ts and tests/contract.test.ts.
   test.each([
     [{ task_id: 'task-1' }, { state: 'created', credits: 0 }, ['state', 'credits']],
     [{ ...task, state: 'pending' }, { state: 'created', credits: 5 }, ['state']],

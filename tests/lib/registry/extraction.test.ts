@@ -101,7 +101,7 @@ describe('the admin tags of a version', () => {
 });
 
 describe('the end of an extraction', () => {
-  test('takes the version off the list of what is due, with its reason', async () => {
+  test('removes the version from the list of due work, with its reason', async () => {
     const archive = await addExtractable('finished');
     const reason = 'It lists no nodes.';
     const isNoted = await finishExtraction(inTime(), archive, { ...found(1, []), status: 'failed', reason });

@@ -266,7 +266,7 @@ describe('complete', () => {
     expect(await latestOf('grown')).toBeUndefined();
   });
 
-  test('reads once and writes three times where nobody interferes', async () => {
+  test('reads once and writes three times without interference', async () => {
     const upload = await publish('undisturbed', '1.0.0');
     await activate(upload);
     const commands: string[] = [];

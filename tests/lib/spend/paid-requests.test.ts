@@ -33,7 +33,7 @@ function lastRequestLine(): Record<string, unknown> {
 beforeEach(() => stopDate());
 
 describe('a paid request that a provider takes', () => {
-  test.each(names)('%s is counted at what it cost, with one usage record', async (name) => {
+  test.each(names)('counts %s at its price, with one usage record', async (name) => {
     const user = await spender();
     const { status, headers } = await pay(user, name);
 
@@ -81,7 +81,7 @@ describe('a paid request that a provider takes', () => {
     expect((await usageOf(user)).map((record) => record.seconds)).toEqual([seconds]);
   });
 
-  test('keeps the whole reservation where the reply does not say what it cost', async () => {
+  test('keeps the whole reservation if the reply names no price', async () => {
     const user = await spender();
     misbehave({ kind: 'reply', fields: { credits: 'many' } });
     const { headers } = await pay(user);
@@ -293,7 +293,7 @@ describe('429 while tasks of the caller are running', () => {
 });
 
 describe('403 caller_blocked', () => {
-  test('stops a caller at once, also in a process that knows other terms, until it is unblocked', async () => {
+  test('stops a caller at once, even in a process that cached other terms, until it is unblocked', async () => {
     const user = await spender({ credits_per_day: 1000 });
     expect((await pay(user)).status).toBe(200);
     await blockCaller(`user:${user}`, 'a leaked token');
@@ -352,7 +352,7 @@ test('logs one warning at 80 and one at 95 percent of a day', async () => {
   expect(warnings).toEqual([...Array(15).fill(undefined), 80, undefined, undefined, 95, undefined]);
 });
 
-test('limits hold from the moment in which they are set, for what was spent before too', async () => {
+test('applies limits as soon as they are set, and counts earlier spending', async () => {
   const user = await spender();
   await pay(user, 'multiframe-video');
   await setLimits(`user:${user}`, { credits_per_day: 39 });

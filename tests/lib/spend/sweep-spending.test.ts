@@ -68,7 +68,7 @@ async function queriesOf({ caller }: Attempt, work: () => Promise<unknown>): Pro
 beforeEach(() => stopDate(new Date().setUTCSeconds(30)));
 
 describe('the sweep of spending', () => {
-  test('gives back what was reserved and never recorded, since nothing was sent', async () => {
+  test('releases reservations without a usage record, since nothing was sent', async () => {
     const { user } = await leave('reserved');
     await sweepAfter(6);
 
@@ -76,7 +76,7 @@ describe('the sweep of spending', () => {
     expect(await usageOf(user)).toEqual([]);
   });
 
-  test('counts in full what was recorded and may have been sent', async () => {
+  test('counts recorded requests that may have been sent in full', async () => {
     const { user } = await leave('recorded');
     await sweepAfter(6);
 
@@ -193,7 +193,7 @@ describe('the sweep of spending', () => {
     expect(openOf(await accountOf(user))).toEqual({});
   });
 
-  test('stops at its deadline in the middle of a minute, and the next one ends only what is left', async () => {
+  test('stops at its deadline in the middle of a minute, and the next sweep ends only the rest', async () => {
     const { user, attempt } = await leave('recorded');
     const ids = Array.from({ length: 39 }, () => randomUUID());
     await Promise.all(ids.map((id) => openUsage(soon(), opened({ ...attempt, id }))));

@@ -210,7 +210,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  test('says what it left when its time is up, in the page that it holds and in the shards that it did not read', async () => {
+  test('reports the work left when its time is up, in its page and in unread shards', async () => {
     for (const number of [0, 16, 32, 1]) await addDue(number, 1, number.toString(16).slice(-1));
     jest.spyOn(Math, 'random').mockReturnValue(0);
     let visits = 0;
@@ -266,7 +266,7 @@ describe('a sweep', () => {
     expect(report).toMatchObject({ findings: { done: 2 }, unvisited: 0 });
   });
 
-  test('tells of each entry instead of logging it, where somebody listens', async () => {
+  test('reports each entry to a listener instead of the log', async () => {
     for (const number of [0, 16, 32]) await addDue(number, 1, '0');
     let visits = 0;
     const heard: string[] = [];

@@ -44,7 +44,7 @@ async function lose(nodeId: string, hours = 1): Promise<void> {
 
 const handed = () => extractions.bodies.map((body) => String(JSON.parse(body).key).split('/')[1]).sort();
 
-test('hands to the queue what is due, however old it is, and logs how much that was', async () => {
+test('sends all due work to the queue, however old, and logs the number', async () => {
   await lose('lost');
   await lose('long-lost', 24 * 30);
   await handler(schedule, context);
