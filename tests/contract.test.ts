@@ -41,7 +41,7 @@ const noList = 'must be a list';
 const noWebAddress = 'must be an absolute http or https URL';
 const noImage = 'must be base64 data, an absolute URL or a data URI';
 const noAddress = 'must be an absolute URL';
-const isRun = 'must not be an address that a page would run';
+const isRun = 'must not be a URL that runs code, such as javascript:';
 
 const anyText: Row = {
   takes: ['x', ' ', 'naïve 画像 🖼', 'x'.repeat(2001)],

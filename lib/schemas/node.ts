@@ -11,7 +11,7 @@ export type NodeStatus = (typeof nodeStatuses)[number];
 /** A text that names a place, kept as it is sent: a URL of any kind, `git@host:path`, a relative path. */
 const place = z
   .string()
-  .check(z.refine((value) => !isRunByPage(value), 'must not be an address that a page would run'));
+  .check(z.refine((value) => !isRunByPage(value), 'must not be a URL that runs code, such as javascript:'));
 
 const translations = z
   .unknown()

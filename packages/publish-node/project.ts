@@ -44,7 +44,7 @@ export function versionFailures(
   const other = normalizeVersion(tag ?? metadata.version ?? '');
   if (!own || other === undefined || own === other) return [];
   const by = tag === undefined ? '--version' : `the tag ${tag}`;
-  const sentence = `The version is ${other} by ${by}, and ${own} in pyproject.toml, which the installed pack would say. Change one of them, or insist with --other-version.`;
+  const sentence = `The version is ${other} by ${by}, and ${own} in pyproject.toml, which the installed pack would show. Change one of them, or insist with --other-version.`;
   return [new Failure('usage', sentence, { about: 'version' })];
 }
 

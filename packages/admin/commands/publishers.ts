@@ -22,7 +22,7 @@ export const create = command({
     const checked = PublisherId.safeParse(id);
     if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
     if (isRunByPage(website ?? ''))
-      throw new UsageError('The website must not be an address that a page would run.');
+      throw new UsageError('The website must not be a URL that runs code, such as javascript:.');
     if (!(await createPublisher({ id, name, description, website })))
       throw new Rejection(`The publisher "${id}" already exists.`);
     const publisher = await showPublisher(id);

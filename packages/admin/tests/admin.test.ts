@@ -68,7 +68,7 @@ describe('publisher', () => {
 
     expect([status, stderr]).toEqual([
       2,
-      expect.stringContaining('must not be an address that a page would run'),
+      expect.stringContaining('must not be a URL that runs code, such as javascript:'),
     ]);
   });
 

@@ -100,7 +100,7 @@ async function until(isDone: () => Promise<boolean>): Promise<void> {
     if (await isDone()) return;
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
-  throw new Error('It takes too long. The terminal may say why.');
+  throw new Error('This takes too long. See the terminal.');
 }
 
 function clear(flow: string): void {
