@@ -3,6 +3,10 @@ import * as config from '../../lib/config.ts';
 
 const { configure, ...concerns } = { ...config };
 
+type Concern = {
+  [Name in keyof typeof config]: (typeof config)[Name] extends config.Concern ? Name : never;
+}[keyof typeof config];
+
 /** The minimum that a function needs to start. */
 const needed = {
   tokens: {
@@ -17,6 +21,7 @@ const needed = {
   bucket: { AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives' },
   downloads: {},
   archives: {},
+  extractionQueue: { EXTRACTION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/extractions' },
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
   spending: {},
@@ -28,9 +33,7 @@ const needed = {
   receivers: {},
   videoRules: {},
   secretStore: { AWS_REGION: 'eu-west-1' },
-} as const satisfies Record<string, Record<string, string>>;
-
-type Concern = keyof typeof needed;
+} as const satisfies Record<Concern, Record<string, string>>;
 
 const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
   tokens: {
