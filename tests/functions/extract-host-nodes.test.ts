@@ -207,7 +207,7 @@ NODE_CLASS_MAPPINGS = {"N": N}
       expect(entry).not.toHaveProperty(field);
   });
 
-  test('fails with the reason, and keeps the good entries, where a name is not valid Unicode', async () => {
+  test('fails with the reason, and keeps the good entries, if a name is not valid Unicode', async () => {
     await publishNodes(
       'extracted-surrogate',
       `class N:

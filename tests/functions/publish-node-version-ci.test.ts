@@ -156,7 +156,7 @@ describe('a publish with an ID token of a CI', () => {
     ['refs/tags/v*', 'refs/tags/v1.0.0'],
     ['refs/heads/main', 'refs/heads/main'],
     ['refs/heads/*', 'refs/heads/release/1'],
-  ])('takes a job where the trust names %s and the job ran for %s', async (trusted, ref) => {
+  ])('takes a job if the trust names %s and the job ran for %s', async (trusted, ref) => {
     const repository = `octo/ref-${trusted.length}`;
     await addTrust('acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml', ref: trusted });
     const token = gitHubToken({ repository, ref });
@@ -260,7 +260,7 @@ describe('a publish with an ID token of a CI', () => {
     expect(Number(ttl) - exp).toBeLessThan(3600);
   });
 
-  test('pins the ids of repository and owner with the first version, and none where that fails', async () => {
+  test('pins the ids of repository and owner with the first version, and none if that fails', async () => {
     const { id } = await addTrust('acme', {
       issuer: gitHub.issuer,
       repository: 'octo/new',

@@ -173,7 +173,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(await statusFor(`W/"0" , ${etag},"x"`)).toBe(200);
     });
 
-    test('leaves who changed which fields in the history, and nothing where none was changed', async () => {
+    test('leaves who changed which fields in the history, and nothing if none was changed', async () => {
       const entries = async () =>
         (await listHistory(nodeKey('some.node'))).map(({ actor, action, subject, detail }) => [
           actor,

@@ -89,7 +89,7 @@ describe('the alarms', () => {
   });
 
   // tests/infra/stage.yml lists all others.
-  test('watch every function for faults, and for internal errors and slowness where it answers callers', () => {
+  test('watch every function for faults, and for internal errors and slowness if it answers callers', () => {
     const ofFunctions = alarmsOf(full).filter((it) =>
       /^(?:faults|internal|slow)-/.test(namesOf([it])[0] ?? ''),
     );

@@ -113,7 +113,7 @@ describe('the roles', () => {
       expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(expect.any(Array));
   });
 
-  test('let the proxies write tickets only where the stage relays notifications', () => {
+  test('let the proxies write tickets only if the stage relays notifications', () => {
     const withTickets = ({ template }: Packaged) =>
       [...statements(template)].filter(([, list]) => JSON.stringify(list).includes('TICKET#'));
     const proxies = ['ExtendVideoRole', 'MultiframeVideoRole', 'RelightImageRole', 'TextToVideoRole'];

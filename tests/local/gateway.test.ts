@@ -81,7 +81,7 @@ function post(path: string, headers: string[] = []): Promise<{ status: number | 
 
 describe('the local gateway', () => {
   test.each(['/throws', '/rejects'])(
-    'answers 500 as API Gateway does where a function crashes: %s',
+    'answers 500 as API Gateway does if a function crashes: %s',
     async (path) => {
       expect(await post(path)).toEqual({ status: 500, text: '{"message":"Internal Server Error"}' });
     },

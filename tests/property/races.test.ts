@@ -166,7 +166,7 @@ describe('concurrent callers', () => {
   afterAll(() => faults.stop());
 
   test.each(Object.entries(races))(
-    'lose no update, and exactly one wins where only one can: %s',
+    'lose no update, and exactly one wins if only one can: %s',
     async (_, race) => {
       await check(
         timings,

@@ -125,7 +125,7 @@ describe('npm run deploy', () => {
     expect(await readTable()).toEqual(before);
   });
 
-  test('goes on to CloudFormation if there is no table', async () => {
+  test('continues to CloudFormation if there is no table', async () => {
     const { output, requests } = await deploy('absent', await builtProject('deployed'));
 
     expect(output).not.toContain('which release');

@@ -73,7 +73,7 @@ function isTried(name: string, steps: number): boolean {
 }
 
 describe("today's code", () => {
-  test.each(names)('goes on where the recorded release left %s', async (name) => {
+  test.each(names)('continues where the recorded release left %s', async (name) => {
     const mine = states.filter(({ name: each, steps }) => each === name && isTried(name, steps));
 
     expect(mine.length).toBeGreaterThan(0);
@@ -96,7 +96,7 @@ describe("today's code", () => {
 });
 
 describe('the recorded release', () => {
-  test.each(names)("goes on where today's code left %s", async (name) => {
+  test.each(names)("continues where today's code left %s", async (name) => {
     const cuts = stepsOf(name).flatMap((_, place) => (place > 0 && isTried(name, place) ? [place] : []));
     for (const cut of cuts) await travel(name, (place) => (place < cut ? actors.new : actors.old));
   });

@@ -166,7 +166,7 @@ describe('notification keys', () => {
     expect(public_keys).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
   });
 
-  test('says that nothing signs where no notification is relayed', async () => {
+  test('says that nothing signs if no notification is relayed', async () => {
     await remove({ deadline: Date.now() + 5000 }, signingKeysKey, [['pk', 'exists']]);
 
     expect(await admin('notification', 'keys')).toMatchObject({

@@ -270,7 +270,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('sums up by the state in which tasks ended, where the service has been notified of it', async () => {
+  test('sums up by the state in which tasks ended, if the service has been notified of it', async () => {
     const user = await spender();
     await pay(user, 'text-to-video');
     const [record] = await usageOf(user);

@@ -76,7 +76,7 @@ describe('uploads sweep', () => {
     expect(stdout).toMatch(/^shown +1\.0\.0 +abandoned +\S+ +Waiting for the archive/m);
   });
 
-  test('goes on after one fails, says why in its JSON too, and exits with 1', async () => {
+  test('continues after one fails, says why in its JSON too, and exits with 1', async () => {
     await put(await publish('not-read', '1.0.0'), archive);
     await age(await publish('still-absent', '1.0.0'), hourMs);
     intercept(s3(), async ({ input, send }) => {

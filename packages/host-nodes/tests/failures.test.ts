@@ -146,7 +146,7 @@ describe('a statement that may fail only here', () => {
     });
   });
 
-  test('takes nothing from the pack with what it should have defined', () => {
+  test('skips only the statements that need a missing name', () => {
     const files = {
       '__init__.py': `${listed}from .tools import *\nother = helper`,
       'tools.py': 'for helper in 1: pass',

@@ -154,7 +154,7 @@ for info in pkgutil.walk_packages(nodes.__path__, nodes.__name__ + "."):
     expect(namesOf({ '__init__.py': gathering, ...files })).toEqual(['A', 'B', 'C']);
   });
 
-  test('skips a package that cannot be imported, and goes on', () => {
+  test('skips a package that cannot be imported, and continues', () => {
     const broken = { ...files, 'nodes/deep/__init__.py': 'from . import missing\n' };
     const tolerant = gathering.replace(
       / {4}module[\s\S]*/,

@@ -50,7 +50,7 @@ describe('a text from someone else', () => {
     expect([isCommand(line), deceives.test(line), line.includes('\n')]).toEqual([false, false, false]);
   });
 
-  test.each(hostile)('keeps its meaning in JSON where it has %s', (_, text) => {
+  test.each(hostile)('keeps its meaning in JSON if it has %s', (_, text) => {
     const json = printableJson(JSON.stringify({ text: text.toWellFormed() }, null, 2));
 
     expect(JSON.parse(json)).toEqual({ text: text.toWellFormed() });

@@ -247,7 +247,7 @@ describe('publish-node on a bad network', () => {
     expect(publishes()).toHaveLength(2);
   });
 
-  test('hears a storage that rejects an upload and reads no more of it', async () => {
+  test('reads the response of a storage that rejects an upload and stops reading it', async () => {
     const storage = createServer((socket) => {
       socket.once('data', () => socket.pause().write('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n'));
     });

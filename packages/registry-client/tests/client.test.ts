@@ -83,7 +83,7 @@ describe('named methods of the client', () => {
     });
   });
 
-  test('show the headers of the final answer where it is an error, and of no earlier one', async () => {
+  test('show the headers of the final answer if it is an error, and of no earlier one', async () => {
     const busy = { status: 503, headers: { 'retry-after': '0' }, body: { error: 'unavailable' } };
     const limits = { status: 409, headers: { ratelimit: '"tasks";r=0' }, body: { error: 'version_exists' } };
     const heard: (string | null)[] = [];

@@ -90,7 +90,7 @@ describe('an answer that the service would not give', () => {
     ['images.relight', () => client.images.relight({ image: 'https://example.com/a.png' })],
     ['videos.fromText', () => client.videos.fromText(video)],
     ['videos.extend', () => client.videos.extend({ model: 'vidq2-pro' })],
-  ])('reports an invalid reply where %s finds no field that it always has', async (_, call) => {
+  ])('reports an invalid reply if %s finds no field that it always has', async (_, call) => {
     for (const body of [{}, [], { node_versions: {} }, { node_version: {} }, { data: 'x' }, { task_id: 1 }]) {
       api.reset();
       api.disturb({ status: 200, body });

@@ -53,7 +53,7 @@ describe('the client of a caller with limits', () => {
     if (untilMidnight > 65) expect(api.received).toHaveLength(1);
   });
 
-  test('fails at once with budget_exhausted and no time where a task costs more than a whole day may', async () => {
+  test('fails at once with budget_exhausted and no time if a task costs more than a whole day may', async () => {
     const client = clientOf(await spender({ credits_per_day: 5 }));
     const error = await errorOf(client.videos.fromText({ prompt: 'Rain' }));
 

@@ -109,7 +109,7 @@ describe('an option of the client', () => {
     expect(api.received[1]?.headers).toMatchObject({ 'x-team': 'a' });
   });
 
-  test('sends no token where it is empty, and takes an address with a slash at its end', async () => {
+  test('sends no token if it is empty, and takes an address with a slash at its end', async () => {
     await clientWith({ baseUrl: `${api.url}/`, accessToken: () => '' }).versions.bulk([pair]);
 
     expect(api.received.map(({ route, headers }) => [route, headers.authorization])).toEqual([

@@ -321,7 +321,7 @@ describe('the key set of authenticate', () => {
     await expect(authenticate(token())).rejects.toThrow('TOKEN_JWKS: must be a JSON Web Key Set');
   });
 
-  test('goes on verifying with a known key set while the issuer is down', async () => {
+  test('continues verifying with a known key set while the issuer is down', async () => {
     start();
     await authenticate(token());
     isDown = true;

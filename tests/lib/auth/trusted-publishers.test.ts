@@ -102,7 +102,7 @@ describe('verifyCiToken', () => {
     });
   });
 
-  test('accepts none where no audience is configured', async () => {
+  test('accepts no token if no audience is configured', async () => {
     configure({ ...process.env, CI_AUDIENCE: '' });
 
     await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ reason: 'ci_token_wrong_audience' });

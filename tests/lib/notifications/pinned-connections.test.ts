@@ -59,7 +59,7 @@ describe('a connection', () => {
     expect(names.asked).toEqual([]);
   });
 
-  test('tries the next of several addresses where the first takes no connection', async () => {
+  test('tries the next of several addresses if the first takes no connection', async () => {
     const addresses = [{ address: '::1', family: 6 }, ...loopback];
 
     expect(await get(`http://receiver.example:${ports.plain}/`, addresses)).toMatchObject({ status: 200 });

@@ -24,7 +24,7 @@ function ticketSentTo(name: ProxyName): { provider: string; ticket: string } {
   return pathOf(simulation.received.at(-1)?.body[fieldOf(name)]);
 }
 
-describe('a paid request whose caller gives an address, where notifications are relayed', () => {
+describe('a paid request whose caller gives an address, if notifications are relayed', () => {
   test.each(proxyNames)(
     '%s gives the provider an address of ours, and changes nothing else',
     async (name) => {

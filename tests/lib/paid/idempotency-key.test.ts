@@ -211,7 +211,7 @@ describe('an idempotency claim', () => {
     },
   );
 
-  test('goes on with its own claim when only the answer of the store was lost', async () => {
+  test('continues with its own claim when only the answer of the store was lost', async () => {
     let calls = 0;
     dynamodb.middlewareStack.add(
       (next) => async (args) => {
@@ -273,7 +273,7 @@ describe('an idempotency claim', () => {
     expect((await attempt({ key: 'slow' })).headers).toMatchObject(replayed);
   });
 
-  test('warns of nothing where every step is done', async () => {
+  test('warns of nothing if every step is done', async () => {
     loggedLines.length = 0;
     await attempt({ key: 'quiet' });
     await outcome(attempt({ key: 'quiet-failure', work: () => Promise.reject(new Error('boom')) }));

@@ -152,7 +152,7 @@ describe('a request with participants', () => {
     expect(isKept).toBe(isInTime);
   });
 
-  test('shows what all of them let the caller see, and keeps headers of the moment out of what is kept', async () => {
+  test('adds all participants to the response, and stores no momentary headers', async () => {
     const kept: unknown[] = [];
     const shows = (text: string): Participant => ({
       name: text,

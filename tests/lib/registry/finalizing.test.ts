@@ -254,7 +254,7 @@ describe('complete', () => {
     ]);
   });
 
-  test('leaves the latest version as it is where the node has no room for another', async () => {
+  test('leaves the latest version as it is if the node has no room for another', async () => {
     const upload = await publish('grown', '1.0.0');
     await setFields(nodeVersionKey('grown', '1.0.0'), { changelog: 'x'.repeat(110_000) });
     // Two edits that fit alone, of one moment.

@@ -141,8 +141,8 @@ describe('a bulk with repeated pairs', () => {
   });
 });
 
-describe('a bulk of which only the first are small', () => {
-  test('reads no more than one of which any are', async () => {
+describe('a bulk whose first entries are small', () => {
+  test('fills its response with one request to the store', async () => {
     const changelog = 'x'.repeat(1000);
     const stored = Array.from({ length: 400 }, (_, index) => `stored-${index}`);
     for (let start = 0; start < stored.length; start += 50) {

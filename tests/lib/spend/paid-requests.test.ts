@@ -148,7 +148,7 @@ describe('a paid request that is not taken', () => {
     { kind: 'status', status: 500 },
     { kind: 'reply', without: ['task_id'] },
   ];
-  test.each(unknown)('keeps its reservation where it may have been taken, after %j', async (misbehavior) => {
+  test.each(unknown)('keeps its reservation if it may have been taken, after %j', async (misbehavior) => {
     const user = await spender();
     misbehave(misbehavior);
     await pay(user);
@@ -158,7 +158,7 @@ describe('a paid request that is not taken', () => {
     expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits }]);
   });
 
-  test('counts nothing and has no record where the body is not valid', async () => {
+  test('counts nothing and has no record if the body is not valid', async () => {
     const user = await spender();
     await pay(user, 'text-to-video', { body: { duration: 99 } });
 
@@ -198,7 +198,7 @@ describe('429 budget_exhausted', () => {
     },
   );
 
-  test('says so without Retry-After where no day has room for the task', async () => {
+  test('says so without Retry-After if no day has room for the task', async () => {
     const user = await spender({ credits_per_day: 73 });
     const { status, body, headers } = await pay(user);
 

@@ -59,7 +59,7 @@ test('sends all due work to the queue, however old, and logs the number', async 
   expect(version).not.toHaveProperty('pending_shard');
 });
 
-test('hands nothing over twice: not while it waits in the queue, and not where two runs meet', async () => {
+test('hands nothing over twice: not while it waits in the queue, and not if two runs meet', async () => {
   await lose('waiting');
   const met = beforeNext(dynamodb, /^UpdateItemCommand$/, () => handler(schedule, context));
   await handler(schedule, context);
@@ -80,7 +80,7 @@ test('takes a version off the list whose host nodes were read before, such as in
   expect(await storedVersion('read-in-ban', '1.0.0')).not.toHaveProperty('pending_shard');
 });
 
-test('goes on after a failure, and then fails', async () => {
+test('continues after a failure, and then fails', async () => {
   await lose('reachable');
   await lose('unreachable');
   intercept(dynamodb, async ({ command, input, send }) => {
