@@ -27,15 +27,10 @@ const maxMilliseconds = 60_000;
 setFlagsFromString('--no-wasm-code-gc');
 
 /** Next to this module: a bundle in dist, or the source as it is. */
-let workerFile = new URL(
+const workerFile = new URL(
   import.meta.url.endsWith('.ts') ? './extraction-worker.ts' : './extraction-worker.js',
   import.meta.url,
 );
-
-/** For a program that runs from its sources and starts many threads: a bundle starts in a fifth of the time. */
-export function startThreadsFrom(file: URL): void {
-  workerFile = file;
-}
 
 /** Extracts a pack's host nodes in a thread of its own. */
 export async function extractInWorker(

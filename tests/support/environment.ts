@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { pathToFileURL } from 'node:url';
-import { startThreadsFrom } from '../../packages/host-nodes/extract-in-worker.ts';
 
 /** The environment of a function, as serverless.yml sets it locally. Each test file has its own table and bucket. */
 Object.assign(process.env, {
@@ -23,5 +21,3 @@ Object.assign(process.env, {
   MAX_PENDING_VERSIONS: '1000',
   CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=20',
 });
-
-startThreadsFrom(pathToFileURL(String(process.env.EXTRACTION_WORKER)));

@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
@@ -17,16 +18,16 @@ export default async function startServers(): Promise<void> {
   if (process.env.TEST_DIRECTORY !== undefined) return;
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-tests-'));
   const key = createSigningKey();
-  const extractionWorker = join(directory, 'extraction-worker.mjs');
   const [dynamodb, s3, issuer] = await Promise.all([
     startStrictDynamoDb(),
     startS3(0, join(directory, 's3')),
     startIssuer(0, key),
-    bundleWorker(extractionWorker),
+    bundleWorker(directory),
   ]);
   Object.assign(servers, { directory, running: [dynamodb, s3, issuer] });
   process.env.TEST_DIRECTORY = directory;
-  process.env.EXTRACTION_WORKER = extractionWorker;
+  // As in dist, where the module that starts the threads is a bundle next to theirs; transform.js puts it there.
+  process.env.EXTRACTION_BUNDLE = String(pathToFileURL(join(directory, 'bundle.js')));
   // Tests start hundreds of processes, and each would compile the same modules again.
   process.env.NODE_COMPILE_CACHE = join(directory, 'compiled');
   process.env.AWS_ENDPOINT_URL_DYNAMODB = dynamodb.url;
@@ -36,7 +37,7 @@ export default async function startServers(): Promise<void> {
 }
 
 /** Threads of the tests start from it, in a fifth of the time that the sources take. */
-async function bundleWorker(outfile: string): Promise<void> {
+async function bundleWorker(outdir: string): Promise<void> {
   const entryPoints = ['packages/host-nodes/extraction-worker.ts'];
-  await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm', target: 'node24' });
+  await build({ entryPoints, outdir, bundle: true, platform: 'node', format: 'cjs', target: 'node24' });
 }

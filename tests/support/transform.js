@@ -9,5 +9,8 @@ export default {
       target: 'node24',
       sourcemap: 'inline',
       sourcefile: path,
+      define: path.endsWith('extract-in-worker.ts')
+        ? { 'import.meta.url': 'process.env.EXTRACTION_BUNDLE' }
+        : {},
     }),
 };

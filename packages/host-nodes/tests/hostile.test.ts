@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runProgram } from '../../../tests/support/run-program.ts';
 import { extractInWorker } from '../extract-in-worker.ts';
@@ -7,8 +9,15 @@ import { hostilePacks } from './hostile-packs.ts';
 import { extract, type PackFiles } from './packs.ts';
 import type { HostileResult } from './run-hostile-packs.ts';
 
+/** Next to the bundle of the threads, as a function's is. */
+const script = join(String(process.env.TEST_DIRECTORY), 'run-hostile-packs.mjs');
+
+beforeAll(() => {
+  const entryPoints = ['packages/host-nodes/tests/run-hostile-packs.ts'];
+  buildSync({ entryPoints, outfile: script, bundle: true, platform: 'node', format: 'esm' });
+});
+
 async function runPacks(...args: string[]) {
-  const script = 'packages/host-nodes/tests/run-hostile-packs.ts';
   const { status, stdout, stderr } = await runProgram(process.execPath, [script, ...args]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return JSON.parse(stdout);

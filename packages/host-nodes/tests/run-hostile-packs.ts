@@ -1,6 +1,5 @@
 // Run by hostile.test.ts as a process of its own: a pack that aborts V8 ends this one, and no other test.
-import { pathToFileURL } from 'node:url';
-import { extractInWorker, startThreadsFrom } from '../extract-in-worker.ts';
+import { extractInWorker } from '../extract-in-worker.ts';
 import { hostilePacks } from './hostile-packs.ts';
 import { limits } from '../limits.ts';
 import { extract, type PackFiles } from './packs.ts';
@@ -16,7 +15,6 @@ export interface HostileResult {
 const part = 5;
 const options = { steps: limits.packSteps / part };
 
-startThreadsFrom(pathToFileURL(String(process.env.EXTRACTION_WORKER)));
 const [kind] = process.argv.slice(2);
 process.stdout.write(JSON.stringify(kind === undefined ? extractAll() : await extractOne(kind)));
 
