@@ -88,13 +88,14 @@ const maxChangelogBytes = 100_000;
 
 async function changelogOf({ changelogFile }: PublishFlags): Promise<{ changelog?: string }> {
   if (changelogFile === undefined) return {};
-  const { size } = await stat(changelogFile).catch((error) => {
+  const fail = (error: Error) => {
     throw new Failure('usage', `The changelog cannot be read: ${error.message}.`);
-  });
+  };
+  const { size } = await stat(changelogFile).catch(fail);
   if (size > maxChangelogBytes) {
     throw new Failure('usage', `The changelog has ${megabytes(size)}; name a file with only what is new.`);
   }
-  return { changelog: (await readFile(changelogFile, 'utf8')).trim() };
+  return { changelog: (await readFile(changelogFile, 'utf8').catch(fail)).trim() };
 }
 
 async function readHostNodes({ node }: Project, { contents }: Pack): Promise<FoundHostNodes> {

@@ -10,18 +10,19 @@ type Progress = (sentBytes: number) => void;
 
 /** The client's upload with progress, which fetch lacks. It states the length, as S3 demands. */
 export function uploadShowing(progress: Progress): Upload {
-  return async (url, archive) => {
+  return async (url, archive, signal) => {
     const bytes = archive instanceof Blob ? new Uint8Array(await archive.arrayBuffer()) : archive;
-    return put(new URL(url), bytes, progress);
+    return put(new URL(url), bytes, progress, signal);
   };
 }
 
-async function put(url: URL, archive: Uint8Array, progress: Progress): Promise<number> {
+async function put(url: URL, archive: Uint8Array, progress: Progress, signal?: AbortSignal): Promise<number> {
   const { request } = url.protocol === 'https:' ? https : http;
   const outgoing = request(url, {
     method: 'PUT',
     headers: { 'content-type': 'application/zip', 'content-length': archive.length },
     timeout: idleMs,
+    signal,
   });
   outgoing.on('timeout', () => outgoing.destroy(new Error('the connection stalled')));
   const answered = new Promise<number>((resolve, reject) => {
@@ -32,8 +33,13 @@ async function put(url: URL, archive: Uint8Array, progress: Progress): Promise<n
       response.on('error', reject);
     });
   });
-  await Promise.race([answered, write(outgoing, archive, progress)]);
-  return answered;
+  try {
+    await Promise.race([answered, write(outgoing, archive, progress)]);
+    return await answered;
+  } finally {
+    // An early answer means that the rest is not read.
+    outgoing.destroy();
+  }
 }
 
 /** In pieces, for the progress bar. Ends early if an answer comes early. */

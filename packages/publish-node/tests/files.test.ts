@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, chmod, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { appendFile, chmod, cp, mkdtemp, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { directory, enter, folder } from '../../../tests/support/folders.ts';
@@ -137,8 +137,9 @@ describe('the archive of a git folder', () => {
   test('equals git for one folder of a repository, and its submodules', async () => {
     const library = await mkdtemp(join(directory, 'library-'));
     await git(library, 'init', '--quiet');
-    await writeFiles(library, { 'lib.py': 'x', '.gitignore': '*.pyc\n' });
+    await writeFiles(library, { 'lib.py': 'x', 'gone.py': '', '.gitignore': '*.pyc\n' });
     await git(library, 'add', '--all');
+    await git(library, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},deep`);
     await git(library, 'commit', '--quiet', '-m', 'Library');
     await writeFiles(folder, {
       '.gitignore': '*.tmp\n',
@@ -157,9 +158,15 @@ describe('the archive of a git folder', () => {
       'pack/vendor',
     );
     await writeFiles(folder, { 'pack/vendor/lib.pyc': 'ignored by the submodule' });
+    await rm(join(folder, 'pack/vendor/gone.py'));
     await enter(join(folder, 'pack'));
 
+    await expect(packed()).rejects.toThrow('The submodule vendor/deep is empty.');
+    await writeFiles(folder, { '.publishignore': 'vendor/deep/\n.publishignore\n' });
     expect(await names()).toEqual(['node.py', 'vendor/.gitignore', 'vendor/lib.py']);
+    expect((await packed()).notes).toEqual([
+      'vendor/gone.py is left out: it is in git, but not in the folder.',
+    ]);
   });
 
   test('names the files that it leaves out: deleted files, and inner repositories that are not submodules', async () => {
@@ -307,12 +314,25 @@ describe('the publisher of a pack', () => {
   );
 });
 
-test('writes the same bytes in every time zone', async () => {
-  await writeFiles(folder, { 'node.py': 'print(1)\n' });
+test('writes the bytes that every earlier version wrote, in any time zone, and keeps no file open', async () => {
+  await writeFiles(folder, { 'node.py': 'print(1)\n'.repeat(100), 'größe/run.sh': '#!/bin/sh\n' });
+  await chmod(join(folder, 'größe/run.sh'), 0o755);
   const args = [...dryRun(folder), '--json'];
-  const outputs = await Promise.all(
-    ['UTC', 'Asia/Tokyo', 'America/Los_Angeles'].map((TZ) => publishNode(args, { env: { TZ } })),
-  );
-
-  expect(new Set(outputs.map(({ stdout }) => JSON.parse(stdout).sha256)).size).toBe(1);
+  for (const TZ of ['UTC', 'Asia/Tokyo']) {
+    // The zone of a process is that of its start.
+    const { stdout } = await publishNode(args, { cwd: folder, env: { TZ } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      sha256: '59928a8a73c1e76d5e583f3cfd37e2461e78b2e50d4e3ec7f373f56884f6ff2d',
+    });
+  }
+  const before = await openFiles();
+  await packed();
+  expect(await openFiles()).toEqual(before);
 });
+
+/** The files of the folder that this process has open, where the system says so. */
+async function openFiles(): Promise<string[]> {
+  const links = await readdir('/proc/self/fd').catch(() => []);
+  const paths = await Promise.all(links.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+  return paths.filter((path) => path.startsWith(folder));
+}

@@ -169,6 +169,7 @@ describe('the host nodes after a publish', () => {
     const looks = () => registry.api.received.filter(({ route }) => route.includes('/bulk/')).length;
     const running = run('publish', folder);
     await until(() => looks() > 3);
+    expect(AbortSignal.timeout).toHaveBeenCalledWith(5000);
     patience.abort();
     const { code, stdout } = await running;
     registry.events.ofArchivesAreLost = false;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { demo } from '../../../tools/local/demo.ts';
 import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
@@ -57,7 +57,7 @@ const gitLab = { GITLAB_CI: 'true', NODE_REGISTRY_ID_TOKEN: idToken };
 /** Publishes to a registry that rejects the token. */
 function publish(env: NodeJS.ProcessEnv, ...args: string[]) {
   api.disturb({ status: 401, body: { error: 'invalid_personal_access_token', message: 'Not trusted.' } });
-  const named = ['--publisher', 'demo', '--node', 'x', '--version', '1.0.0', '--base-url', api.url];
+  const named = ['--publisher', 'demo', '--node', 'x', '--version', '1.0.0', '--base-url', `${api.url}/`];
   return publishNode(['publish', folder, ...named, ...args], { env });
 }
 
@@ -118,14 +118,25 @@ describe('publish-node in a CI job without an ID token', () => {
   });
 
   test.each([
-    [{ status: 403, body: {} }, 'GitHub Actions gave no ID token: status 403.'],
-    [{ status: 200, body: {} }, 'GitHub Actions gave no ID token: an answer without one.'],
-  ])('fails in GitHub Actions that answers %j, even if a token is stored', async (answer, sentence) => {
-    answers.push(answer);
+    [{ status: 403, body: {} }, 1, 'GitHub Actions gave no ID token: status 403.'],
+    [{ status: 200, body: {} }, 1, 'GitHub Actions gave no ID token: an answer without one.'],
+    [{ status: 500, body: {} }, 3, 'GitHub Actions gave no ID token: status 500.'],
+  ])('fails in GitHub Actions that answers %j, after asking %i times', async (answer, times, sentence) => {
+    answers.push(answer, answer, answer);
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
     expect([code, stderr]).toEqual([5, expect.stringContaining(sentence)]);
-    expect(sent()).toEqual([]);
+    expect([asked.length, sent()]).toEqual([times, []]);
+  });
+
+  test('fails in GitHub Actions that is silent for ten seconds, three times', async () => {
+    const timeout = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort());
+    const { code, stderr } = await publish(gitHub());
+    const { calls } = timeout.mock;
+    timeout.mockRestore();
+
+    expect([code, stderr]).toEqual([5, expect.stringContaining('cannot be reached')]);
+    expect(calls).toEqual([[10_000], [10_000], [10_000]]);
   });
 
   test.each([301, 302, 303, 307, 308])(

@@ -1,11 +1,18 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { fc } from '../../../tests/support/properties.ts';
+import { RegistryError } from '../../registry-client/client.ts';
+import { failureOf, shown } from '../failure.ts';
 import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';
 import { printable, printableJson } from '../printable.ts';
+import { run } from '../program.ts';
+import { progressBar, remind } from '../progress.ts';
 import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
 
@@ -97,6 +104,84 @@ describe('an unexpected error', () => {
   });
 });
 
+describe('an error of the registry', () => {
+  test.each<[exitCode: number, errors: [code: string, status?: number][]]>([
+    [2, [['redirected'], ['route_not_found', 404], ['method_not_allowed', 405]]],
+    [3, [['forbidden', 403], ['invalid_request'], ['wrong_digest'], ['version_closed']]],
+    [4, [['archive_rejected']]],
+    [5, [['unreachable'], ['timed_out'], ['upload_failed'], ['still_checking'], ['too_many_requests', 429]]],
+    [5, [['internal_error', 500]]],
+  ])('ends with exit code %i, and all that is said, after %j', (exitCode, errors) => {
+    const details = Array.from({ length: 21 }, (_, at) => ({ path: `field${at}`, message: 'is wrong' }));
+    for (const [code, status] of errors) {
+      const failure = failureOf(new RegistryError(code, 'Why.', { status, details, requestId: 'r-1' }));
+
+      expect(failure).toMatchObject({ exitCode, code, problems: details });
+      expect(shown(failure).slice(1)).toEqual([
+        ...details.slice(0, 20).map(({ path }) => `  ${path}: is wrong`),
+        ...['  and 1 more', '  request r-1'],
+      ]);
+    }
+  });
+
+  const waits = { 0.4: '1 seconds', 99: '99 seconds', 100: '2 minutes', 5940: '99 minutes', 5941: '2 hours' };
+
+  test.each(Object.entries(waits))('says when it can work again, in %s seconds', (retryAfter, wait) => {
+    const facts = { status: 503, retryAfter: Number(retryAfter) };
+    const { message } = failureOf(new RegistryError('unavailable', 'Why.', facts));
+
+    expect(message).toBe(`Why. It can work again in ${wait}.`);
+  });
+});
+
+describe('progress', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const drawn: string[] = [];
+  const write = (text: string) => drawn.push(text);
+  const taken = () => drawn.splice(0);
+
+  test('draws a bar on a terminal, and elsewhere a line after each ten seconds', () => {
+    const line = progressBar({ write }, 2_000_000);
+    for (const [ms, bytes] of [
+      [10_000, 1],
+      [1, 1_000_000],
+      [10_000, 1_500_000],
+      [1, 2_000_000],
+    ] as const) {
+      jest.advanceTimersByTime(ms);
+      line.show(bytes);
+    }
+    line.finish();
+    expect(taken()).toEqual(['  50% of 2.0 MB\n', '  100% of 2.0 MB\n']);
+    const bar = progressBar({ isTTY: true, write }, 99_000);
+    for (const bytes of [0, 1, 49_500, 99_000]) bar.show(bytes);
+    bar.finish();
+    bar.finish();
+    expect(taken()).toEqual([
+      `\r  ${'░'.repeat(30)} 0% of 99.0 kB`,
+      `\r  ${'█'.repeat(15)}${'░'.repeat(15)} 50% of 99.0 kB`,
+      `\r  ${'█'.repeat(30)} 100% of 99.0 kB`,
+      '\n',
+    ]);
+  });
+
+  test('reminds every ten seconds until it is stopped', () => {
+    const stop = remind({ write }, 'Still.');
+    jest.advanceTimersByTime(29_999);
+    stop();
+    jest.advanceTimersByTime(60_000);
+
+    expect(taken()).toEqual(['Still.\n', 'Still.\n']);
+  });
+});
+
 describe('text from a folder or a server', () => {
   let folder: string;
   let api: Awaited<ReturnType<typeof startHttpApi>>;
@@ -133,6 +218,38 @@ describe('text from a folder or a server', () => {
 
     expect([plan, wrong, unknown, misspelled, refused].map(({ code }) => code)).toEqual([0, 2, 2, 2, 2]);
     for (const { stdout, stderr } of [plan, wrong, unknown, misspelled, refused]) check(stdout + stderr);
+  });
+
+  test('stands below the bar of an upload that failed', async () => {
+    const storage = createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(403).end());
+    });
+    await once(storage.listen(0, '127.0.0.1'), 'listening');
+    const { port } = storage.address() as AddressInfo;
+    const signedUrl = `http://127.0.0.1:${port}/`;
+    api.disturb({ status: 201, body: { signedUrl, node_version: { version: '1.0.0' } } });
+    await writeFiles(folder, { 'node.py': 'x' });
+    const named = [
+      '--publisher',
+      'demo',
+      '--node',
+      'x',
+      '--version',
+      '1.0.0',
+      '--token',
+      'x',
+      '--access-token',
+      'x',
+    ];
+    const stream = { isTTY: true, write: (text: string) => (written += text) };
+    writeTo({ stdout: stream, stderr: stream });
+    const code = await run(['publish', folder, ...named, '--base-url', api.url]);
+    storage.close();
+
+    expect([code, written]).toEqual([
+      5,
+      expect.stringMatching(/\r {2}█{30} 100% of \d+ B\nThe upload was answered/),
+    ]);
   });
 
   test.each([[[]], [['--json']]])('prints harmless answers of a registry, with %j', async (flags) => {
@@ -217,11 +334,11 @@ describe('a step of GitHub Actions', () => {
     const { summary } = await leave({
       error: 'usage',
       message: 'Not right: 100%\n::set-env name=A::b',
-      details: [{ path: 'a\n::error::b', message: 'is wrong.' }],
+      details: Array(21).fill({ path: 'a\n::error::b', message: 'is wrong.' }),
     });
 
     expect(written).toBe(
-      '::error title=publish-node::Not right: 100%25 ::set-env name=A::b%0Aa ::error::b: is wrong.\n',
+      `::error title=publish-node::Not right: 100%25 ::set-env name=A::b${'%0Aa ::error::b: is wrong.'.repeat(20)}\n`,
     );
     expect(summary).toContain('<code>Not right: 100% ::set-env name=A::b</code>');
   });

@@ -115,6 +115,28 @@ describe('the packed publish-node command', () => {
     }
   });
 
+  test('publishes without the file that reads host nodes, since the registry reads them', async () => {
+    const alone = join(empty, 'alone.cjs');
+    await cp(installed, alone);
+    const folder = await packFolder('read-there');
+
+    expect(await runFile(node, [alone, 'publish', '--json'], { cwd: folder, env: access() })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"status": "published"'),
+    });
+  });
+
+  test('ends with exit code 70 and a stack after a fault of its own', async () => {
+    const folder = await packFolder('at-fault');
+    const env = { GITHUB_OUTPUT: join(folder, 'nowhere/output') };
+    const args = [installed, 'publish', '--dry-run', '--github'];
+
+    expect(await runFile(node, args, { cwd: folder, env })).toMatchObject({
+      code: 70,
+      stderr: expect.stringMatching(/\nError: ENOENT.*\n +at /),
+    });
+  });
+
   test('runs by npx from its tarball', async () => {
     const folder = await packFolder('by-npx');
     const args = ['--yes', relative(folder, tarball), 'publish', '--dry-run'];

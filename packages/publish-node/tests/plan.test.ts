@@ -97,17 +97,18 @@ describe('an empty submodule', () => {
   });
 });
 
-describe('what git has', () => {
+describe.each(['sha1', 'sha256'])('what git has as %s', (format) => {
   const content = 'tracked\n';
 
   beforeEach(async () => {
-    await git(folder, 'init', '--quiet');
+    await git(folder, 'init', '--quiet', `--object-format=${format}`);
     await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'a.py': content, 'b.py': content });
     await git(folder, 'add', '--all');
   });
 
   test('compares each file with git, and marks untracked and modified ones', async () => {
-    await writeFiles(folder, { 'b.py': 'other\n', 'new.py': '' });
+    const others = Object.fromEntries([1, 2, 3, 4, 5].map((at) => [`other${at}.py`, '']));
+    await writeFiles(folder, { 'b.py': 'other\n', 'new.py': '', ...others });
     const { files, notes } = await plan();
     const { stdout } = await publishNode(['publish', folder, '--dry-run']);
 
@@ -115,10 +116,11 @@ describe('what git has', () => {
       { path: 'a.py', bytes: 8 },
       { path: 'b.py', bytes: 6, git: 'modified' },
       { path: 'new.py', bytes: 0, git: 'untracked' },
+      ...Object.keys(others).map((path) => ({ path, bytes: 0, git: 'untracked' })),
       { path: 'pyproject.toml', bytes: expect.any(Number) },
     ]);
     expect(notes).toEqual([
-      'Published, but not in git: new.py.',
+      'Published, but not in git: new.py, other1.py, other2.py, other3.py, other4.py and 1 more.',
       'Published with uncommitted changes: b.py.',
     ]);
     expect(stdout).toMatch(/^a\.py\nb\.py {2}\(with uncommitted changes\)\nnew\.py {2}\(not in git\)\n/);
@@ -358,7 +360,8 @@ describe('a folder that is too large', () => {
     const sizes = Array.from({ length: 12 }, (_, index) => [`f${index}.bin`, Buffer.alloc(1000 + index)]);
     await writeFiles(folder, Object.fromEntries(sizes) as Files);
     const before = limits.unpackedBytes;
-    Object.assign(limits, { unpackedBytes: 5_000 });
+    // One byte less than they have.
+    Object.assign(limits, { unpackedBytes: 12_065 });
     const failure = await chooseFiles(folder, {}).catch((error) => error);
     Object.assign(limits, { unpackedBytes: before });
 

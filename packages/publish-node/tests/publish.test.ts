@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { mkdtemp, readFile } from 'node:fs/promises';
+import type { ClientRequest } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -16,11 +18,13 @@ import {
   writeFiles,
 } from '../../../tests/support/publishing.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
+import { until } from '../../../tests/support/until.ts';
 import { uploadShowing } from '../upload.ts';
 
 /** Less than the command allows, so that the registry rejects a large archive. */
 process.env.MAX_ARCHIVE_BYTES = '5000000';
 
+const listeners = process.listeners('SIGINT');
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let api: (typeof registry)['api'];
 let folder: string;
@@ -36,7 +40,11 @@ beforeAll(async () => {
   };
 });
 
-afterAll(() => registry.stop());
+afterAll(async () => {
+  await registry.stop();
+  // After a publish Ctrl-C must not say that it can be resumed.
+  expect(process.listeners('SIGINT')).toEqual(listeners);
+});
 
 beforeEach(async () => {
   folder = await mkdtemp(join(registry.directory, 'folder-'));
@@ -205,7 +213,8 @@ describe('a failed run', () => {
   test('continues after a lost upload event, and status gives the reason for waiting', async () => {
     await write({ 'pyproject.toml': project('event-lost'), 'node.py': 'x' });
     registry.events.areLost = true;
-    const first = await publishFolder('--timeout', '0.5');
+    // In a process of its own, which ends only if nothing of the wait is left.
+    const first = await publishNode(['publish', '--timeout', '0.5'], { cwd: folder, env: access });
     const waiting = await publishNode(['status', folder], { env: access });
     registry.events.areLost = false;
 
@@ -247,9 +256,13 @@ describe('publish-node on a bad network', () => {
     expect(publishes()).toHaveLength(2);
   });
 
-  test('reads the response of a storage that rejects an upload and stops reading it', async () => {
+  test('stops sending an archive after its storage has rejected it', async () => {
+    let head = '';
     const storage = createServer((socket) => {
-      socket.once('data', () => socket.pause().write('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n'));
+      socket.once('data', (chunk) => {
+        head = String(chunk).split('\r\n\r\n', 1)[0] ?? '';
+        socket.pause().write('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
+      });
     });
     await once(storage.listen(0, '127.0.0.1'), 'listening');
     const connected = once(storage, 'connection');
@@ -258,10 +271,41 @@ describe('publish-node on a bad network', () => {
     const archive = new Uint8Array(50_000_000);
     const { signal } = new AbortController();
     const status = await uploadShowing(() => {})(`http://127.0.0.1:${port}/`, archive, signal);
-    for (const socket of await connected) socket.destroy();
+    const [socket] = await connected;
+    await once(socket.resume(), 'close');
     storage.close();
 
     expect(status).toBe(403);
+    expect(socket.bytesRead).toBeLessThan(archive.length);
+    expect(head.split('\r\n').slice(0, 3)).toEqual([
+      ...['PUT / HTTP/1.1', 'content-type: application/zip', 'content-length: 50000000'],
+    ]);
+  });
+
+  test.each<[string, (request: ClientRequest, client: AbortController) => unknown, string]>([
+    ['its client gives up', (_, client) => client.abort(), 'AbortError: The operation was aborted'],
+    // As its socket says after the minute.
+    ['no byte moves for a minute', (request) => request.emit('timeout'), 'Error: the connection stalled'],
+  ])('ends an upload when %s', async (_, stop, reason) => {
+    const storage = createServer();
+    await once(storage.listen(0, '127.0.0.1'), 'listening');
+    const { port } = storage.address() as AddressInfo;
+    const requests: ClientRequest[] = [];
+    const remember = (message: unknown) => requests.push((message as { request: ClientRequest }).request);
+    subscribe('http.client.request.start', remember);
+    const sent: number[] = [];
+    const client = new AbortController();
+    const upload = uploadShowing((bytes) => sent.push(bytes));
+    const url = `http://127.0.0.1:${port}/`;
+    const ending = upload(url, new Uint8Array(100_000), client.signal).catch(String);
+    await until(() => sent.length > 1);
+    unsubscribe('http.client.request.start', remember);
+    const [request] = requests as [ClientRequest];
+    stop(request, client);
+
+    expect([await ending, sent, Object(request).timeout]).toEqual([reason, [65_536, 100_000], 60_000]);
+    expect(request.destroyed).toBe(true);
+    storage.close();
   });
 
   test('ends with a sentence when the registry cannot be reached', async () => {
@@ -375,7 +419,7 @@ test('publish-node --help has examples and documents every exit code', async () 
   expect([code, stdout]).toEqual([
     0,
     expect.stringMatching(
-      /Examples:\n {2}publish-node publish .*Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 .*\n {2}70 /s,
+      / be checked\s+\(default: 120\)\n.*Examples:\n {2}publish-node publish .*Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 .*\n {2}70 .*\n {2}130 /s,
     ),
   ]);
 });

@@ -76,24 +76,35 @@ describe('publish-node --json', () => {
     const reports = [planned, published, again, active];
 
     for (const each of reports) expect(Object.keys(each)).toEqual(keys);
-    expect(reports.map(({ code, status }) => [code, status])).toEqual([
-      [0, 'dry_run'],
-      [0, 'published'],
-      [0, 'already_published'],
-      [0, 'active'],
-    ]);
-    for (const each of reports)
-      expect(each).toMatchObject({ node: 'reported', version: '1.0.0', error: null });
-    for (const { sha256, archive_bytes } of reports)
-      expect([sha256, archive_bytes]).toEqual([planned.sha256, planned.archive_bytes]);
-    for (const { files, unpacked_bytes, chosen_by } of reports.slice(0, 3))
-      expect([files, unpacked_bytes, chosen_by]).toEqual([
-        planned.files,
-        planned.unpacked_bytes,
-        'ignore files',
-      ]);
-    for (const { download_url, node_version } of reports.slice(1))
-      expect(download_url).toBe(node_version.downloadUrl);
+    const { sha256, archive_bytes } = planned;
+    const plan = {
+      ...Object.fromEntries(keys.map((key) => [key, null])),
+      ...{ code: 0, status: 'dry_run', publisher: 'demo', node: 'reported', version: '1.0.0' },
+      ...{ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), archive_bytes: expect.any(Number) },
+      ...{ unpacked_bytes: 87, chosen_by: 'ignore files', notes: [], details: [] },
+      files: [
+        { path: 'node.py', bytes: 1 },
+        { path: 'pyproject.toml', bytes: 86 },
+      ],
+      host_node_extract_status: 'failed',
+      host_node_extract_reason: 'It has no __init__.py at its root.',
+      ...{ host_nodes: [], host_node_notes: [] },
+    };
+    expect(planned).toEqual(plan);
+    for (const { node_version } of reports.slice(1))
+      expect(node_version).toMatchObject({ sha256, size_bytes: archive_bytes, version: '1.0.0' });
+    const told = ({ node_version }: typeof active) => ({
+      ...{ sha256, archive_bytes, node_version, download_url: node_version.downloadUrl },
+      host_node_extract_status: node_version.host_node_extract_status,
+      host_node_extract_reason: node_version.host_node_extract_reason ?? null,
+    });
+    expect(published).toEqual({ ...plan, ...told(published), status: 'published' });
+    expect(again).toEqual({ ...plan, ...told(again), status: 'already_published' });
+    const unknown = { unpacked_bytes: null, chosen_by: null, files: null };
+    expect(active).toEqual({
+      ...{ ...plan, ...unknown, ...told(active), status: 'active' },
+      ...{ host_nodes: null, host_node_notes: null },
+    });
   });
 
   test.each<[string, [string, ...string[]], number, string, RegExp]>([
@@ -271,22 +282,14 @@ describe('publish-node status', () => {
     });
   });
 
-  test.each([
-    [5, '5 seconds'],
-    [600, '10 minutes'],
-    [40_000, '12 hours'],
-  ])('reports when a limit that is met for %i more seconds ends', async (seconds, wait) => {
+  test('reports when a limit that is met ends', async () => {
     const body = { error: 'too_many_requests', message: 'Too many requests.' };
-    const answer = { status: 429, headers: { 'retry-after': String(seconds) }, body };
-    registry.api.disturb(
-      ...Array.from({ length: 5 }, () => (seconds > 60 ? answer : { ...answer, status: 500 })),
-    );
+    registry.api.disturb({ status: 429, headers: { 'retry-after': '600' }, body });
 
     expect(await command('status', '--node', 'x', '--version', '1.0.0')).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining(`Too many requests. It can work again in ${wait}.\n`),
+      stderr: expect.stringContaining('Too many requests. It can work again in 10 minutes.\n'),
     });
-    registry.api.reset();
   });
 
   test('reports that a node is withdrawn, after its owner withdrew it, until it is restored', async () => {
@@ -306,7 +309,8 @@ describe('publish-node status', () => {
       ),
     ]);
     expect([readable.status, readable.download_url]).toEqual(['active', published.download_url]);
-    expect(restored).toMatchObject({ code: 0, status: 'restored' });
+    expect(restored).toMatchObject({ code: 0, status: 'restored', reason: null });
+    expect(await storedItem('NODE#withdrawn-node', 'NODE')).not.toHaveProperty('status_detail');
     expect(await command('publish', '--version', '1.1.0', '--other-version')).toMatchObject({ code: 0 });
   });
 });
@@ -335,6 +339,20 @@ describe('publish-node whoami', () => {
       'May change, withdraw and restore it.',
     ]);
     expect(await storedItem('NODE#whose', 'NODE')).toEqual(before);
+  });
+
+  test('fails with the exit code of the registry that is not reached, and says nothing of the tokens', async () => {
+    await write('whose');
+    const { code, stdout } = await command('whoami', '--base-url', 'http://localhost:1');
+
+    expect([code, stdout]).toEqual([5, '']);
+  });
+
+  test('tells that the tokens may publish a node that has a version of the label it asks for', async () => {
+    await write('has-zero');
+    await command('publish', '--version', '0.0.0', '--other-version');
+
+    expect(await whoami(owner())).toMatchObject({ code: 0, status: 'may_publish' });
   });
 
   test('creates no node that is not there yet', async () => {
@@ -416,13 +434,15 @@ describe('publish-node publish --changelog-file', () => {
     );
   });
 
-  test.each<[string[], string]>([
+  test.each<[string[], string | RegExp]>([
     [['--changelog-file', 'nowhere.md'], 'The changelog cannot be read: ENOENT'],
+    [['--changelog-file', '.'], 'The changelog cannot be read: EISDIR'],
+    [['--changelog-file', 'package-lock.json'], /^The changelog has \d\.\d MB; name a file with only/],
     [['--changelog-file', 'x', '--changelog', 'y'], "cannot be used with option '--changelog"],
   ])('fails with %j', async (args, sentence) => {
     await write('without-changelog');
     const { code, stderr } = await command('publish', ...args);
 
-    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
   });
 });
