@@ -184,6 +184,8 @@ function pendingVersion(
   const record: NodeVersionRecord = {
     ...nodeVersionKey(nodeId, version.version),
     ...versionFields(version, { isAdmin: caller?.isAdmin ?? false }),
+    // A member who resumes what an admin has tagged must not take the tags away.
+    ...(!caller?.isAdmin && existing?.tags_admin && { tags_admin: existing.tags_admin }),
     version: version.version,
     id,
     node_id: node?.id ?? nodeId,

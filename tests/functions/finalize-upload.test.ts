@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
-import { copyOnce, findObject, s3 } from '../../lib/bucket/bucket.ts';
-import { archiveKey, stagingKey } from '../../lib/bucket/object-keys.ts';
+import { findObject, s3 } from '../../lib/bucket/bucket.ts';
+import { stagingKey } from '../../lib/bucket/object-keys.ts';
+import { activate } from '../../lib/registry/finalizing.ts';
+import { dueWork } from '../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
@@ -57,16 +59,6 @@ describe('an archive that arrived', () => {
       sha256: sha256(archive),
     });
   });
-
-  test('appears once, even if its event comes many times', async () => {
-    const upload = await publish('repeated', '1.0.0');
-    await put(upload, archive);
-    await finalize(upload, upload);
-    const first = await storedVersion('repeated', '1.0.0');
-    await Promise.all([finalize(upload), finalize(upload)]);
-
-    expect(await storedVersion('repeated', '1.0.0')).toEqual(first);
-  });
 });
 
 describe('the published bytes of a version', () => {
@@ -80,34 +72,6 @@ describe('the published bytes of a version', () => {
     const version = await storedVersion('used-twice', '1.0.0');
     expect(version.sha256).toBe(sha256(archive));
     expect(await download(version.downloadUrl)).toEqual(archive);
-  });
-
-  test('come from exactly one of many uploads that race for one URL', async () => {
-    const upload = await publish('raced', '1.0.0');
-    const rounds = [archive, other, archive, other].map(async (bytes) => {
-      await put(upload, bytes);
-      await finalize(upload);
-    });
-    await Promise.all(rounds);
-    await finalize(upload);
-
-    const version = await storedVersion('raced', '1.0.0');
-    expect([sha256(archive), sha256(other)]).toContain(version.sha256);
-    expect(sha256(await download(version.downloadUrl))).toBe(version.sha256);
-  });
-
-  test('do not change when a finalizer copies late', async () => {
-    const upload = await publish('late-copy', '1.0.0');
-    await put(upload, archive);
-    const checked = await findObject(stagingKey(upload));
-    if (!checked) throw new Error('The upload is missing.');
-    await finalize(upload);
-    await put(upload, other);
-
-    await copyOnce(checked, archiveKey(upload, sha256(archive)));
-    expect(await findObject(archiveKey(upload, sha256(archive)))).toMatchObject({
-      sizeBytes: archive.length,
-    });
   });
 
   test('belong to the metadata of the latest publish, not of an earlier one', async () => {
@@ -201,16 +165,6 @@ describe('an archive that is rejected', () => {
 
     expect((await storedVersion('rejected-too-late', '1.0.0')).status_reason).toMatch(/^Waiting/);
   });
-
-  test('does not change a version that is already active', async () => {
-    const upload = await publish('late-rejection', '1.0.0');
-    await put(upload, archive);
-    await finalize(upload);
-    await put(upload, Buffer.from('no zip'));
-    await finalize(upload);
-
-    expect(await storedVersion('late-rejection', '1.0.0')).not.toHaveProperty('status_reason');
-  });
 });
 
 describe('a download from S3 that breaks off', () => {
@@ -230,23 +184,39 @@ describe('a download from S3 that breaks off', () => {
     await expect(finalize(upload)).rejects.toThrow(' objects failed.');
     remove();
 
-    expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({
-      status_reason: expect.stringContaining('Waiting for the archive'),
-    });
+    const kept = await storedVersion(nodeId, '1.0.0');
+    expect(kept.status_reason).toMatch(/^Waiting for the archive/);
+    for (const field of ['checked_by', 'checked_until']) expect(kept).not.toHaveProperty(field);
     await finalize(upload);
     expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   });
 });
 
-describe('the event of an upload', () => {
-  test('decodes keys in the way that S3 encodes them', async () => {
-    const upload = await publish('encoded-key', '1.0.0');
-    await put(upload, archive);
-    const event = eventOf(upload);
-    for (const record of event.Records) record.s3.object.key = record.s3.object.key.replaceAll('-', '%2D');
-    await handler(event, context);
+test('throws the failure of S3, and logs that its claim stays, if the store fails as well', async () => {
+  const upload = await publish('kept-claim', '1.0.0');
+  await put(upload, archive);
+  beforeNext(s3(), /^GetObjectCommand$/, async () => {
+    beforeNext(dynamodb, /^UpdateItemCommand$/, () => Promise.reject(new Error('The store is down.')));
+    throw new Error('S3 is down.');
+  });
+  loggedLines.length = 0;
 
-    expect(await storedVersion('encoded-key', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  await expect(finalize(upload)).rejects.toMatchObject({ errors: [{ message: 'S3 is down.' }] });
+  expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', event: 'checks_kept', causes: ['Error: The store is down.'] },
+    { level: 'error', event: 'upload', outcome: 'failed', causes: expect.any(Array) },
+  ]);
+});
+
+describe('the event of an upload', () => {
+  test('makes a version the latest whose finalizer died right after it was active', async () => {
+    const upload = await publish('died-active', '1.0.0');
+    const published = { key: 'a.zip', sizeBytes: 1, sha256: 'x' };
+    await activate({ deadline: Date.now() + 5000 }, upload, 'a finalizer', published);
+    await finalize(upload);
+
+    expect(await storedNode('died-active')).toMatchObject({ latest_version: { sha256: 'x' } });
+    expect(dueWork(await storedVersion('died-active', '1.0.0'))).toBe('host-nodes');
   });
 
   test('handles every record after one fails, and then fails', async () => {
@@ -294,10 +264,11 @@ describe('the logged result of an upload', () => {
     const bad = await publish('logged-results', '2.0.0');
     const early = await publish('logged-results', '3.0.0');
     const late = await publish('logged-results', '3.0.0');
-    await put(good, archive);
+    const other = { ...late, versionId: 'another' };
+    for (const upload of [good, good, early, other]) await put(upload, archive);
     await put(bad, Buffer.from('no zip'));
     loggedLines.length = 0;
-    await finalize(good, good, bad, early, late, { ...late, versionId: 'another' });
+    await finalize(good, good, bad, early, late, other);
     const foreign = eventOf(late);
     for (const { s3 } of foreign.Records) s3.object.key = 'other/a.zip';
     await handler(foreign, context);
@@ -307,6 +278,8 @@ describe('the logged result of an upload', () => {
       ...['published', 'published_before', 'refused', 'superseded', 'missing', 'unknown', 'unknown'],
     ]);
     expect(lines[2].reason).toContain('it is not a zip file.');
+    for (const upload of [good, bad, early, other])
+      expect(await findObject(stagingKey(upload))).toBeUndefined();
   });
 
   test('says blocked, with the reason, while its node is deleted', async () => {
@@ -352,16 +325,6 @@ describe('the logged result of an upload', () => {
 
     const outcomes = loggedLines.map((line) => JSON.parse(line).outcome);
     expect(outcomes).toEqual(['published', 'published_before']);
-  });
-
-  test('says superseded when the version was published again while a bad archive was checked', async () => {
-    const upload = await publish('checked-late', '1.0.0');
-    await put(upload, bad);
-    beforeNext(s3(), /^GetObjectCommand$/, () => publish('checked-late', '1.0.0'), 1);
-    loggedLines.length = 0;
-    await finalize(upload);
-
-    expect(loggedLines.map((line) => JSON.parse(line).outcome)).toEqual(['superseded']);
   });
 });
 

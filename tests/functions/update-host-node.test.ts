@@ -6,7 +6,7 @@ import { HostNode } from '../../lib/schemas/host-node.ts';
 import { duringNextWrite } from '../support/admin.ts';
 import { stopDate } from '../support/clock.ts';
 import { intercept } from '../support/intercept.ts';
-import { nodeVersionKey } from '../../lib/store/keys.ts';
+import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import {
@@ -54,6 +54,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
         deprecated: false,
         output_is_list: [true, false],
       };
+      stopDate();
       const created = await update({ ...full, policy: 'HostNodePolicyLocalOnly' }, { hostNodeName: 'New' });
       const changed = await update(
         { category: null, description: 'Loads more', policy: '' },
@@ -69,6 +70,15 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
         output_is_list: [true, false],
         policy: 'HostNodePolicyLocalOnly',
         host_node_name: 'New',
+      });
+      expect(await stored('New')).toEqual({
+        ...changed.body,
+        ...hostNodeKey('tools', '1.0.0', 'New'),
+        touched: ['category', 'deprecated', 'description', 'host_node_name', 'output_is_list'],
+        edited_by: 'user:olga',
+        edited_at: new Date().toISOString(),
+        revision: 2,
+        write_id: expect.any(String),
       });
     });
 

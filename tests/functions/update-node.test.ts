@@ -4,6 +4,8 @@ import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { Node } from '../../lib/schemas/node.ts';
 import { duringNextWrite } from '../support/admin.ts';
+import { stopDate } from '../support/clock.ts';
+import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import {
@@ -57,21 +59,31 @@ beforeEach(async () => {
 describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
   describe('200', () => {
     test('keeps absent fields, clears null fields, replaces the others, and answers the whole node', async () => {
-      const { status, body, headers } = await update({
-        description: null,
-        tags: ['new'],
-        author: 'A. U. Thor',
-      });
+      stopDate();
+      const { id, name, status: active, created_at } = Object(await storedNode('Some.Node'));
+      // For fields of admins, these mean the absent value that is stored.
+      const unset = { tags_admin: [], preempted_host_node_names: [], search_ranking: null };
+      const changes = { tags: ['new'], author: 'A. U. Thor' };
+      const after = { id, name, status: active, created_at, ...changes };
+      const { status, body, headers } = await update({ ...unset, ...changes, description: null });
 
-      expect(status).toBe(200);
+      expect([status, headers.etag]).toEqual([200, '"2"']);
       expect(Node.parse(body)).toEqual(body);
-      expect(body).toMatchObject({ id: 'Some.Node', name: 'Some Node', tags: ['new'], author: 'A. U. Thor' });
-      expect(body).not.toHaveProperty('description');
-      expect(body.publisher).toMatchObject({
+      const { publisher, ...shown } = body;
+      expect(shown).toEqual(after);
+      expect(await storedNode('Some.Node')).toEqual({
+        ...nodeKey('Some.Node'),
+        ...after,
+        publisher_id: 'acme',
+        edited_by: 'user:olga',
+        edited_at: new Date().toISOString(),
+        revision: 2,
+        write_id: expect.any(String),
+      });
+      expect(publisher).toMatchObject({
         id: 'acme',
         members: expect.arrayContaining([expect.objectContaining({ id: 'olga', role: 'owner' })]),
       });
-      expect(headers.etag).toMatch(/^"\d+"$/);
     });
 
     test('writes no field of admins that an owner sends back, so a change of an admin meanwhile stays', async () => {
@@ -190,6 +202,26 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
         ['user:ada', 'node update', 'Some.Node', 'name'],
         ['user:olga', 'node update', 'Some.Node', 'name, tags'],
       ]);
+    });
+
+    test('logs an entry of the history that the store does not take, and answers 200', async () => {
+      stopDate();
+      intercept(dynamodb, async ({ input, send }) => {
+        if (JSON.stringify(input).includes('HISTORY#')) throw new Error('The store is down.');
+        return send();
+      });
+      loggedLines.length = 0;
+
+      expect((await update({ name: 'Renamed' })).status).toBe(200);
+      expect(loggedLines.map((line) => JSON.parse(line))[0]).toMatchObject({
+        level: 'warn',
+        event: 'history',
+        at: new Date().toISOString(),
+        actor: 'user:olga',
+        action: 'node update',
+        subject: 'Some.Node',
+        detail: 'name',
+      });
     });
 
     test('takes two requests to DynamoDB, and one for its history', async () => {

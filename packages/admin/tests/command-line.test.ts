@@ -37,6 +37,7 @@ describe('a command line that is not understood', () => {
       `Option '--label <TEXT>' argument '' is invalid. It needs a value. ${see('token create ')}`,
     ],
     ['token create demo --label x --days 0', '--days takes a whole number from 1 to 3650.'],
+    ['token create demo --label x --days 3651', '--days takes a whole number from 1 to 3650.'],
     ['member add demo x --role boss', 'The role "boss" is not valid: use owner or member.'],
     ['member add demo x --email nowhere', '"nowhere" is not an e-mail address.'],
   ])('exits with 2 and one sentence: %s', async (line, sentence) => {

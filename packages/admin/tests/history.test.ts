@@ -8,8 +8,8 @@ beforeAll(async () => {
   await addVersion('acme', 'demo', '1.0.0');
 });
 
-const actionsOf = (history: { action: string; subject: string }[]) =>
-  history.map(({ action, subject }) => `${action} ${subject}`);
+const actionsOf = (history: { action: string; subject: string; detail?: string }[]) =>
+  history.map(({ action, subject, detail = 'no detail' }) => `${action} ${subject}: ${detail}`);
 
 describe('history publisher', () => {
   test('lists each change of the publisher, its members and its tokens, the latest first', async () => {
@@ -22,15 +22,15 @@ describe('history publisher', () => {
 
     const history = await adminJson('history', 'publisher', 'acme');
     expect(actionsOf(history)).toEqual([
-      'publisher unban acme',
-      'publisher ban acme',
-      `token revoke ${id}`,
-      `token create ${id}`,
-      'member add mats',
-      'member add olga',
-      'publisher create acme',
+      'publisher unban acme: no detail',
+      'publisher ban acme: Taken over',
+      `token revoke ${id}: ci`,
+      `token create ${id}: ci`,
+      'member add mats: no detail',
+      'member add olga: owner',
+      'publisher create acme: no detail',
     ]);
-    expect(history[1]).toMatchObject({ detail: 'Taken over', actor: expect.stringMatching(/.@./) });
+    expect(history[1]).toMatchObject({ actor: expect.stringMatching(/.@./) });
   });
 
   test('shows them as a table', async () => {
@@ -38,13 +38,6 @@ describe('history publisher', () => {
 
     expect(stdout).toMatch(/^TIME +ACTOR +ACTION +SUBJECT +DETAIL$/m);
     expect(stdout).toMatch(/ publisher create +acme/);
-  });
-
-  test('reports an unknown publisher', async () => {
-    expect(await admin('history', 'publisher', 'nobody')).toMatchObject({
-      status: 1,
-      stderr: 'There is no publisher "nobody".\n',
-    });
   });
 });
 
@@ -55,8 +48,8 @@ describe('history node', () => {
     await admin('node', 'ban', 'demo', '--reason', 'A copy');
 
     expect(actionsOf(await adminJson('history', 'node', 'demo'))).toEqual([
-      'node ban demo',
-      'node-version flag demo 1.0.0',
+      'node ban demo: A copy',
+      'node-version flag demo 1.0.0: Under review',
     ]);
   });
 });

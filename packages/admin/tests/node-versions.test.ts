@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../../functions/publish-node-version.ts';
-import { nodeVersionKey } from '../../../lib/store/keys.ts';
+import { nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { admin, adminJson, duringNextWrite } from '../../../tests/support/admin.ts';
 import { invoke } from '../../../tests/support/invoke.ts';
 import {
@@ -15,7 +15,7 @@ import {
   storedNode,
   setFields,
 } from '../../../tests/support/registry.ts';
-import { intercept } from '../../../tests/support/intercept.ts';
+import { beforeNext, intercept } from '../../../tests/support/intercept.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
 
@@ -211,6 +211,26 @@ describe('node ban and publisher ban', () => {
     ]);
     expect(await states()).toEqual(before);
     expect((await storedNode(nodeId))?.latest_version?.version).toBe('1.2.0');
+  });
+
+  test('restore an upload that finishes right before its version is banned', async () => {
+    await publishVersion('1.0.0');
+    beforeNext(dynamodb, /^UpdateItemCommand$/, () => activate('1.0.0'));
+    await admin('node', 'ban', nodeId, '--reason', 'A copy');
+    await admin('node', 'unban', nodeId);
+
+    expect(await inBulk('1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('reject a node that its owner withdraws right before the ban', async () => {
+    const answer = await duringNextWrite(
+      () => setFields(nodeKey(nodeId), { status: 'NodeStatusDeleted' }),
+      () => admin('node', 'ban', nodeId, '--reason', 'A copy'),
+    );
+
+    expect(answer).toEqual({ status: 1, stdout: '', stderr: `The node "${nodeId}" is deleted.\n` });
+    expect(await admin('node', 'unban', nodeId)).toEqual(answer);
+    expect(await storedNode(nodeId)).toMatchObject({ status: 'NodeStatusDeleted' });
   });
 
   test('leave the node without a latest version while it is banned', async () => {

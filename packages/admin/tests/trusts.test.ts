@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { dynamodb } from '../../../lib/store/table.ts';
 import { addTrust, removeTrust } from '../registry/trusts.ts';
 import { admin, adminJson, duringNextWrite } from '../../../tests/support/admin.ts';
+import { intercept } from '../../../tests/support/intercept.ts';
 import { addPublisher } from '../../../tests/support/registry.ts';
 
 const gitHub = 'https://token.actions.githubusercontent.com';
@@ -122,6 +124,10 @@ describe('npm run admin -- trust', () => {
       issuer: gitHub,
       repository: `octo/r${index}`,
       workflow: 'release.yml',
+    });
+    intercept(dynamodb, ({ command, input, send }) => {
+      if (command === 'QueryCommand') input.Limit = 40;
+      return send();
     });
     const { id } = await addTrust('many', trust(0));
     for (let index = 1; index < 100; index += 1) await addTrust('many', trust(index));

@@ -7,13 +7,16 @@ import { activate } from '../../../lib/registry/finalizing.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
+import { stopDate } from '../../../tests/support/clock.ts';
 import { intercept } from '../../../tests/support/intercept.ts';
+import { loggedLines } from '../../../tests/support/logged-lines.ts';
 import { setFields, storedNode } from '../../../tests/support/registry.ts';
 import { publish, put, sha256, storedVersion } from '../../../tests/support/uploads.ts';
 import { zip } from '../../../tests/support/zip.ts';
 
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
-const hourMs = 60 * 60 * 1000;
+const minuteMs = 60 * 1000;
+const hourMs = 60 * minuteMs;
 
 interface Finding {
   node_id: string;
@@ -44,7 +47,7 @@ describe('uploads sweep', () => {
   test('publishes uploads whose event was lost, rejects bad archives, and lists uploads that never came', async () => {
     await put(await publish('lost-event', '1.0.0'), archive);
     await put(await publish('bad-archive', '1.0.0'), Buffer.from('no zip'));
-    await age(await publish('never-came', '1.0.0'), hourMs);
+    await age(await publish('never-came', '1.0.0'), 30 * 24 * hourMs);
     await publish('just-published', '1.0.0');
 
     expect(await sweep()).toEqual({
@@ -113,14 +116,36 @@ describe('uploads sweep', () => {
 });
 
 describe('the scheduled sweep', () => {
-  test('skips the newest uploads, whose events may still come, and handles those of the last hours', async () => {
-    const [young, older] = [await publish('young', '1.0.0'), await publish('older', '1.0.0')];
-    await put(young, archive);
-    await put(older, archive);
-    await age(older, hourMs);
+  test('handles the uploads of the last six hours except the last minute, and logs what it finished', async () => {
+    stopDate();
+    const ages = { young: minuteMs - 1, newest: minuteMs, oldest: 6 * hourMs, old: 6 * hourMs + 1 };
+    for (const [nodeId, milliseconds] of Object.entries(ages)) {
+      const upload = await publish(nodeId, '1.0.0');
+      await put(upload, archive);
+      await age(upload, milliseconds);
+    }
+    const left = await publish('left', '1.0.0');
+    await activate({ deadline: Date.now() + 5000 }, left, 'a finalizer', {
+      key: 'a',
+      sizeBytes: 1,
+      sha256: 'x',
+    });
+    await age(left, hourMs);
+    loggedLines.length = 0;
     await runSchedule();
 
-    expect(await storedVersion('young', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
-    expect(await storedVersion('older', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+    const lines = loggedLines.map((line) => JSON.parse(line));
+    const swept = lines.filter(({ event }) => event === 'swept');
+    expect(swept.map(({ node_id, version, finding }) => `${node_id} ${version} ${finding}`).sort()).toEqual([
+      'left 1.0.0 completed',
+      'newest 1.0.0 published',
+      'oldest 1.0.0 published',
+    ]);
+    expect(lines.at(-1)).toMatchObject({
+      event: 'sweep',
+      sweep: 'uploads',
+      sweep_findings: 3,
+      sweep_unvisited: 0,
+    });
   });
 });

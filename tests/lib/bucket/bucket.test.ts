@@ -75,6 +75,7 @@ const passing: [label: string, answer: RareAnswer][] = [
   ['409 ConditionalRequestConflict', conflict],
   ['404 NoSuchKey', { statusCode: 404, code: 'NoSuchKey' }],
   ['412 PreconditionFailed', { statusCode: 412, code: 'PreconditionFailed' }],
+  ['503 SlowDown', { statusCode: 503, code: 'SlowDown' }],
   ['200 with an error inside', { statusCode: 200, code: 'InternalError' }],
 ];
 
@@ -283,5 +284,7 @@ test('gives up a request that S3 never answers after half a minute and three sen
 
   expect(error).toMatchObject({ name: 'TimeoutError' });
   expect(silence.asked).toBe(3);
+  const limits = { connectionTimeout: 1000, requestTimeout: 30_000, socketTimeout: 10_000 };
+  expect(Object(s3().config.requestHandler).httpHandlerConfigs()).toMatchObject(limits);
   expect(ms).toBeGreaterThanOrEqual(90_000);
 });

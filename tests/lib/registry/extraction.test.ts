@@ -10,6 +10,7 @@ import { removeOtherHostNodes } from '../../../packages/admin/registry/extractio
 import { banNodeVersion, unbanNodeVersion } from '../../../packages/admin/registry/node-versions.ts';
 import { listHostNodes } from '../../../packages/admin/registry/nodes.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { fc } from '../../support/properties.ts';
 import { runsOf } from '../../support/property-runs.ts';
@@ -102,16 +103,27 @@ describe('the admin tags of a version', () => {
 
 describe('the end of an extraction', () => {
   test('removes the version from the list of due work, with its reason', async () => {
-    const archive = await addExtractable('finished');
+    stopDate();
+    const archive = await addExtractable('finished', { extraction_tries: 3 });
+    const { pending_shard: _, pending_since, extraction_tries, ...before } = (await stored('finished')) ?? {};
     const reason = 'It lists no nodes.';
-    const isNoted = await finishExtraction(inTime(), archive, { ...found(1, []), status: 'failed', reason });
+    const result = {
+      ...found(1, ['a']),
+      status: 'failed' as const,
+      reason,
+      openFields: 2,
+      tags: ['calls-eval'],
+    };
 
-    expect(isNoted).toBe(true);
-    expect(await stored('finished')).toMatchObject({
+    expect(await finishExtraction(inTime(), archive, result)).toBe(true);
+    expect(await stored('finished')).toEqual({
+      ...before,
       host_node_extract_status: 'failed',
       host_node_extract_reason: reason,
+      tags_admin: ['calls-eval'],
+      extraction: { by: 1, at: new Date().toISOString(), nodes: 1, open_fields: 2, tags: ['calls-eval'] },
+      revision: 2,
     });
-    expect(await stored('finished')).not.toHaveProperty('pending_shard');
   });
 
   test('clears the reason of a failed one before, also in the node’s copy', async () => {
@@ -154,12 +166,20 @@ describe('the end of an extraction', () => {
     expect(await stored(nodeId)).toMatchObject({ host_node_extract_status: 'pending' });
   });
 
-  test('changes nothing after a newer extractor', async () => {
-    const archive = await addExtractable('newer');
-    await finishExtraction(inTime(), archive, found(2, ['a']));
+  test('changes nothing after a newer extractor that ends between its read and its write', async () => {
+    const archive = await addExtractable('newer-meanwhile');
+    beforeNext(dynamodb, /^Transact/, () => finishExtraction(inTime(), archive, found(2, [])));
 
-    expect(await finishExtraction(inTime(), archive, found(1, []))).toBe(false);
-    expect(await stored('newer')).toMatchObject({ extraction: { by: 2, nodes: 1 } });
+    expect(await finishExtraction(inTime(), archive, found(1, ['a']))).toBe(false);
+    expect(await stored('newer-meanwhile')).toMatchObject({ extraction: { by: 2, nodes: 0 } });
+  });
+
+  test('leaves no mark of a try that was read before it', async () => {
+    const archive = await addExtractable('tried-late');
+    beforeNext(dynamodb, /^UpdateItemCommand$/, () => finishExtraction(inTime(), archive, found(1, [])));
+
+    expect(await beginExtraction(inTime(), archive, 1)).toBe('extracted_before');
+    expect(await stored('tried-late')).not.toHaveProperty('extraction_tries');
   });
 
   test('leaves nothing due once the ban is lifted and the sweep has looked', async () => {
@@ -193,6 +213,23 @@ test('keeps an edit of an entry that was removed and made again', async () => {
 
   expect(replaced.happened()).toBe(true);
   expect(await listHostNodes('made-again', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
+});
+
+test('keeps an edit that comes right before the removal of an entry that is not found any more', async () => {
+  const archive = await addExtractable('removed-late');
+  await writeHostNodes(inTime(), archive, found(1, ['new', 'edited']));
+  await edit('removed-late', 'edited', { category: 'theirs' });
+  for (const [command, name] of [
+    [/^UpdateItemCommand$/, 'edited'],
+    [/^DeleteItemCommand$/, 'new'],
+  ] as const)
+    beforeNext(dynamodb, command, () => edit('removed-late', name, { description: 'late' }));
+  await removeOtherHostNodes(inTime(), archive, new Set());
+
+  expect(await listHostNodes('removed-late', '1.0.0')).toEqual([
+    { host_node_name: 'edited', category: 'theirs', description: 'late' },
+    { host_node_name: 'new', description: 'late' },
+  ]);
 });
 
 function withoutOpen(fields: object): object {
@@ -258,26 +295,6 @@ describe('extractions by any extractors and edits', () => {
       { numRuns: runsOf(1.5) },
     );
   });
-
-  test('lose no edit when they run at once', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(aStep, { minLength: 2, maxLength: 8 }), async (steps) => {
-        const archive = await fresh();
-        await Promise.all(steps.map((step) => take(archive, step)));
-        const entries = await listHostNodes(archive.nodeId, '1.0.0');
-        for (const name of names) {
-          const entry: object = entries.find(({ host_node_name }) => host_node_name === name) ?? {};
-          for (const field of fields) {
-            const edits = steps.flatMap((step) =>
-              step.kind === 'edit' && step.name === name && step.field === field ? [step.value] : [],
-            );
-            if (edits.length > 0) expect(edits).toContain({ [field]: null, ...entry }[field]);
-          }
-        }
-      }),
-      { numRuns: runsOf(2) },
-    );
-  });
 });
 
 describe('the entries of a version', () => {
@@ -331,18 +348,40 @@ describe('the entries of a version', () => {
   const nodesOf = (count: number, text: string | null) =>
     Array.from({ length: count }, (_, index) => [`${text?.length ?? 0}-${index}`, read(text)] as const);
 
-  test.each([
-    [100, '', 900],
-    [1, 'x'.repeat(3_400), 1_800],
-  ])('writes entries at a pace after the first 500 units: %i more', async (count, text, leastMs) => {
-    const archive = await addExtractable(`paced-${count}`);
-    const first = new Map(nodesOf(499, 'a'));
-    const began = performance.now();
-    await writeHostNodes(inTime(), archive, { by: 1, nodes: first });
-    const promptMs = performance.now() - began;
-    await writeHostNodes(inTime(), archive, { by: 2, nodes: new Map([...first, ...nodesOf(count, text)]) });
-    const pacedMs = performance.now() - began - promptMs;
+  /** Entries of so many write units each. */
+  const ofUnits = (units: readonly number[]) =>
+    new Map(
+      units.map((each, index) => [
+        `entry ${index}`,
+        { ...read(null), category: 'x'.repeat((each - 1) * 1024) },
+      ]),
+    );
 
-    expect(pacedMs).toBeGreaterThan(leastMs);
+  test.each([
+    [[250, 250], 2_000],
+    [[250, 250, 1], 2_200],
+    [[250, 240, 10], 2_000],
+    [[250, 241, 10], 4_000],
+  ])('takes 500 units at once and then 100 a second, with two seconds to end: %j', async (units, leastMs) => {
+    stopDate();
+    const write = async (ms: number) => {
+      const archive = await addExtractable(`paced-${units.join('-')}-${ms}`);
+      return writeHostNodes({ deadline: Date.now() + ms }, archive, { by: 1, nodes: ofUnits(units) });
+    };
+
+    expect([await write(leastMs - 1), await write(leastMs)]).toEqual([false, true]);
+  });
+
+  test('waits before it writes what is over the 500 units', async () => {
+    const sent: number[] = [];
+    intercept(dynamodb, async ({ command, send }) => {
+      if (command === 'UpdateItemCommand') sent.push(performance.now());
+      return send();
+    });
+    await writeHostNodes(inTime(), await addExtractable('waits'), { by: 1, nodes: ofUnits([250, 250, 1]) });
+
+    const [, before = 0, after = 0] = sent;
+    expect(sent).toHaveLength(3);
+    expect(after - before).toBeGreaterThan(100);
   });
 });

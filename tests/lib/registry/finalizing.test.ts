@@ -1,9 +1,10 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as finalizing from '../../../lib/registry/finalizing.ts';
 import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { readUpload } from '../../../lib/registry/upload-state.ts';
-import { dueWork } from '../../../lib/store/due.ts';
+import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
+import { dueWork, notDue } from '../../../lib/store/due.ts';
+import type { Item } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import type { Upload } from '../../../lib/bucket/object-keys.ts';
@@ -15,6 +16,7 @@ import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedNode } from '../../support/registry.ts';
 import { publish, storedVersion } from '../../support/uploads.ts';
 
@@ -34,6 +36,13 @@ async function latestOf(nodeId: string): Promise<unknown> {
   return (await storedNode(nodeId))?.latest_version?.version;
 }
 
+/** A version after some updates, without the random mark of a write. */
+const changed = (version: Item, revision: number): Item => ({
+  ...version,
+  revision,
+  write_id: expect.any(String),
+});
+
 interface Meeting {
   state: string;
   what: string;
@@ -51,26 +60,41 @@ const meetings: Meeting[] = [
 ];
 
 describe('activate', () => {
-  test('makes the version of an awaited upload active', async () => {
+  test('makes the version of an awaited upload active, and leaves nothing of its tries', async () => {
+    stopDate();
     const upload = await publish('awaited', '1.0.0');
-    expect(await found(upload)).toMatchObject({ state: 'awaited' });
+    const before = await storedVersion('awaited', '1.0.0');
+    const claimed = nodeVersionRecord(before);
+    expect(await finalizing.claim(soon(), claimed, 'a finalizer')).toBe(true);
+    expect(await finalizing.claim(soon(), claimed, 'another')).toBe(false);
+    const bad = { id: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
+    expect(await finalizing.refuse(soon(), upload, claimed, bad)).toBe(true);
+    const refused = {
+      status_reason_code: 'archive_refused',
+      status_reason: 'no zip',
+      refused_objects: ['bytes'],
+    };
+    expect(await storedVersion('awaited', '1.0.0')).toEqual({ ...changed(before, 3), ...refused });
+    await finalizing.claim(soon(), nodeVersionRecord(await storedVersion('awaited', '1.0.0')), 'a finalizer');
     expect(await block(upload)).toBe(true);
-    expect(await storedVersion('awaited', '1.0.0')).toMatchObject({
-      status: 'NodeVersionStatusPending',
+    expect(await storedVersion('awaited', '1.0.0')).toEqual({
+      ...changed(before, 5),
+      ...refused,
       ...tooLarge,
     });
+    await finalizing.claim(soon(), nodeVersionRecord(await storedVersion('awaited', '1.0.0')), 'a finalizer');
     expect(await activate(upload)).toBe(true);
 
-    const version = await storedVersion('awaited', '1.0.0');
-    expect(version).toMatchObject({
+    const { status_reason: _, status_reason_code: __, upload_id: ___, ...kept } = changed(before, 7);
+    expect(await storedVersion('awaited', '1.0.0')).toEqual({
+      ...kept,
       status: 'NodeVersionStatusActive',
       archive_key: archive.key,
+      downloadUrl: expect.stringMatching(/\/archives\/a\.zip$/),
       size_bytes: archive.sizeBytes,
       sha256: archive.sha256,
-      published_at: expect.stringMatching(/^\d{4}-/),
+      published_at: new Date().toISOString(),
     });
-    for (const field of ['status_reason', 'status_reason_code', 'upload_id'])
-      expect(version).not.toHaveProperty(field);
   });
 
   test.each(meetings)(
@@ -172,6 +196,7 @@ describe('activate', () => {
     const late = { id: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
 
     expect(await finalizing.refuse(soon(), upload, version, late)).toBe(false);
+    await finalizing.release(soon(), upload, 'a finalizer');
     expect(await found(upload)).toEqual({ state: 'in_progress' });
   });
 
@@ -207,29 +232,6 @@ describe('activate', () => {
     await setFields(trustKey(publisherId, id), { revoked_at: null });
     expect(await activate(upload)).toBe(true);
   });
-
-  test.each(bans)(
-    'activates a version only after the ban of its %s has ended',
-    async (subject, ban, unban) => {
-      const upload = await publish(`banned-with-${subject}`, '1.0.0');
-      await ban(upload.nodeId);
-      expect(await activate(upload)).toBe(false);
-      expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
-        status: 'NodeVersionStatusBanned',
-      });
-      await unban(upload.nodeId);
-
-      expect(await activate(upload)).toBe(true);
-    },
-  );
-
-  test('fails with unavailable when the store is down', async () => {
-    const upload = await publish('store-down', '1.0.0');
-    const hang = () => Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' }));
-    beforeNext(dynamodb, /^UpdateItemCommand$/, hang, 4);
-
-    await expect(activate(upload)).rejects.toMatchObject({ code: 'unavailable' });
-  });
 });
 
 /** Whether anything is left for the finalizer to do. */
@@ -241,12 +243,19 @@ describe('complete', () => {
   test('makes an active version the latest and lists it for its extraction instead, once', async () => {
     const upload = await publish('completed', '1.0.0');
     await activate(upload);
-    expect(await storedVersion('completed', '1.0.0')).toHaveProperty('pending_shard');
+    const active = await storedVersion('completed', '1.0.0');
+    stopDate(Date.now() + 60_000);
     await complete(upload);
 
     const [version, node] = [await storedVersion('completed', '1.0.0'), await storedNode('completed')];
-    expect(version).toMatchObject({ pending_shard: expect.stringMatching(/^extract-/) });
-    expect(node?.latest_version).toMatchObject({ id: upload.versionId, sha256: archive.sha256 });
+    expect(version).toEqual({
+      ...changed(active, 3),
+      pending_shard: `extract-${active.pending_shard}`,
+      pending_since: new Date().toISOString(),
+    });
+    const { archive_key, published_at } = active;
+    const { downloadUrl: _, ...shown } = nodeVersionView(nodeVersionRecord(active));
+    expect(node?.latest_version).toEqual({ ...shown, archive_key, published_at });
     await complete(upload);
     expect([await storedVersion('completed', '1.0.0'), await storedNode('completed')]).toEqual([
       version,
@@ -260,10 +269,14 @@ describe('complete', () => {
     // Two edits that fit alone, of one moment.
     await setFields(nodeKey('grown'), { description: 'x'.repeat(160_000), license: 'x'.repeat(160_000) });
     await activate(upload);
+    loggedLines.length = 0;
     await complete(upload);
 
     expect(await isLeft('grown', '1.0.0')).toBe(false);
     expect(await latestOf('grown')).toBeUndefined();
+    expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', event: 'latest_version_too_large', node_id: 'grown', version: '1.0.0' },
+    ]);
   });
 
   test('reads once and writes three times without interference', async () => {
@@ -354,6 +367,30 @@ describe('complete', () => {
     expect(await latestOf('banned-node')).toBeUndefined();
   });
 
+  test('lists no version again whose extraction ended between its read and its write', async () => {
+    const upload = await publish('overtaken-end', '1.0.0');
+    await activate(upload);
+    const extracted = { ...notDue, host_node_extract_status: 'success' };
+    const extract = () => setFields(nodeVersionKey('overtaken-end', '1.0.0'), extracted);
+    beforeNext(dynamodb, /^UpdateItemCommand$/, extract);
+    await complete(upload);
+
+    expect(await storedVersion('overtaken-end', '1.0.0')).not.toHaveProperty('pending_shard');
+  });
+
+  test('copies the end of an extraction that comes between its read and its write', async () => {
+    const upload = await publish('extracted-meanwhile', '1.0.0');
+    await activate(upload);
+    const extract = () =>
+      setFields(nodeVersionKey('extracted-meanwhile', '1.0.0'), { host_node_extract_status: 'success' });
+    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, extract);
+    await complete(upload);
+
+    const { latest_version } = (await storedNode('extracted-meanwhile')) ?? {};
+    expect(latest_version?.host_node_extract_status).toBe('success');
+    expect(await storedVersion('extracted-meanwhile', '1.0.0')).not.toHaveProperty('pending_shard');
+  });
+
   test('keeps a version on the pending list whose status changed after it was read', async () => {
     const upload = await publish('changed', '1.0.0');
     await activate(upload);
@@ -363,22 +400,5 @@ describe('complete', () => {
     await complete(upload);
 
     expect(await isLeft('changed', '1.0.0')).toBe(false);
-  });
-
-  test('fails with conflict after losing a hundred rounds', async () => {
-    stopDate();
-    const upload = await publish('contested', '1.0.0');
-    await activate(upload);
-    let rounds = 0;
-    intercept(dynamodb, async ({ command, send }) => {
-      if (command !== 'TransactWriteItemsCommand') return send();
-      rounds += 1;
-      const CancellationReasons = [{ Code: 'ConditionalCheckFailed' }];
-      throw new TransactionCanceledException({ message: 'lost', $metadata: {}, CancellationReasons });
-    });
-
-    await expect(complete(upload)).rejects.toMatchObject({ code: 'conflict' });
-    expect(rounds).toBe(100);
-    expect(await storedVersion('contested', '1.0.0')).toHaveProperty('pending_shard');
   });
 });

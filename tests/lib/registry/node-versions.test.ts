@@ -49,14 +49,15 @@ describe('findNodeVersions', () => {
   });
 
   test('reads a version once, even if it is asked for many times', async () => {
-    let keys: unknown;
+    let asked: unknown;
     watchReads(({ RequestItems }) => {
-      keys = RequestItems?.[tableName()]?.Keys;
+      asked = RequestItems?.[tableName()];
     });
     const states = (await find(maxNodeId, 'other', maxNodeId.toUpperCase())).map(({ status }) => status);
 
     expect(states).toEqual(['success', 'not_found', 'success']);
-    expect(keys).toEqual([maxNodeId, 'other'].map((id) => toAttributes(nodeVersionKey(id, version))));
+    const Keys = [maxNodeId, 'other'].map((id) => toAttributes(nodeVersionKey(id, version)));
+    expect(asked).toEqual({ Keys, ConsistentRead: false });
   });
 
   test('fails with unavailable when the store returns none of the versions', async () => {

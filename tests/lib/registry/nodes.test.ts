@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   hostNodeKey,
@@ -10,12 +9,11 @@ import {
   personalAccessTokenKey,
   publisherKey,
 } from '../../../lib/store/keys.ts';
-import { changeNode, etagOf, requireFits } from '../../../lib/registry/nodes.ts';
+import { changeNode, etagOf, requireNodeFits } from '../../../lib/registry/nodes.ts';
 import { publisherView, requireMember } from '../../../lib/registry/publishers.ts';
 import { publisherRecord } from '../../../lib/registry/records.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import type { NodeInput } from '../../../lib/schemas/node.ts';
-import { stopDate } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import { addNode, addPublisher, storedNode } from '../../support/registry.ts';
 
@@ -60,30 +58,19 @@ describe('changeNode', () => {
   test.each([['*'], [' * '], ['"0", "1"']])('accepts If-Match: %s', async (ifMatch) => {
     expect((await change({ name: 'after' }, ifMatch)).node.name).toBe('after');
   });
-
-  test('fails with conflict after losing a hundred races', async () => {
-    stopDate();
-    const writes = beforeEachWrite(() =>
-      Promise.reject(new ConditionalCheckFailedException({ message: 'lost', $metadata: {} })),
-    );
-
-    await expect(change({})).rejects.toMatchObject({ code: 'conflict' });
-    expect(writes.count).toBe(100);
-  });
-
-  test('fails with unavailable when the store is down', async () => {
-    beforeEachWrite(() => Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' })));
-
-    await expect(change({})).rejects.toMatchObject({ code: 'unavailable' });
-  });
 });
 
 describe('the checks of a node', () => {
-  test('accept a record of the maximum size, and reject one byte more', () => {
-    const bytes = Buffer.byteLength('{"name":"é"}');
+  test('accept 260,000 bytes without the latest version, and reject one byte more', () => {
+    const latest_version = {
+      id: 'x'.repeat(200_000),
+      version: '1.0.0',
+      status: 'NodeVersionStatusActive',
+    } as const;
+    const name = 'é'.padEnd(260_000 - Buffer.byteLength('{"name":"é"}') + 1, 'x');
 
-    expect(() => requireFits({ name: 'é' }, bytes)).not.toThrow();
-    expect(() => requireFits({ name: 'é' }, bytes - 1)).toThrow(
+    expect(() => requireNodeFits({ name, latest_version })).not.toThrow();
+    expect(() => requireNodeFits({ name: `${name}x` })).toThrow(
       expect.objectContaining({ code: 'record_too_large' }),
     );
   });

@@ -9,7 +9,12 @@ import { loggedLines } from '../../support/logged-lines.ts';
 import { addNode, addPublisher, addToken, setFields, storedItem } from '../../support/registry.ts';
 import { bearer } from '../../support/tokens.ts';
 import { handler } from '../../../functions/publish-node-version.ts';
-import { forgetPending, readPendingVersions, requireRoom } from '../../../lib/registry/publishing-limits.ts';
+import {
+  forgetPending,
+  notePending,
+  readPendingVersions,
+  requireRoom,
+} from '../../../lib/registry/publishing-limits.ts';
 import { setVariables } from '../../support/variables.ts';
 
 setVariables({ MAX_PENDING_VERSIONS: '3', MAX_NEW_NODES_PER_DAY: '2' });
@@ -74,6 +79,8 @@ describe('429 too_many_requests', () => {
     await addNode(publisherId, `n-${publisherId}`);
     const versions = ['1.0.0', '1.0.1', '1.0.2'];
     for (const version of versions) expect((await publish('n', version)).status).toBe(201);
+    const lost = { publisherId, nodeId: 'no-such', isNewNode: false };
+    for (const version of ['0.0.1', '0.0.2', '0.0.3']) await notePending(soon(), { ...lost, version });
     const stopped = await publish('n', '1.0.3');
 
     expect([stopped.status, stopped.body.error]).toEqual([429, 'too_many_requests']);
@@ -97,10 +104,10 @@ describe('429 too_many_requests', () => {
       if (command === 'BatchGetItemCommand') reads.push(JSON.stringify(input).split('"pk"').length - 1);
       return send();
     });
-    const again = await afterSeconds(20, () => publish('n', '1.0.3'));
+    const again = await afterSeconds(19.5, () => publish('n', '1.0.3'));
 
     expect([again.status, again.body.error]).toEqual([429, 'too_many_requests']);
-    expect(again.headers['retry-after']).toBe('40');
+    expect(again.headers['retry-after']).toBe('41');
     expect(reads).toEqual([5]);
   });
 
@@ -129,12 +136,14 @@ describe('what a publisher began to publish', () => {
     return Object.keys((await storedItem(pk, sk)) ?? {});
   };
 
-  test('leaves the list when the archive arrives', async () => {
+  test('leaves the list when the archive arrives, and is noted by a resumed publish whose note was lost', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     for (const version of ['1.0.0', '1.0.1']) await publish('n', version);
     await forgetPending(soon(), { publisherId, nodeId: `n-${publisherId}`, version: '1.0.0' });
 
     expect(await begun()).toEqual(['1.0.1']);
+    await publish('n', '1.0.0');
+    expect(await begun()).toEqual(['1.0.0', '1.0.1']);
   });
 
   test('costs the same write whatever else is pending, and none in the item of the publisher', async () => {

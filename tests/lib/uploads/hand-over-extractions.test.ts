@@ -7,6 +7,7 @@ import { handOverExtractions } from '../../../lib/uploads/hand-over-extractions.
 import { drainQueue } from '../../../tools/local/consume-queue.ts';
 import { demoArchive } from '../../../tools/local/demo-archive.ts';
 import { seed } from '../../../tools/local/seed.ts';
+import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { extractions, unreadable } from '../../support/queue.ts';
@@ -39,8 +40,13 @@ async function lose(nodeId: string, hours = 1): Promise<void> {
   await put(upload, await demoArchive('1.0.0'));
   await finalize(upload);
   const pending_since = new Date(Date.now() - hours * hourMs).toISOString();
-  await setFields(nodeVersionKey(nodeId, '1.0.0'), { pending_since });
+  await setFields(nodeVersionKey(nodeId, '1.0.0'), { pending_since, pending_shard: 'extract-0' });
 }
+
+const summary = () =>
+  loggedLines
+    .map((line) => JSON.parse(line))
+    .findLast(({ event, sweep }) => event === 'sweep' && sweep === 'host-nodes');
 
 const handed = () => extractions.bodies.map((body) => String(JSON.parse(body).key).split('/')[1]).sort();
 
@@ -50,9 +56,7 @@ test('sends all due work to the queue, however old, and logs the number', async 
   await handler(schedule, context);
 
   expect(handed()).toEqual(['long-lost', 'lost']);
-  expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
-    expect.objectContaining({ event: 'sweep', sweep: 'host-nodes', handed: 2, sweep_unvisited: 0 }),
-  );
+  expect(summary()).toMatchObject({ handed: 2, failed: 0, sweep_findings: 2, sweep_unvisited: 0 });
   expect(await readAll()).toBe(2);
   const version = await storedVersion('lost', '1.0.0');
   expect(version).toMatchObject({ host_node_extract_status: 'success' });
@@ -95,22 +99,28 @@ test('continues after a failure, and then fails', async () => {
 
 test('leaves what the queue did not take for the next hour', async () => {
   await lose('refused');
+  await lose('refused-too');
+  stopDate();
   extractions.faults.isDown = true;
-  await expect(handler(schedule, context)).rejects.toThrow('1 versions could not be handed to the queue.');
+  await expect(handler(schedule, context)).rejects.toThrow('2 versions could not be handed to the queue.');
   extractions.faults.isDown = false;
 
-  const { pending_since } = await storedVersion('refused', '1.0.0');
-  expect(Date.parse(String(pending_since))).toBeGreaterThan(Date.now());
+  expect(summary()).toMatchObject({ handed: 0, failed: 2, sweep_findings: 2 });
+  for (const nodeId of ['refused', 'refused-too'])
+    expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({
+      pending_since: new Date(Date.now() + hourMs).toISOString(),
+    });
 });
 
-test('begins no page without the time for it', async () => {
+test('begins no page without ten seconds for it', async () => {
   await lose('late');
+  stopDate();
 
-  expect(await handOverExtractions({ deadline: Date.now() + 5000 })).toEqual({
-    handed: 0,
-    failed: 0,
-    unread_shards: 16,
-  });
+  const none = { handed: 0, failed: 0, unread_shards: 16 };
+  expect(await handOverExtractions({ deadline: Date.now() + 10_000 })).toEqual(none);
+  expect(summary()).toMatchObject({ sweep_findings: 0, sweep_unvisited: 16 });
+  const all = { handed: 1, failed: 0, unread_shards: 0 };
+  expect(await handOverExtractions({ deadline: Date.now() + 10_001 })).toEqual(all);
 });
 
 test('moves a pack that kills its function three times to the dead letters, and delays no other', async () => {

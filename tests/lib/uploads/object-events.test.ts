@@ -94,22 +94,6 @@ describe('an S3 event', () => {
 describe('a scheduled event', () => {
   const report: SweepReport = { findings: {}, visited: 3, failed: 0, unvisited: 0, unread_shards: 0 };
 
-  test('sweeps the last six hours except for the last minute', async () => {
-    const calls: unknown[] = [];
-    await handle(
-      {},
-      {
-        sweep: async (...call) => {
-          calls.push(call);
-          return report;
-        },
-      },
-    );
-
-    const context = { deadline: now + remainingMs - secondMs, openCalls: new Set() };
-    expect(calls).toEqual([[context, { from: now - 6 * hourMs, to: now - 60 * secondMs }]]);
-  });
-
   test.each(['2026-11-01T00:00:00Z', '2026-11-01T00:00Z', '2026-11-01T00:00:00.5Z'])(
     'sweeps as far back as the event says, for what a restore left pending: from %s',
     async (from) => {
