@@ -6,6 +6,7 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
+import '../support/patience.ts';
 import { addNode, addVersion, countRequests } from '../support/registry.ts';
 
 interface Pair {

@@ -1,3 +1,5 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,6 +27,20 @@ export class SilentServer {
   redirect(request: unknown): void {
     const { port } = this.#server.address() as AddressInfo;
     Object.assign(request as object, { hostname: '127.0.0.1', port });
+  }
+
+  /** Redirects all calls of a client, until it is told to stop. */
+  redirectCalls(client: DynamoDBClient | S3Client): () => void {
+    const { middlewareStack } = client as DynamoDBClient;
+    const name = 'redirected';
+    middlewareStack.add(
+      (next) => (args) => {
+        this.redirect(args.request);
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low', name },
+    );
+    return () => void middlewareStack.remove(name);
   }
 
   stop(): void {

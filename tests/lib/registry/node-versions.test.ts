@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { findNodeVersions } from '../../../lib/registry/find-node-versions.ts';
+import { readBatches } from '../../../lib/store/read.ts';
 import { nodeVersionView, versionFields } from '../../../lib/registry/node-versions.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
@@ -86,34 +87,6 @@ describe('nodeVersionView', () => {
   });
 });
 
-describe('a bulk of large versions', () => {
-  const count = 300;
-  const nodeId = (index: number) => `large-${index}`;
-  const changelog = 'x'.repeat(100_000);
-
-  beforeAll(async () => {
-    for (let index = 0; index < count; index += 1)
-      await addVersion('acme', nodeId(index), version, index < 50 ? {} : { changelog });
-  });
-
-  test('stops reading when the answer is full, and answers an error for the rest', async () => {
-    let keys = 0;
-    watchReads(({ RequestItems }) => {
-      keys += RequestItems?.[tableName()]?.Keys?.length ?? 0;
-    });
-    const pairs = Array.from({ length: count }, (_, index) => ({ node_id: nodeId(index), version }));
-    const found = await findNodeVersions(inTime(), pairs, maxBytes);
-
-    expect(found.filter(({ status }) => status === 'success').length).toBeGreaterThan(50);
-    expect(found).toContainEqual({
-      status: 'error',
-      error_message: 'The response would be too large with this version; request fewer versions at once.',
-    });
-    // The first batch, from which DynamoDB itself leaves some out, and one more.
-    expect(keys).toBeLessThan(count);
-  });
-});
-
 describe('a bulk with repeated pairs', () => {
   test('answers each pair once, and its repetitions up to a megabyte together', async () => {
     const changelog = 'x'.repeat(99_000);
@@ -142,27 +115,59 @@ describe('a bulk with repeated pairs', () => {
   });
 });
 
-describe('a bulk whose first entries are small', () => {
-  test('fills its response with one request to the store', async () => {
-    const changelog = 'x'.repeat(1000);
-    const stored = Array.from({ length: 400 }, (_, index) => `stored-${index}`);
-    for (let start = 0; start < stored.length; start += 50) {
-      const some = stored.slice(start, start + 50);
-      await Promise.all(some.map((id) => addVersion('acme', id, version, { changelog })));
-    }
-    const absent = Array.from({ length: 100 }, (_, index) => `absent-${index}`);
-    const pairs = [...absent, ...stored].map((node_id) => ({ node_id, version }));
-    let requests = 0;
+describe('a bulk that is larger than an answer', () => {
+  const changelog = 'x'.repeat(1000);
+  const stored = Array.from({ length: 400 }, (_, index) => `stored-${index}`);
+  const tooMuch = {
+    status: 'error',
+    error_message: 'The response would be too large with this version; request fewer versions at once.',
+  };
+  let requests = 0;
+  const findAll = (ids: readonly string[], maxBytes: number) => {
+    requests = 0;
     intercept(dynamodb, ({ send }) => {
       requests += 1;
       return send();
     });
+    return findNodeVersions(
+      inTime(),
+      ids.map((node_id) => ({ node_id, version })),
+      maxBytes,
+    );
+  };
+
+  beforeAll(async () => {
+    for (let start = 0; start < stored.length; start += 50) {
+      const some = stored.slice(start, start + 50);
+      await Promise.all(some.map((id) => addVersion('acme', id, version, { changelog })));
+    }
+  });
+
+  test('fills its response with one request to the store if its first entries are small', async () => {
+    const absent = Array.from({ length: 100 }, (_, index) => `absent-${index}`);
     // Of 100 chosen by chance about 80 are stored, which fills the answer; 55 or fewer would take a lifetime of runs.
-    const found = await findNodeVersions(inTime(), pairs, 55 * changelog.length);
+    const found = await findAll([...absent, ...stored], 55 * changelog.length);
 
     expect(requests).toBe(1);
     expect(found.filter(({ status }) => status === 'success').length).toBeGreaterThan(55);
-    expect(found).toContainEqual(expect.objectContaining({ status: 'error' }));
+    expect(found).toContainEqual(tooMuch);
+  });
+
+  test.each([
+    [50, 1],
+    [150, 2],
+    [250, 3],
+  ])('reads a batch, and then as many as there is room for: with room for %i, %i', async (room, batches) => {
+    let bytes = 0;
+    const keys = stored.slice(0, 100).map((id) => nodeVersionKey(id, version));
+    for await (const batch of readBatches(inTime(), keys)) bytes += batch.bytes;
+    const found = await findAll(stored, (room * bytes) / keys.length);
+
+    expect(requests).toBe(batches);
+    expect(found.filter(({ status }) => status === 'success')).toHaveLength(100 * batches);
+    expect(found.filter(({ status }) => status !== 'success')).toEqual(
+      Array(stored.length - 100 * batches).fill(tooMuch),
+    );
   });
 });
 

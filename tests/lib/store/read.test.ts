@@ -1,10 +1,13 @@
-import { describe, expect, test } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
-import { answerInTurn } from '../../support/intercept.ts';
+import { stopTimers } from '../../support/clock.ts';
+import { answerInTurn, intercept } from '../../support/intercept.ts';
+import { SilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 const [a, b] = [nodeKey('a'), nodeKey('b')];
@@ -106,6 +109,33 @@ describe('readBatches', () => {
 
     expect(asked).toHaveLength(times);
     expect(result?.unread).toEqual([a]);
+  });
+
+  test('cancels the other requests once its reader has enough', async () => {
+    const silent = new SilentServer();
+    await silent.listen();
+    stopTimers();
+    const answerAgain = silent.redirectCalls(dynamodb);
+    const ends: string[] = [];
+    let calls = 0;
+    intercept(dynamodb, async ({ send }) => {
+      calls += 1;
+      if (calls === 1) return {};
+      return send().catch((error: Error) => {
+        ends.push(error.name);
+        throw error;
+      });
+    });
+    const keys = Array.from({ length: 201 }, (_, index) => nodeKey(`node${index}`));
+    for await (const _ of readBatches(inSeconds(9), keys)) break;
+    while (ends.length < 2) {
+      await turn();
+      jest.advanceTimersByTime(1);
+    }
+    answerAgain();
+    silent.stop();
+
+    expect(ends).toEqual(['AbortError', 'AbortError']);
   });
 
   test('does not retry after a failure other than an overload', async () => {

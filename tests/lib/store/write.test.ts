@@ -265,18 +265,12 @@ describe('a store that accepts a request and never answers', () => {
 
   test('fails after eight seconds, two for each of four calls', async () => {
     await store.listen();
-    dynamodb.middlewareStack.add(
-      (next) => (args) => {
-        store.redirect(args.request);
-        return next(args);
-      },
-      { step: 'finalizeRequest', priority: 'low', name: 'redirected' },
-    );
+    const answerAgain = store.redirectCalls(dynamodb);
     const { error, ms } = await store.outwait(() => transact(inSeconds(60), []), {
       leapMs: 1900,
       maxMs: 12_000,
     });
-    dynamodb.middlewareStack.remove('redirected');
+    answerAgain();
 
     expect(error).toMatchObject({ code: 'unavailable' });
     expect(store.asked).toBe(4);
