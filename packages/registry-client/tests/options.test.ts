@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -233,5 +234,34 @@ describe('an image', () => {
     expect(images[0]).toMatch(/^upload:[0-9a-f]{64}:1000001$/);
     expect([start_image.length, images[1]?.length]).toEqual([4_000_000, 1_333_336]);
     expect([...uploads.values()].map(({ size }) => size)).toEqual([1_000_001]);
+  });
+
+  test('is put to where its upload is needed, and then the same request is made with the same key', async () => {
+    const large = Buffer.alloc(4_000_001, 'x');
+    const digest = createHash('sha256').update(large).digest('hex');
+    const upload_url = `https://bucket.example.com/images/${digest}?signed`;
+    const sent: { url: string; init: RequestInit }[] = [];
+    const told: unknown[] = [];
+    const needed = {
+      error: 'upload_needed',
+      message: 'Upload it.',
+      details: [{ path: 'body.image', message: 'a', upload_url }],
+    };
+    const answers = [
+      new Response(JSON.stringify(needed), { status: 409, headers: { 'x-request-id': 'r' } }),
+      new Response(),
+      new Response('{"data":{"task_id":"1"}}'),
+    ];
+    const client = clientWith({
+      ...{ accessToken: 'token', headers: { 'x-team': 'a' } },
+      fetch: async (url, init) => answers[sent.push({ url, init }) - 1] ?? Response.error(),
+    });
+    await client.images.relight({ image: large }, { onUpload: (progress) => told.push(progress) });
+
+    const [first, put, second] = sent;
+    expect(JSON.parse(String(first?.init.body))).toEqual({ image: `upload:${digest}:${large.length}` });
+    expect(put).toEqual({ url: upload_url, init: { method: 'PUT', body: expect.any(Blob) } });
+    expect({ ...second?.init, signal: 0 }).toEqual({ ...first?.init, signal: 0 });
+    expect(told).toEqual([0, large.length].map((bytes) => ({ sent: bytes, total: large.length })));
   });
 });
