@@ -52,6 +52,10 @@ describe('the check of a template', () => {
     delete Resources.FinalizeUploadFailures;
     for (let index = 0; index < 500; index += 1)
       Resources[`Topic${index}`] = { Type: 'AWS::SNS::Topic', Properties: {} };
+    for (let index = 0; index < 200; index += 1)
+      template.Outputs[`Topic${index}`] = { Value: 'x'.repeat(5000) };
+    Resources.UpdateNodeRole?.Properties.Policies.push('x'.repeat(10_240));
+    Object.assign(template, { Conditions: { IsOn: { 'Fn::Equals': ['a', 'a'] } } });
     const file = join(folder, 'template.json');
     await writeFile(file, JSON.stringify(template));
     errors = checkTemplate(file).errors.join('\n');
@@ -62,7 +66,11 @@ describe('the check of a template', () => {
     ['an empty name', /^Table: /m],
     ['a circle', /^A circle: .*HttpApi -> /m],
     ['a resource that is missing', /^There is no FinalizeUploadFailures, but it is referred to/m],
-    ['too many resources', /^\d+ resources, and AWS allows 500/m],
+    ['too many resources', /^\d+ resources, and AWS allows 500\.$/m],
+    ['too many outputs', /^\d+ outputs, and AWS allows 200\.$/m],
+    ['too much text', /^\d+ bytes of template, and AWS allows 1048576\.$/m],
+    ['too many rights', /^\d+ bytes of policies in UpdateNodeRole, and AWS allows 10240\.$/m],
+    ['a condition that is left', /^The condition IsOn was not decided\.$/m],
   ])('finds %s', (_, message) => {
     expect(errors).toMatch(message);
   });

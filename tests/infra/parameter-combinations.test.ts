@@ -30,6 +30,11 @@ describe('parameters together', () => {
       },
       'creditsPerDay is below every entry of creditCeilings: no caller could start a task.',
     ],
+    [
+      'a site that its address would not serve',
+      { site: 'on', downloadBaseUrl: 'https://cdn.example.com' },
+      'site must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
+    ],
     ['a zone without a domain', { hostedZoneId: 'Z123' }, 'hostedZoneId needs domainName.'],
     [
       'a budget that notifies nobody',

@@ -119,13 +119,19 @@ test('takes values of several lines, and warns of reservations above the quota',
   const project = await builtProject('given');
   const keys = { keys: [{ kty: 'RSA', kid: '1' }] };
   const given = { ...requiredParameters, tokenKeySet: JSON.stringify(keys, null, 2) };
-  const flags = [...flagsOf(given), '--param', 'corsOrigins=*', '--param=proxyConcurrency=226'];
+  const flags = [
+    ...flagsOf(given),
+    '--param',
+    'corsOrigins=*',
+    '--param=proxyConcurrency=225',
+    '--param=finalizeConcurrency=1',
+  ];
   const printed = await packageWith(project, 'packaged', flags);
   const { Resources } = JSON.parse(await readFile(templateIn(join(project, 'packaged')), 'utf8'));
   const { Variables } = Resources.TextToVideoLambdaFunction.Properties.Environment;
 
   expect(JSON.parse(Variables.TOKEN_JWKS)).toEqual(keys);
-  expect(printed).toContain('proxyConcurrency and finalizeConcurrency reserve 904 executions');
+  expect(printed).toContain('proxyConcurrency and finalizeConcurrency reserve 901 executions');
 });
 
 describe('the 4 KB of variables that Lambda gives a function', () => {

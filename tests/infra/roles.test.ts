@@ -113,6 +113,14 @@ describe('the roles', () => {
       expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(expect.any(Array));
   });
 
+  test('let notifications read no secret if none is named', async () => {
+    const { template } = await packagedStage('default');
+
+    expect(JSON.stringify(statements(template).get('ReceiveNotificationRole'))).not.toMatch(
+      /GetParameter|GetSecret/,
+    );
+  });
+
   test('let the proxies write tickets only if the stage relays notifications', () => {
     const withTickets = ({ template }: Packaged) =>
       [...statements(template)].filter(([, list]) => JSON.stringify(list).includes('TICKET#'));

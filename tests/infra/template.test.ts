@@ -168,8 +168,8 @@ test('saves queries over the logs of every function and of the gateway', () => {
   const queries = ofType(full, 'AWS::Logs::QueryDefinition').map(([, it]) => it);
   const groups = ['HttpApi', ...functionNames.map(upperFirst)].map((name) => `\${${name}LogGroup}`);
 
-  expect(queries.map(({ Name }) => Name)).toEqual(
-    Object.keys(savedQueries).map((name) => `node-registry/prod/${name}`),
+  expect(queries.map(({ Name, QueryString }) => [Name, QueryString])).toEqual(
+    Object.entries(savedQueries).map(([name, query]) => [`node-registry/prod/${name}`, query]),
   );
   for (const { LogGroupNames } of queries)
     expect(LogGroupNames.map(asText).sort()).toEqual(groups.toSorted());

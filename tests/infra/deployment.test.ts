@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import CheckRelease from '../../infra/plugins/check-release.ts';
+import type { Framework } from '../../infra/plugins/framework.ts';
+import UploadSite from '../../infra/plugins/upload-site.ts';
+import StageParameters from '../../infra/parameters/stage-parameters.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { releaseKey } from '../../lib/store/keys.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { stateOf, writeRelease } from '../../packages/admin/upgrade/release.ts';
+import { buildSite, sitePage } from '../../packages/site/build.ts';
+import { keysBelow, readObject } from '../support/bucket-objects.ts';
+import { addNode } from '../support/registry.ts';
+import { emptyTable } from '../support/table-image.ts';
+
+const table = { client: dynamodb, name: tableName() };
+
+/** What the framework hands a plugin, for the embedded servers. */
+function framework(commands: string, { parameters = {}, stage = 'prod', config = {} } = {}): Framework {
+  const own = {
+    processedInput: { commands: commands.split(' '), options: {} },
+    configurationInput: { params: { default: parameters } },
+    service: { custom: { tableName: table.name }, validate: async () => {} },
+    getProvider: () => ({
+      getStage: () => stage,
+      getRegion: () => 'us-east-1',
+      getAwsSdkV3Config: async () => ({
+        ...{ region: 'us-east-1', credentials: s3().config.credentials },
+        ...config,
+      }),
+    }),
+    classes: { Error },
+  };
+  return own as unknown as Framework;
+}
+
+describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
+  beforeEach(emptyTable);
+
+  async function deploy(): Promise<void> {
+    const { hooks } = new CheckRelease(framework(commands));
+    await hooks.initialize?.();
+    await hooks['after:aws:deploy:deploy:updateStack']?.();
+  }
+
+  test('names its release in a table that was empty, and leaves what another one says', async () => {
+    await deploy();
+    expect(await stateOf(table)).toEqual({ ...releaseKey, release: '3.0.0', at: expect.any(String) });
+    const next = { ...releaseKey, release: '3.1.0', before: '3.0.0', at: '2026-11-22T00:00:00.000Z' };
+    await writeRelease(table, next);
+    await deploy();
+
+    expect(await stateOf(table)).toEqual(next);
+  });
+
+  test('rejects a table of an unknown release, with the command that would help', async () => {
+    await addNode('acme', 'some-node');
+
+    await expect(deploy()).rejects.toThrow(
+      `npm run admin -- upgrade --region us-east-1 --table ${table.name} --written-by 3.0.0`,
+    );
+  });
+
+  test('rejects parameters that could not work', async () => {
+    const checked = framework(commands, { stage: 'local' });
+    new StageParameters(checked);
+
+    await expect(checked.service.validate()).rejects.toThrow('"local" is the stage of npm start');
+  });
+});
+
+test('asks nothing of the table and the parameters where nothing is packaged or deployed', async () => {
+  const checked = framework('print', { stage: 'local' });
+  new StageParameters(checked);
+
+  await checked.service.validate();
+  await addNode('acme', 'some-node');
+  await new CheckRelease(framework('package')).hooks.initialize?.();
+});
+
+describe('a deployed site', () => {
+  const keys: string[] = [];
+  const logger = {
+    debug() {},
+    warn() {},
+    error() {},
+    info: ({ input }: { input: { Key: string } }) => keys.push(input.Key),
+  };
+  const deploy = (site: 'on' | 'off') =>
+    new UploadSite(
+      framework('deploy', { parameters: { site, bucketName: bucketName() }, config: { logger } }),
+    ).hooks['after:deploy:deploy']?.();
+
+  test('has nothing uploaded unless it is switched on', async () => {
+    await deploy('off');
+
+    expect(await keysBelow('site/')).toEqual([]);
+  });
+
+  test('has every file uploaded, with its type and how long it is kept, and its page last', async () => {
+    await deploy('on');
+    const files = await buildSite();
+
+    expect(keys.toSorted()).toEqual(files.map(({ path }) => path).sort());
+    expect(keys.at(-1)).toBe(sitePage);
+    for (const { path, content } of files) {
+      const { headers, text } = await readObject(path);
+      const type = { css: 'text/css', js: 'text/javascript', html: 'text/html' }[
+        path.split('.').at(-1) ?? ''
+      ];
+      expect([text, headers.ContentType, headers.CacheControl]).toEqual([
+        Buffer.from(content).toString(),
+        `${type}; charset=utf-8`,
+        path === sitePage ? 'public, max-age=60' : 'public, max-age=31536000, immutable',
+      ]);
+    }
+  });
+});
