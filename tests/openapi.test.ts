@@ -106,7 +106,7 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
     );
   });
 
-  test('says what the gateway answers by itself', () => {
+  test("lists the gateway's own responses", () => {
     expect(operation(name).responses.default).toEqual({ $ref: '#/components/responses/GatewayAnswer' });
   });
 
@@ -230,7 +230,7 @@ function propertiesIn(value: Any, path = ''): [string, Any][] {
   return [...own, ...Object.entries(value).flatMap(([key, inner]) => propertiesIn(inner, `${path}.${key}`))];
 }
 
-describe('what the interface promises', () => {
+describe('the promises of the interface', () => {
   test('lists every error code of the catalog', () => {
     const used = new Set<ErrorCode>(contracts.flatMap(errorsOf));
 

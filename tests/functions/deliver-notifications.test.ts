@@ -563,7 +563,7 @@ describe('the log', () => {
   });
 });
 
-test('stores the public key by the schedule, before there is anything to sign', async () => {
+test('stores the public key on schedule, before the first signature', async () => {
   await handOver();
 
   expect(await storedNotification(signingKeysKey)).toMatchObject({ public_keys: signingKey?.publicKey });

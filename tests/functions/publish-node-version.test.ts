@@ -48,7 +48,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(second.body.signedUrl).not.toBe(first.body.signedUrl);
     });
 
-    test('updates the metadata of a node that exists, and keeps what is absent', async () => {
+    test('updates the metadata of an existing node, and keeps absent fields', async () => {
       await addNode('acme', 'kept', { name: 'Kept', author: 'before' });
       await publish({ nodeId: 'kept', node: { id: 'KEPT', author: 'after' } });
 
@@ -67,7 +67,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       });
     });
 
-    test('takes two round trips to DynamoDB, the second with what counts for the publisher, and notes the last use of the token', async () => {
+    test("takes two round trips to DynamoDB, the second with the publisher's counters, and notes the last use of the token", async () => {
       const first = await countRequests(() => publish({ nodeId: 'counted' }));
       const next = await countRequests(() => publish({ nodeId: 'counted', version: '1.0.1' }));
       const reads = ['BatchGetItemCommand', 'QueryCommand'];

@@ -11,7 +11,7 @@ import { loggedLines } from '../support/logged-lines.ts';
 const minuteMs = 60_000;
 const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 20_000 };
 
-test('reports what the sweep corrected, fails with what failed, and begins nothing in its last seconds', async () => {
+test('reports corrections, fails if one failed, and begins nothing in its last seconds', async () => {
   const caller = `user:${randomUUID()}`;
   await reserve({ deadline: Date.now() + 5000 }, { caller, ceiling: 50 });
   stopDate(Date.now() + 10 * minuteMs);

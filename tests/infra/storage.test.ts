@@ -47,7 +47,7 @@ describe('the bucket', () => {
   const statements = (stage: Packaged) =>
     inText(properties(stage, 'ArchivesPolicy').PolicyDocument.Statement);
 
-  test('lets nobody but the finalizer write or delete a published archive by default', () => {
+  test('lets only the finalizer write or delete a published archive by default', () => {
     const [, publishing] = statements(plain);
 
     expect(publishing.Condition).toEqual({
@@ -75,7 +75,7 @@ describe('the bucket', () => {
       );
   });
 
-  test('tells the queue of extractions what is published, once it may', () => {
+  test('sends published archives to the queue of extractions, subscribed after its policy', () => {
     expect(resource(plain, 'S3BucketArchives').DependsOn).toContain('ExtractionsPolicy');
   });
 });

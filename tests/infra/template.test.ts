@@ -229,7 +229,7 @@ describe('the functions', () => {
     );
   });
 
-  test('receive and deliver notifications only if the stage relays them: otherwise nothing of it is deployed', () => {
+  test('receive and deliver notifications only if the stage relays them: otherwise none of their resources is deployed', () => {
     const parts =
       /ReceiveNotification|DeliverNotifications|Notification\w+Alarm|Notifications(?:Failures|Policy)|NotificationSigningKey|TICKET#|notify-|NOTIFICATION_|\/notifications/g;
     const found = (stage: Packaged) => new Set(JSON.stringify(stage.template).match(parts));

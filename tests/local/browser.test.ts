@@ -287,7 +287,7 @@ inBrowser(`the pages in a browser${note}`, () => {
       await item('tasks', /./).waitFor();
     });
 
-    test('makes providers misbehave, and says what is still to come', async () => {
+    test('makes providers misbehave, and lists the faults still to come', async () => {
       await openTab('Break it');
       const image = page.getByRole('group', { name: 'Image provider' });
       await image.getByRole('button', { name: 'Busy' }).click();

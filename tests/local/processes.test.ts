@@ -76,7 +76,7 @@ describe('startProcess', () => {
     await child.stop();
   });
 
-  test('says nothing of the end of a process that it was told to stop', async () => {
+  test('does not report the end of a process that it stopped', async () => {
     const sentences: string[] = [];
     const { starting } = startScript(`console.log('listening'); setInterval(() => {}, 1000)`, {
       onEnd: (sentence) => sentences.push(sentence),
@@ -87,7 +87,7 @@ describe('startProcess', () => {
     expect(sentences).toEqual([]);
   });
 
-  test('rejects with what the process printed when it exits early', async () => {
+  test('rejects with the output of a process that exits early', async () => {
     const { starting } = startScript(`console.error('The port is taken.'); process.exit(3)`);
 
     await expect(starting).rejects.toThrow('The server stopped with code 3.\nThe port is taken.');

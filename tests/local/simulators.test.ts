@@ -148,7 +148,7 @@ describe('the control address', () => {
     expect(answers[1]?.headers.get('retry-after')).toBe('3');
   });
 
-  test('shows what was received, with long texts cut', async () => {
+  test('shows received requests, with long texts cut', async () => {
     await image({ image: 'A'.repeat(5000) });
     const { received } = await contentOf<{ received: { body: object }[] }>(fetch(`${url}/control/record`));
 

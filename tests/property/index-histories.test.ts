@@ -251,7 +251,7 @@ const eventful: Step[] = [
 ];
 
 describe('the public index', () => {
-  test('says what the table says after any history, and nothing that is private', async () => {
+  test('matches the table after any history, and has no private fields', async () => {
     await check(fc.tuple(steps, disorders, disturbances), requireHistory, {
       examples: [[eventful, [0, 1, 2, 3, 0], ['held', 'late', 'crash before', 'none', 'crash after']]],
     });

@@ -42,7 +42,7 @@ describe('limit set, show, list and clear', () => {
     expect(status).toBe(2);
   });
 
-  test('says what the maximum of a limit is', async () => {
+  test('names the maximum of a limit', async () => {
     const { status, stderr } = await admin('limit', 'set', 'somebody', '--credits-per-day', '1000000000');
 
     expect([status, stderr]).toEqual([2, expect.stringContaining('0 to 999999999')]);
@@ -151,7 +151,7 @@ async function leaveReserved(user: string, minutesAgo: number): Promise<void> {
   clock.mockRestore();
 }
 
-describe('what running tasks reserve', () => {
+describe('reservations of running tasks', () => {
   test('counts reservations in limit show, which says how many tasks run', async () => {
     const user = await spender();
     expect((await admin('limit', 'show', user)).stdout).not.toContain('Running now');

@@ -681,7 +681,7 @@ describe('a file that git opens', () => {
     expect(await chosen(clone)).toEqual(['node.py']);
   });
 
-  test('lists a repository with what the people and tools of git leave in it', async () => {
+  test('lists a repository with the usual leftovers of git and its tools', async () => {
     const clone = await cloned({});
     const server = createServer().listen(join(clone, '.git/fsmonitor--daemon.ipc'));
     await rm(join(clone, '.git/hooks'), { recursive: true, force: true });

@@ -61,7 +61,7 @@ describe('publish-node init without a change', () => {
     expect(await file()).toBe(before);
   });
 
-  test('says what to write if no table can be added', async () => {
+  test('shows the text to write if no table can be added', async () => {
     const before = 'tool = { other = 1 }\n';
     const refused = await initAfter(before).catch(shown);
 

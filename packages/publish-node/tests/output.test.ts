@@ -330,7 +330,7 @@ describe('a step of GitHub Actions', () => {
     ).toEqual([]);
   });
 
-  test('gets one annotation of what failed, which ends where the runner thinks it does', async () => {
+  test('gets one annotation of the failure, which ends where the runner expects it', async () => {
     const { summary } = await leave({
       error: 'usage',
       message: 'Not right: 100%\n::set-env name=A::b',

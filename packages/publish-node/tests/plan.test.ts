@@ -97,7 +97,7 @@ describe('an empty submodule', () => {
   });
 });
 
-describe.each(['sha1', 'sha256'])('what git has as %s', (format) => {
+describe.each(['sha1', 'sha256'])('the files of a git repository with %s', (format) => {
   const content = 'tracked\n';
 
   beforeEach(async () => {

@@ -390,7 +390,7 @@ describe('publish-node init', () => {
     expect(await storedVersion('by-poetry', '0.2.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
-  test('says what a Poetry table still needs', async () => {
+  test('lists the keys that a Poetry table still needs', async () => {
     await write({ 'pyproject.toml': '[tool.poetry]\nname = "x"\n' });
     const { stdout } = await publishNode(['init', folder, '--publisher', 'demo']);
 

@@ -220,7 +220,7 @@ describe('publish-node and a folder with several problems', () => {
     ]);
   });
 
-  test('does not ask for what a pyproject.toml that cannot be read may say', async () => {
+  test('does not ask for values that an unreadable pyproject.toml may have', async () => {
     await writeFiles(folder, { 'pyproject.toml': '[project', '.env': 'A=1' });
     const { stderr } = await publishNode(['publish', folder, '--token', demo.personalAccessToken]);
 
@@ -396,7 +396,7 @@ describe('publish-node whoami', () => {
     });
   });
 
-  test('says that an access token is missing before anything is packed', async () => {
+  test('reports a missing access token before it packs anything', async () => {
     await write('without-access');
     const env = without('NODE_REGISTRY_ACCESS_TOKEN');
     const { code, stdout, stderr } = await publishNode(['publish', folder], { env });

@@ -161,7 +161,7 @@ describe('an error of the client', () => {
     expect(service.sentence).toBe('The request is not valid.');
   });
 
-  test('has all but the address of its task in JSON, which is a secret', async () => {
+  test('omits the secret status URL from its JSON', async () => {
     const body = {
       error: 'provider_timeout',
       message: 'Late.',

@@ -37,7 +37,7 @@ const verify = (
 ) => verifyNotification(headers, body, keys);
 
 describe('verifyNotification', () => {
-  test('takes what the service signs, and answers the id, the time and the payload', async () => {
+  test("accepts the service's signature, and returns the ID, the time and the payload", async () => {
     const headers = signed();
 
     expect(await verify(headers)).toEqual({
@@ -193,7 +193,7 @@ describe('verifyNotification', () => {
   );
 });
 
-test('takes what request.arrayBuffer() gives, and the payload has a type', async () => {
+test('accepts the result of request.arrayBuffer(), and types the payload', async () => {
   const bytes = new TextEncoder().encode(message.body);
   const { payload } = await verifyNotification(signed(), bytes.buffer, key.publicKey);
   const state: 'created' | 'processing' | 'queueing' | 'success' | 'failed' = payload.state;
@@ -238,7 +238,7 @@ test.each([
     server.close();
   });
 
-  test('verifyNotification takes what the service signs, and rejects the rest', async () => {
+  test("verifyNotification accepts the service's signatures, and rejects others", async () => {
     const browser = await launchBrowser();
     try {
       const { page, problems } = await openPage(browser, 800);

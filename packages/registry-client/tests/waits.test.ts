@@ -72,20 +72,23 @@ describe('a call', () => {
   test.each([
     [1, [0, 200, 600, 1400, 3000]],
     [0, [0, 100, 300, 700, 1500]],
-  ])('is sent five times, after doubling waits of which up to half are random: %d', async (random, at) => {
-    jest.spyOn(Math, 'random').mockReturnValue(random);
-    answers = () => 'lost';
-    const retries: Retry[] = [];
-    const signal = new AbortController().signal;
-    const call = clientWith({ onRetry: (retry) => retries.push(retry) }).versions.bulk([pair], { signal });
+  ])(
+    'sends the request five times, after doubling waits, up to half of them random: %d',
+    async (random, at) => {
+      jest.spyOn(Math, 'random').mockReturnValue(random);
+      answers = () => 'lost';
+      const retries: Retry[] = [];
+      const signal = new AbortController().signal;
+      const call = clientWith({ onRetry: (retry) => retries.push(retry) }).versions.bulk([pair], { signal });
 
-    expect(await endOf(call)).toMatchObject({ error: { code: 'unreachable' }, at: at.at(-1) });
-    expect(times()).toEqual(at);
-    expect(retries.map(({ attempt, waitMs, error }) => [attempt, waitMs, error.code])).toEqual(
-      at.slice(1).map((time, place) => [place + 1, time - Number(at[place]), 'unreachable']),
-    );
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
+      expect(await endOf(call)).toMatchObject({ error: { code: 'unreachable' }, at: at.at(-1) });
+      expect(times()).toEqual(at);
+      expect(retries.map(({ attempt, waitMs, error }) => [attempt, waitMs, error.code])).toEqual(
+        at.slice(1).map((time, place) => [place + 1, time - Number(at[place]), 'unreachable']),
+      );
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    },
+  );
 
   test('waits five seconds at most', async () => {
     answers = () => 'lost';
@@ -102,7 +105,7 @@ describe('a call', () => {
     expect(times()).toEqual([0, 20_000, 40_000, 60_000]);
   });
 
-  test('is sent again after 35 seconds without an answer', async () => {
+  test('repeats the request after 35 seconds without a response', async () => {
     answers = () => 'silent';
     const { error } = await endOf(clientWith({ attempts: 2 }).versions.bulk([pair]));
 

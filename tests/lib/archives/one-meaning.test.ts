@@ -147,7 +147,7 @@ describe('a name that is marked as UTF-8', () => {
   });
 });
 
-describe('what an entry needs of the program that unpacks it', () => {
+describe('the features that an entry needs to be unpacked', () => {
   test.each([10, 20, 45])('accepts version %i', async (versionNeeded) => {
     expect(await check({ ...file, versionNeeded })).toEqual(sum);
   });

@@ -372,7 +372,7 @@ describe('the key set of authenticate', () => {
     expect(outcome).toBe(expected);
   });
 
-  test('is given up after three seconds without an answer', async () => {
+  test('gives up after three seconds without a response', async () => {
     const silent = new SilentServer();
     await silent.listen();
     start({ TOKEN_JWKS_URL: silent.url });

@@ -190,7 +190,7 @@ describe('the status address', () => {
     expect(text).not.toContain(key.slice('status/'.length, -5));
   });
 
-  test('says nothing of the ticket or of its hash, which receivers see', async () => {
+  test('shows neither the ticket nor its hash, which receivers see', async () => {
     await payRelayed(await spender());
     const { ticket } = ticketSentTo('text-to-video');
     const name = statusKey(ticket).slice('status/'.length, -5);

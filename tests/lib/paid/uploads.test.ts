@@ -193,7 +193,7 @@ describe('an upload address', () => {
     expect((await pay(user, 'relight-image', { body: { image: nameOf(bytes) } })).status).toBe(200);
   });
 
-  test('takes nothing of a wrong size', async () => {
+  test('accepts no bytes of a wrong size', async () => {
     const bytes = randomBytes(1000);
     const { status } = await put(await addressFor(bytes, 999), bytes);
 

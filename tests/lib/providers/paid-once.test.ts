@@ -155,7 +155,7 @@ describe('a paid request while the store fails', () => {
     },
   );
 
-  test('sends nothing if anything that must be stored first cannot be', async () => {
+  test('sends nothing if a record that must precede it cannot be stored', async () => {
     for (const at of [1, 2, 3, 4]) {
       failStore(at, 'before');
       const { status, body, headers } = await call(randomUUID());

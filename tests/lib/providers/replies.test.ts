@@ -31,7 +31,7 @@ async function answerTo(name: keyof typeof contracts, reply: unknown) {
   return invoke(proxies[name], name);
 }
 
-describe.each(names)('for any reply of the provider, %s', (name) => {
+describe.each(names)('any reply of the provider: %s', (name) => {
   test('answers according to its contract, or with 502 provider_invalid_reply', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(anyReply, anyTask, fc.jsonValue()), async (reply) => {

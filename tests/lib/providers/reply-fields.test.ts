@@ -128,7 +128,7 @@ describe('the creation time of a provider reply', () => {
   });
 });
 
-describe('what may be the id of a task', () => {
+describe('the ID of a task', () => {
   test.each([
     ['a field id', { id: '77' }, {}, { 'body.id': '77' }],
     ['a list', { tasks: [{ taskId: 'a-1' }] }, {}, { 'body.tasks.0.taskId': 'a-1' }],

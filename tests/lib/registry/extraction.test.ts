@@ -284,7 +284,7 @@ async function fresh(): Promise<ExtractedArchive> {
 }
 
 describe('extractions by any extractors and edits', () => {
-  test('end in what people wrote over what the newest extractor found, in whatever order they come', async () => {
+  test("end with people's edits over the newest extractor's results, in any order", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 1, maxLength: 8 }), async (steps) => {
         const archive = await fresh();

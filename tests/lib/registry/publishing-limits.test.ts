@@ -130,7 +130,7 @@ describe('429 too_many_requests', () => {
   });
 });
 
-describe('what a publisher began to publish', () => {
+describe('the pending versions of a publisher', () => {
   const listed = async () => {
     const { pk, sk } = publishingKey(publisherId);
     return Object.keys((await storedItem(pk, sk)) ?? {});

@@ -174,7 +174,7 @@ describe('a sweep', () => {
     expect(report).toMatchObject({ visited: 250, unread_shards: 0 });
   });
 
-  test('continues after an error, logs it with what the entry is named by, and counts it as a finding', async () => {
+  test("continues after an error, logs it with the entry's name, and counts it as a finding", async () => {
     for (const number of [0, 1]) await addDue(number, 1);
     jest.spyOn(Math, 'random').mockReturnValue(0);
     const { report } = await sweep({

@@ -98,7 +98,7 @@ describe('conditionExpression', () => {
     });
   });
 
-  test('lets a counter that is not there yet be at most anything', () => {
+  test('accepts a missing counter under any maximum', () => {
     expect(conditionExpression([['tasks', 'at most', 4]])).toMatchObject({
       ConditionExpression: '(attribute_not_exists(#c0_0) OR #c0_0 <= :c0)',
       ExpressionAttributeValues: { ':c0': { N: '4' } },
