@@ -91,6 +91,7 @@ async function closeMinutes(
   // The index lags a little behind.
   if (due.length === 0 && next !== undefined) return 'changed';
 
+  let { listed } = account;
   const corrections = new Map<string, number>();
   const removed: Record<string, null> = {};
   const condition: Clause<AccountRecord>[] = [];
@@ -108,8 +109,10 @@ async function closeMinutes(
     correct(`tasks:${day}`, recorded.tasks - tasks);
     condition.push([`credits@${minute}`, '=', credits], [`tasks@${minute}`, '=', tasks]);
     for (const name of ['credits', 'tasks', 'requests', 'running']) removed[`${name}@${minute}`] = null;
-    if (account.listed !== day && recorded.records > 0)
+    if (listed !== day && recorded.records > 0) {
       await listDayCaller(context, account.caller, startOfMinute(minute));
+      listed = day;
+    }
   }
 
   const last = due.at(-1);
@@ -118,7 +121,7 @@ async function closeMinutes(
     ...Object.fromEntries(additions.map(([name, amount]) => [name, new Plus(amount)])),
     ...pastCounters(account, startOfMinute(lastMinute)),
     ...removed,
-    ...(last !== undefined && { closed: last, listed: dayOfMinute(last) }),
+    ...(last !== undefined && { closed: last, listed }),
     ...(next === undefined ? notDue : { pending_since: shownMinute(next) }),
   };
   // A reservation that came meanwhile has opened a minute, and counts on the account being listed.

@@ -7,8 +7,10 @@ import { claim, conclude } from '../../lib/notifications/outbox.ts';
 import type { NotificationRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
-import { signingKeysKey } from '../../lib/store/keys.ts';
+import { dueShard } from '../../lib/store/due.ts';
+import { keyOf, signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
+import { remove } from '../../lib/store/write.ts';
 import { stopDate } from '../support/clock.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
@@ -22,6 +24,7 @@ import {
 } from '../support/notifications.ts';
 import { type Answer, isSigned, type Received, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { setVariables } from '../support/variables.ts';
 
 const receiver = await startReceiver();
 const other = await startReceiver('localhost');
@@ -66,6 +69,14 @@ const lines = (event: string) =>
 const receivedOf = ({ id }: NotificationRecord): Received[] =>
   [receiver, other].flatMap(({ received }) => received.filter(({ headers }) => headers['webhook-id'] === id));
 
+const now = () => new Date().toISOString();
+
+/** What is left of a notification whose delivery has ended at this moment. */
+function ended({ pending_shard: _, pending_since: __, ...written }: NotificationRecord) {
+  const ttl = Math.ceil(Date.now() / 1000) + 14 * 86_400;
+  return { ...written, ttl, revision: 2, write_id: expect.any(String) };
+}
+
 describe('a notification', () => {
   test('posts a notification as it was stored, and signed', async () => {
     const body = '{ "state": "success",\n "text": "größer ✓" }';
@@ -78,10 +89,15 @@ describe('a notification', () => {
     expect(receiver.received).toHaveLength(1);
     const [received] = receiver.received as [Received];
     expect(received).toMatchObject({ path: '/hook?key=1', body });
-    expect(received.headers).toMatchObject({
+    expect(received.headers).toEqual({
+      host: new URL(receiver.url).host,
+      connection: 'keep-alive',
+      'content-length': String(Buffer.byteLength(body)),
       'content-type': 'application/json; charset=utf-8',
-      'webhook-id': written.id,
       'user-agent': 'node-registry',
+      'webhook-id': written.id,
+      'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
+      'webhook-signature': expect.stringMatching(/^v1a,\S+$/),
     });
     expect(Math.abs(Number(received.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(5);
     expect(isSigned(received)).toBe(true);
@@ -97,30 +113,22 @@ describe('a notification', () => {
     expect(receiver.received[0]?.headers).not.toHaveProperty('x-injected');
   });
 
-  test.each([200, 201, 202, 204, 299])('ends with the first %i', async (status) => {
+  test.each([
+    ...[200, 201, 202, 204, 299].map((status) => [status, 'delivered'] as const),
+    [410, 'gone'] as const,
+  ])('ends with the first %i: %s', async (status, result) => {
     receiver.answers.push(status);
     const written = await writeNotification(receiver.url);
+    stopDate(Date.now() + 60_000);
     await run();
     await run();
 
     expect(receivedOf(written)).toHaveLength(1);
-    const stored = await storedNotification(written);
-    expect(stored).toMatchObject({ result: 'delivered', attempts: 1, last_status: status });
-    expect(stored).toMatchObject({ delivered_at: expect.stringMatching(/^\d{4}-/) });
-    expect(stored).not.toHaveProperty('pending_shard');
-    expect(stored).not.toHaveProperty('pending_since');
-  });
-
-  test('ends for good with 410', async () => {
-    receiver.answers.push(410);
-    const written = await writeNotification(receiver.url);
-    await run();
-    await run();
-
-    expect(receivedOf(written)).toHaveLength(1);
-    const stored = await storedNotification(written);
-    expect(stored).toMatchObject({ result: 'gone', attempts: 1, last_status: 410 });
-    expect(stored).not.toHaveProperty('pending_shard');
+    const delivered = result === 'delivered' && { delivered_at: now() };
+    expect(await storedNotification(written)).toEqual({
+      ...ended(written),
+      ...{ result, attempts: 1, last_status: status, ...delivered },
+    });
   });
 
   test.each<[Answer, object]>([
@@ -137,10 +145,11 @@ describe('a notification', () => {
     ['reset', { last_error: 'connection_lost' }],
   ])('tries again after %j, and follows no redirect', async (answer, why) => {
     receiver.answers.push(answer, 204);
-    const written = await writeNotification(receiver.url);
+    const written = await writeNotification(receiver.url, { last_error: 'timed_out', last_status: 418 });
     await run();
 
-    expect(await storedNotification(written)).toMatchObject({ result: 'pending', attempts: 1, ...why });
+    const { result, attempts, last_error, last_status } = await storedNotification(written);
+    expect({ result, attempts, last_error, last_status }).toEqual({ result: 'pending', attempts: 1, ...why });
     expect(other.received).toEqual([]);
     await run();
     expect(receivedOf(written)).toHaveLength(1);
@@ -234,13 +243,23 @@ describe('a notification', () => {
 
   test('gives a notification up at once if its address may not be called', async () => {
     const written = await writeNotification('http://169.254.169.254/latest/meta-data/');
+    stopDate(Date.now() + 60_000);
     await run();
 
-    expect(await storedNotification(written)).toMatchObject({
-      result: 'failed',
-      attempts: 1,
-      last_error: 'address_refused',
+    expect(await storedNotification(written)).toEqual({
+      ...ended(written),
+      ...{ result: 'failed', attempts: 1, last_error: 'address_refused', pending_since: now() },
+      pending_shard: dueShard('failed-notifications', written.pk.slice('TICKET#'.length)),
     });
+  });
+
+  test('uses up no attempt while there is no key to sign with', async () => {
+    const { NOTIFICATION_SIGNING_KEY } = process.env;
+    const written = await writeNotification(receiver.url);
+    setVariables({ NOTIFICATION_SIGNING_KEY: 'none' });
+    await run().finally(() => setVariables({ NOTIFICATION_SIGNING_KEY: String(NOTIFICATION_SIGNING_KEY) }));
+
+    expect(await storedNotification(written)).toEqual({ ...written, write_id: expect.any(String) });
   });
 });
 
@@ -289,6 +308,10 @@ describe('a message', () => {
     await conclude(soon, late, { outcome: 'delivered', status: 200 });
     await conclude(soon, early, { outcome: 'gone', status: 410 });
     expect(await storedNotification(late)).toMatchObject({ result: 'delivered', last_status: 200 });
+
+    await remove(soon, keyOf(late), [['pk', 'exists']]);
+    await conclude(soon, late, { outcome: 'delivered', status: 200 });
+    await expect(storedNotification(late)).rejects.toThrow('There is no such notification.');
   });
 
   test('sends nothing for a notification that does not wait', async () => {
@@ -375,22 +398,45 @@ describe('an invocation that dies', () => {
 });
 
 describe('the schedule', () => {
-  test('queues due notifications once, and delivers nothing itself', async () => {
-    const written = await writeNotification(receiver.url);
+  test('queues all due notifications once, and delivers nothing itself', async () => {
+    // A page holds 100 of a shard.
+    const shard = { pending_shard: dueShard('notifications', '00') };
+    const written = await Promise.all(
+      Array.from({ length: 101 }, () => writeNotification(receiver.url, shard)),
+    );
     await runQueue(async () => undefined);
-    await makeDue(written, 90_000);
+    stopDate();
+    await Promise.all(written.map((each, place) => makeDue(each, place === 0 ? 90_000 : 0)));
     await handOver();
     await handOver();
 
     expect(receiver.received).toEqual([]);
-    expect(queue.bodies).toEqual([JSON.stringify({ id: written.id, attempts: 0 })]);
+    const messages = written.map(({ id }) => JSON.stringify({ id, attempts: 0 }));
+    expect(queue.bodies.sort()).toEqual(messages.sort());
+    const common = { level: 'info', event: 'hand_over', function: 'deliverNotifications' };
     expect(lines('hand_over')).toEqual([
-      expect.objectContaining({ due: 1, handed: 1, interrupted: 0 }),
-      expect.objectContaining({ due: 0, handed: 0, interrupted: 0, oldest_due_ms: 0 }),
+      { ...common, due: 101, handed: 101, unread_shards: 0, interrupted: 0, oldest_due_ms: 90_000 },
+      { ...common, due: 0, handed: 0, unread_shards: 0, interrupted: 0, oldest_due_ms: 0 },
     ]);
-    expectWithin(lines('hand_over')[0].oldest_due_ms, 90_000, 120_000);
-    await run();
-    expect(receivedOf(written)).toHaveLength(1);
+  });
+
+  test('queues a notification once when two runs meet', async () => {
+    const written = await writeNotification(receiver.url);
+    await runQueue(async () => undefined);
+    await makeDue(written);
+    const stop = intercept(dynamodb, async ({ command, input, send }) => {
+      if (command !== 'UpdateItemCommand' || !JSON.stringify(input).includes(written.pk)) return send();
+      stop();
+      await handOver();
+      return send();
+    });
+    await handOver();
+
+    expect(lines('hand_over').map(({ due, handed }) => [due, handed])).toEqual([
+      [1, 1],
+      [1, 0],
+    ]);
+    expect(queue.bodies).toHaveLength(1);
   });
 
   test('finds stored notifications that were never sent, ten minutes later', async () => {
@@ -524,22 +570,18 @@ function said(state: NotificationRecord['state']) {
 describe('the log', () => {
   test('contains the host, the outcome and the status of a delivery, and how long it took since the change', async () => {
     const written = await writeNotification(`${receiver.url}/secret-path?token=secret-token`);
+    stopDate(Date.parse(written.at) + 90_000);
     await run();
 
     expect(lines('delivery')).toEqual([
-      expect.objectContaining({
-        level: 'info',
-        function: 'deliverNotifications',
+      {
+        ...{ level: 'info', event: 'delivery', function: 'deliverNotifications' },
         function_request_id: expect.any(String),
         ticket_hash: written.id.slice(4, 20),
         notification: written.id,
-        host: '127.0.0.1',
-        state: 'success',
-        attempt: 1,
-        outcome: 'delivered',
-        status: 204,
-        delivery_lag_ms: expect.any(Number),
-      }),
+        ...{ host: '127.0.0.1', state: 'success', attempt: 1, outcome: 'delivered', status: 204 },
+        ...{ ms: 0, delivery_lag_ms: 90_000 },
+      },
     ]);
     expect(loggedLines.join()).not.toMatch(/secret-/);
   });
@@ -559,7 +601,8 @@ describe('the log', () => {
 
     expect(JSON.stringify(await storedNotification(written))).not.toContain('private');
     expect(loggedLines.join()).not.toContain('private');
-    expect(lines('delivery')).toEqual([expect.objectContaining({ outcome: 'again', status: 500 })]);
+    const again = { outcome: 'again', status: 500, error: 'answered_no' };
+    expect(lines('delivery')).toEqual([expect.objectContaining(again)]);
   });
 });
 

@@ -10,6 +10,8 @@ import { query } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
 import { statusKey } from '../../lib/notifications/records.ts';
+import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
+import { stopDate } from '../support/clock.ts';
 import { queue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -49,12 +51,17 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
     test('comes after the notification is stored, with the body as it came and the common fields, and queued', async () => {
       const path = await started();
+      const before = await storedTask(path.ticket);
+      stopDate(Date.now() + 60_000);
       const rawBody = '{ "id":"12", "state" : "processing",\n"n":1.50, "text":"\\u00e9 é" }';
-      const before = new Date().toISOString();
       await say(path, {}, { rawBody, headers: { 'content-type': 'application/json; charset=utf-8' } });
       const { task, notifications } = await everythingOf(path);
 
-      expect(task).toMatchObject({ state: 'processing', sequence: 1, revision: 2, task_id: '12' });
+      const ttl = Math.ceil(Date.now() / 1000) + 14 * 86_400;
+      expect(task).toEqual({
+        ...before,
+        ...{ state: 'processing', sequence: 1, revision: 2, task_id: '12', ttl },
+      });
       const hash = String(task?.pk.slice('TICKET#'.length));
       const [notification] = notifications;
       expect(notifications).toEqual([
@@ -68,17 +75,14 @@ describe('POST /notifications/{provider}/{ticket}', () => {
           body: rawBody.replace('{', '{"task_id":"12","media":[],'),
           content_type: 'application/json; charset=utf-8',
           state: 'processing',
-          at: expect.any(String),
+          at: new Date().toISOString(),
           attempts: 0,
           pending_shard: dueShard('notifications', hash),
-          pending_since: expect.any(String),
+          pending_since: new Date(Date.now() + 600_000).toISOString(),
           result: 'pending',
-          ttl: expect.any(Number),
+          ttl,
         },
       ]);
-      const [at, pendingSince] = [String(notification?.at), String(notification?.pending_since)];
-      expect(at >= before).toBe(true);
-      expect(Date.parse(pendingSince) - Date.parse(at)).toBe(600_000);
       expect(queue.bodies).toContain(JSON.stringify({ id: notification?.id, attempts: 0 }));
       expect(dueWork(notification)).toBe('notifications');
       expect(await dueIn(String(notification?.pending_shard))).toContain(task?.pk);
@@ -162,10 +166,17 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(lastLine()).toMatchObject({ status: 200, notification: 'repeated', task_state: 'created' });
     });
 
-    test('responds while the queue is down: the next run hands over the stored notification', async () => {
+    test.each([
+      ['is listed for the next run', 0, false],
+      ['stays listed if the store fails', 600_000, true],
+    ])('answers while the queue is down: what is stored %s', async (_, dueInMs, isStoreDown) => {
       const path = await started();
+      stopDate();
       queue.faults.isDown = true;
-      const before = new Date().toISOString();
+      intercept(dynamodb, ({ command, send }) => {
+        if (isStoreDown && command === 'UpdateItemCommand') throw new Error('down');
+        return send();
+      });
       const { status } = await say(path, { state: 'success' }).finally(() => {
         queue.faults.isDown = false;
       });
@@ -173,9 +184,10 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
       expect(status).toBe(200);
       expect(queue.bodies.join()).not.toContain(notification?.id);
-      const { pending_since = '' } = notification ?? {};
-      expect([pending_since >= before, pending_since <= new Date().toISOString()]).toEqual([true, true]);
-      expect(loggedLines.join()).toContain('"event":"notification_not_queued"');
+      expect(notification?.pending_since).toBe(new Date(Date.now() + dueInMs).toISOString());
+      expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
+        expect.objectContaining({ event: 'notification_not_queued', notification: notification?.id }),
+      );
     });
 
     test('answers before its function ends while the queue hangs', async () => {
@@ -231,20 +243,31 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const [, last] = await notificationsOf(path.ticket);
 
       expect(before).not.toHaveProperty('final_state');
-      expect(after).toMatchObject({ state: 'taken', credits: 20, final_state: 'failed', final_at: last?.at });
+      expect(after).toEqual({ ...before, final_state: 'failed', final_at: last?.at, revision: 2 });
     });
 
-    test('writes the task and its price into the usage record of an attempt whose outcome is unknown', async () => {
-      const user = await spender();
-      misbehave({ kind: 'reset' });
-      const path = await started('text-to-video', user);
-      await say(path, { id: 'late-1', state: 'success', credits: '19.2' });
-      const [usage] = await usageOf(user);
+    test.each<[Misbehavior, number]>([
+      [{ kind: 'reset' }, 20],
+      [{ kind: 'reply', fields: { credits: 33 }, without: ['task_id'] }, 33],
+    ])(
+      'writes what is missing into the usage record of an unknown outcome, after %j',
+      async (after, told) => {
+        const user = await spender();
+        misbehave(after);
+        const path = await started('text-to-video', user);
+        await say(path, { id: 'late-1', state: 'success', credits: '19.2' });
+        const [usage] = await usageOf(user);
 
-      expect(usage).toMatchObject({ state: 'unknown', credits: 74, is_exact: false, final_state: 'success' });
-      expect(usage).toMatchObject({ task_id: 'late-1', credits_told: 20 });
-      expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
-    });
+        expect(usage).toMatchObject({
+          state: 'unknown',
+          credits: 74,
+          is_exact: false,
+          final_state: 'success',
+        });
+        expect(usage).toMatchObject({ task_id: 'late-1', credits_told: told });
+        expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
+      },
+    );
 
     test('keeps the task and the price that the response named', async () => {
       const user = await spender();

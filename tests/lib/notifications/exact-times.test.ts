@@ -11,7 +11,7 @@ import { loadSigningKeys } from '../../../lib/notifications/signing-keys.ts';
 import { signingKeysKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { beforeNext } from '../../support/intercept.ts';
-import { storedItem } from '../../support/registry.ts';
+import { countRequests, storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
 
 /** The store of secrets, with a key that can be replaced. */
@@ -62,7 +62,13 @@ test('signs with a replaced key after one minute, not before, and publishes it a
   const lost = beforeNext(dynamodb, /^UpdateItemCommand$/, () => Promise.reject(new Error('not stored')));
   expect(await shown()).toEqual(shownBy(stored));
   expect(lost.happened()).toBe(true);
-  await shown();
+  const { requests } = await countRequests(async () => [await shown(), await shown()]);
+  expect(requests).toEqual(['UpdateItemCommand']);
+  const second = stored;
+  stored = newKey();
+  setClock(179_999);
+  expect(await shown()).toEqual(shownBy(second));
+  stored = second;
   const { pk, sk } = signingKeysKey;
   expect(await storedItem(pk, sk)).toMatchObject({ public_keys: shownBy(stored).join(' ') });
 });

@@ -1,13 +1,19 @@
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../packages/admin/spend/terms.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
+import { callerHash } from '../../../lib/caller.ts';
+import { keyOfAccount } from '../../../lib/spend/account.ts';
+import { dueShard } from '../../../lib/store/due.ts';
+import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { stopDate } from '../../support/clock.ts';
-import { beforeNext } from '../../support/intercept.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, type ProxyName, simulation } from '../../support/proxies.ts';
+import { storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, pay, spender, usageOf } from '../../support/spending.ts';
 
 /** What the simulators charge for the sample events, and what tests/support/environment.ts allows them to. */
@@ -17,11 +23,32 @@ const prices = {
   'extend-video': 20,
   'multiframe-video': 20,
 } as const;
+const operations = {
+  'relight-image': { operation: 'relightImage' },
+  'text-to-video': { operation: 'textToVideo', model: 'vidq2-turbo', seconds: 5 },
+  'extend-video': { operation: 'extendVideo', model: 'vidq2-turbo', seconds: 5 },
+  'multiframe-video': { operation: 'multiframeVideo', model: 'vidq2-pro' },
+} as const;
 const ceilings = { 'relight-image': 1, 'text-to-video': 74, 'extend-video': 28, 'multiframe-video': 20 };
 const names = Object.keys(prices) as (keyof typeof prices)[];
 
 function framesOf(...durations: (number | null)[]) {
   return durations.map((duration) => ({ key_image: 'https://example.com/frame.png', duration }));
+}
+
+const now = () => new Date().toISOString();
+/** 400 days from now, in the seconds of DynamoDB. */
+const expiry = () => Math.ceil(Date.now() / 1000) + 400 * 86_400;
+
+/** The whole usage record of a sample request that was made and ended at this moment. */
+function usageNow(user: string, name: ProxyName, fields: object) {
+  return {
+    pk: expect.stringMatching(`^USAGE#${now().slice(0, 10)}#${callerHash(`user:${user}`)}#[0-3]$`),
+    sk: expect.stringMatching(`^${now()}#[0-9a-f-]{36}$`),
+    ...{ at: now(), completed_at: now(), ms: 0, ttl: expiry() },
+    ...{ caller: `user:${user}`, request_id: `sample-${name}`, ...operations[name] },
+    ...{ revision: 1, write_id: expect.any(String), ...fields },
+  };
 }
 
 function lastRequestLine(): Record<string, unknown> {
@@ -35,37 +62,27 @@ beforeEach(() => stopDate());
 describe('a paid request that a provider takes', () => {
   test.each(names)('counts %s at its price, with one usage record', async (name) => {
     const user = await spender();
-    const { status, headers } = await pay(user, name);
+    const { status, headers } = await pay(user, name, { headers: { 'idempotency-key': user } });
 
     expect(status).toBe(200);
     expect(headers['x-credits-used']).toBe(String(prices[name]));
-    const account = await accountOf(user);
-    expect(countersOf(account)).toEqual({ credits: prices[name], tasks: 1, requests: 1 });
-    expect(openOf(account)).toEqual({ credits: prices[name], tasks: 1, running: 0 });
-    expect(await usageOf(user)).toMatchObject([
-      {
-        caller: `user:${user}`,
-        state: 'taken',
-        credits: prices[name],
-        is_exact: true,
-        task_id: simulation.received[0]?.taskId,
-        request_id: `sample-${name}`,
-      },
+    const credits = prices[name];
+    const [caller, today, minute] = [`user:${user}`, now().slice(0, 10), Math.floor(Date.now() / 60_000)];
+    expect(await accountOf(user)).toEqual({
+      ...keyOfAccount(caller),
+      ...{ caller, revision: 2, write_id: expect.any(String) },
+      ...{ [`credits:${today}`]: credits, [`tasks:${today}`]: 1 },
+      ...{ [`credits@${minute}`]: credits, [`tasks@${minute}`]: 1 },
+      ...{ [`requests@${minute}`]: 1, [`running@${minute}`]: 0 },
+      ...{ pending_shard: dueShard('spending', callerHash(caller)), pending_since: now().slice(0, 16) },
+    });
+    const key_hash = hash('sha256', `${caller}\n${user}`);
+    const task_id = simulation.received[0]?.taskId;
+    expect(await usageOf(user)).toEqual([
+      usageNow(user, name, { state: 'taken', credits, is_exact: true, key_hash, task_id }),
     ]);
-  });
-
-  test('contains its model, duration and Idempotency-Key in its usage record', async () => {
-    const user = await spender();
-    await pay(user, 'text-to-video', { headers: { 'idempotency-key': 'some-key' } });
-
-    expect(await usageOf(user)).toMatchObject([
-      {
-        operation: 'textToVideo',
-        model: 'vidq2-turbo',
-        seconds: 5,
-        key_hash: expect.stringMatching(/^\w{64}$/),
-      },
-    ]);
+    const { pk, sk } = dayCallerKey(callerHash(caller), today);
+    expect(await storedItem(pk, sk)).toEqual({ pk, sk, caller, ttl: expiry(), write_id: expect.any(String) });
   });
 
   test.each([
@@ -89,6 +106,7 @@ describe('a paid request that a provider takes', () => {
     expect(headers).not.toHaveProperty('x-credits-used');
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
     expect(await usageOf(user)).toMatchObject([{ state: 'taken', is_exact: false }]);
+    expect(lastRequestLine()).toMatchObject({ credits_counted: ceilings['text-to-video'] });
   });
 
   test('records the price and the task of a reply whose outcome is unknown', async () => {
@@ -98,9 +116,12 @@ describe('a paid request that a provider takes', () => {
 
     expect(status).toBe(502);
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
-    expect(await usageOf(user)).toMatchObject([
-      { state: 'unknown', credits: ceilings['text-to-video'], credits_told: 20, is_exact: false },
+    const credits = ceilings['text-to-video'];
+    const code = 'provider_invalid_reply';
+    expect(await usageOf(user)).toEqual([
+      usageNow(user, 'text-to-video', { state: 'unknown', credits, credits_told: 20, is_exact: false, code }),
     ]);
+    expect(lastRequestLine()).toMatchObject({ credits_counted: credits });
   });
 
   test('counts in full above its ceiling, with a log line for the alarm', async () => {
@@ -128,34 +149,37 @@ describe('a paid request that a provider takes', () => {
 });
 
 describe('a paid request that is not taken', () => {
-  const refusals: Misbehavior[] = [
-    ...[400, 401, 402, 404, 422, 429].map((status) => ({ kind: 'status', status }) as const),
-    { kind: 'status', status: 503, retryAfter: 60 },
-  ];
-  test.each(refusals)('gives its reservation back, after %j', async (refusal) => {
+  test.each<[Misbehavior, string]>([
+    [{ kind: 'status', status: 400 }, 'provider_rejected'],
+    [{ kind: 'status', status: 401 }, 'provider_credentials'],
+    [{ kind: 'status', status: 402 }, 'provider_quota'],
+    [{ kind: 'status', status: 429 }, 'provider_busy'],
+    [{ kind: 'status', status: 503, retryAfter: 60 }, 'provider_busy'],
+  ])('gives its reservation back, after %j: %s', async (refusal, code) => {
     const user = await spender();
     misbehave(refusal);
     await pay(user);
 
     expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
-    expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0 }]);
+    expect(openOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, running: 0 });
+    const refused = { state: 'refused', credits: 0, is_exact: true, code };
+    expect(await usageOf(user)).toEqual([usageNow(user, 'text-to-video', refused)]);
   });
 
-  const unknown: Misbehavior[] = [
-    { kind: 'reset' },
-    { kind: 'truncated' },
-    { kind: 'html' },
-    { kind: 'status', status: 500 },
-    { kind: 'reply', without: ['task_id'] },
-  ];
-  test.each(unknown)('keeps its reservation if it may have been taken, after %j', async (misbehavior) => {
+  test.each<[Misbehavior, string]>([
+    [{ kind: 'reset' }, 'provider_timeout'],
+    [{ kind: 'truncated' }, 'provider_invalid_reply'],
+    [{ kind: 'html' }, 'provider_invalid_reply'],
+    [{ kind: 'status', status: 500 }, 'provider_failed'],
+  ])('keeps its reservation if it may have been taken, after %j: %s', async (misbehavior, code) => {
     const user = await spender();
     misbehave(misbehavior);
     await pay(user);
 
     const credits = ceilings['text-to-video'];
     expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: 1, requests: 1 });
-    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits }]);
+    const unknown = { state: 'unknown', credits, is_exact: false, code };
+    expect(await usageOf(user)).toEqual([usageNow(user, 'text-to-video', unknown)]);
   });
 
   test('counts nothing and has no record if the body is not valid', async () => {
@@ -192,6 +216,7 @@ describe('429 budget_exhausted', () => {
 
       expect(taken.status).toBe(200);
       expect([stopped.status, stopped.body.error]).toEqual([429, 'budget_exhausted']);
+      expect(lastRequestLine()).toMatchObject({ code: 'budget_exhausted', reason: 'credits-per-day' });
       expect(stopped.headers.ratelimit).toContain(`r=${ceilings[name] - prices[name]};`);
       expect(await accountOf(user)).toEqual(before);
       expect(await usageOf(user)).toHaveLength(1);
@@ -256,6 +281,17 @@ describe('429 while tasks of the caller are running', () => {
     expect(Number(third.headers['retry-after'])).toBeGreaterThanOrEqual(
       Number(/t=(\d+)/.exec(third.headers.ratelimit ?? '')?.[1]),
     );
+  });
+
+  test.each([
+    [1, 'too_many_requests'],
+    [2, 'budget_exhausted'],
+  ])('counts what began %i minutes ago as running: %s', async (minutes, code) => {
+    stopDate(new Date().setUTCHours(12));
+    const user = await spender({ credits_per_day: 100 });
+    const [, second] = await payTwice(user, async () => stopDate(Date.now() + minutes * 60_000));
+
+    expect(second.body.error).toBe(code);
   });
 
   test('returns budget_exhausted if they hold only one of two limits', async () => {
@@ -350,6 +386,23 @@ test('logs one warning at 80 and one at 95 percent of a day', async () => {
   }
 
   expect(warnings).toEqual([...Array(15).fill(undefined), 80, undefined, undefined, 95, undefined]);
+});
+
+test('warns of days only, and once if two requests pass a percentage together', async () => {
+  const user = await spender({ tasks_per_day: 10, requests_per_minute: 8 });
+  loggedLines.length = 0;
+  for (let task = 0; task < 7; task += 1) await pay(user, 'relight-image');
+  stopDate(Date.now() + 60_000);
+  const stop = intercept(dynamodb, async ({ input, send }) => {
+    if (!JSON.stringify(input).includes('"warned:')) return send();
+    stop();
+    await pay(user, 'relight-image');
+    return send();
+  });
+  await pay(user, 'relight-image');
+
+  const lines = loggedLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+  expect(lines.map((line) => line.budget_warning)).toEqual([...Array(7).fill(undefined), 80, undefined]);
 });
 
 test('applies limits as soon as they are set, and counts earlier spending', async () => {

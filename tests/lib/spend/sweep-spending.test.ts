@@ -13,11 +13,12 @@ import {
 } from '../../../lib/spend/usage-records.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { idempotencyKey } from '../../../lib/store/keys.ts';
+import { dayCallerKey, idempotencyKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
 import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
 
@@ -30,13 +31,17 @@ interface Left {
 }
 
 /** What an invocation leaves that dies after so many of its writes. */
-async function leave(writes: 'reserved' | 'recorded' | UsageResult, keyHash?: string): Promise<Left> {
+async function leave(
+  writes: 'reserved' | 'recorded' | UsageResult,
+  keyHash?: string,
+  ceiling = 50,
+): Promise<Left> {
   const user = `dead-${randomUUID()}`;
   const caller = `user:${user}`;
-  const { at } = await reserve(soon(), { caller, ceiling: 50 });
+  const { at } = await reserve(soon(), { caller, ceiling });
   const attempt = { caller, at, id: randomUUID() };
   if (writes === 'reserved') return { user, attempt };
-  await openUsage(soon(), opened(attempt, keyHash));
+  await openUsage(soon(), { ...opened(attempt, keyHash), ceiling });
   if (typeof writes === 'object') await completeUsage(soon(), attempt, writes);
   return { user, attempt };
 }
@@ -76,12 +81,28 @@ describe('the sweep of spending', () => {
     expect(await usageOf(user)).toEqual([]);
   });
 
-  test('counts recorded requests that may have been sent in full', async () => {
-    const { user } = await leave('recorded');
+  test('counts recorded requests that may have been sent in full, and keeps nothing else of the minute', async () => {
+    const { user, attempt } = await leave('recorded');
+    loggedLines.length = 0;
     await sweepAfter(6);
 
-    expect(countersOf(await accountOf(user))).toEqual({ credits: 50, tasks: 1 });
-    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 50, is_exact: false }]);
+    const day = new Date(attempt.at).toISOString().slice(0, 10);
+    expect(await accountOf(user)).toEqual({
+      ...keyOfAccount(attempt.caller),
+      ...{ caller: attempt.caller, [`credits:${day}`]: 50, [`tasks:${day}`]: 1 },
+      ...{
+        closed: Math.floor(attempt.at / minuteMs),
+        listed: day,
+        revision: 2,
+        write_id: expect.any(String),
+      },
+    });
+    const [at, completed_at] = [attempt.at, Date.now()].map((time) => new Date(time).toISOString());
+    const state = 'unknown';
+    expect(await usageOf(user)).toMatchObject([{ at, state, credits: 50, is_exact: false, completed_at }]);
+    expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: 'info', event: 'swept_usage', at, state }),
+    );
   });
 
   test.each<[UsageResult, number, number]>([
@@ -104,9 +125,9 @@ describe('the sweep of spending', () => {
       { state: 'taken', credits: 20, is_exact: true, task_id: 'told' },
     ],
     ['answered', { task_id: 'told' }, { state: 'taken', credits: 50, is_exact: false, task_id: 'told' }],
-    ['running', {}, { state: 'refused', credits: 0 }],
-    ['sent', {}, { state: 'unknown', credits: 50 }],
-    ['unknown', {}, { state: 'unknown', credits: 50 }],
+    ['running', {}, { state: 'refused', credits: 0, is_exact: true }],
+    ['sent', {}, { state: 'unknown', credits: 50, is_exact: false }],
+    ['unknown', {}, { state: 'unknown', credits: 50, is_exact: false }],
   ])('ends an open record by its Idempotency-Key that is %s with %j', async (state, told, expected) => {
     const keyHash = randomUUID();
     const { user, attempt } = await leave('recorded', keyHash);
@@ -128,16 +149,18 @@ describe('the sweep of spending', () => {
     expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 50 }]);
   });
 
-  test('does it once, also when two sweeps meet, and takes the account off its list', async () => {
+  test('ends a record and closes its minute once when two sweeps meet', async () => {
     const { user } = await leave('recorded');
-    await Promise.all([sweepAfter(6), sweepAfter(6)]);
+    loggedLines.length = 0;
+    const meeting = beforeNext(dynamodb, /^UpdateItemCommand$/, () => sweepAfter(6));
     await sweepAfter(6);
-
     const account = await accountOf(user);
+
+    expect(meeting.happened()).toBe(true);
     expect(countersOf(account)).toEqual({ credits: 50, tasks: 1 });
     expect(account && openMinutes(account)).toEqual([]);
-    const { pk, sk } = keyOfAccount(`user:${user}`);
-    expect(await storedItem(pk, sk)).not.toHaveProperty('pending_shard');
+    expect(account).not.toHaveProperty('pending_shard');
+    expect(loggedLines.filter((line) => line.includes('"swept_usage"'))).toHaveLength(1);
   });
 
   test('leaves a minute alone whose youngest attempt may be younger than four minutes', async () => {
@@ -161,8 +184,10 @@ describe('the sweep of spending', () => {
     const queried = await queriesOf(attempt, () => sweepAfter(6));
 
     expect(queried).toBe(0);
-    expect(openOf(await accountOf(user))).toEqual({ credits: 20, tasks: 1, running: 0 });
-    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 40, tasks: 2 });
+    const account = await accountOf(user);
+    expect(openOf(account)).toEqual({ credits: 20, tasks: 1, running: 0 });
+    expect(countersOf(account)).toMatchObject({ credits: 40, tasks: 2 });
+    expect(account).toMatchObject({ pending_since: new Date(at).toISOString().slice(0, 16) });
   });
 
   test('reads the four partitions of the records while one of two attempts is not settled', async () => {
@@ -217,26 +242,27 @@ describe('the sweep of spending', () => {
     expect(countersOf(await accountOf(user))).toEqual({ credits: 40 * 50, tasks: 40 });
   });
 
-  test('closes nothing that changes meanwhile, and closes it the next time', async () => {
-    const { user, attempt } = await leave({ state: 'taken', credits: 20, task_id: 'a' });
-    let isSettled = false;
-    const isClosing = ({ command, input }: { command: string; input: object }) =>
-      command === 'UpdateItemCommand' &&
-      JSON.stringify(input).includes(callerHash(attempt.caller)) &&
-      !isSettled;
-    const stop = intercept(dynamodb, async (call) => {
-      if (isClosing(call)) {
-        isSettled = true;
-        await settleAsTaken({ user, attempt });
-      }
-      return call.send();
+  test.each<[UsageResult, number]>([
+    [{ state: 'taken', credits: 20 }, 50],
+    // Without a limit of credits nothing is reserved but a task.
+    [{ state: 'refused', credits: 0 }, 0],
+  ])('closes nothing that is settled meanwhile, and closes it the next time: %j', async (result, ceiling) => {
+    const { user, attempt } = await leave(result, undefined, ceiling);
+    const { caller, at } = attempt;
+    const [{ credits }, isTask] = [result, result.state === 'taken'];
+    const seen = await accountOf(user);
+    const stop = intercept(dynamodb, async ({ command, input, send }) => {
+      if (command !== 'UpdateItemCommand' || !JSON.stringify(input).includes(callerHash(caller)))
+        return send();
+      stop();
+      if (seen) await settle(soon(), { caller, at, ceiling, credits, isTask }, seen);
+      return send();
     });
     await sweepAfter(6);
-    stop();
-    expect(openOf(await accountOf(user))).toEqual({ credits: 20, tasks: 1, running: 0 });
+    expect(openOf(await accountOf(user))).toEqual({ credits, tasks: Number(isTask), running: 0 });
 
     await sweepAfter(6);
-    expect(countersOf(await accountOf(user))).toEqual({ credits: 20, tasks: 1 });
+    expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: Number(isTask) });
     expect(openOf(await accountOf(user))).toEqual({});
   });
 
@@ -264,18 +290,60 @@ describe('the sweep of spending', () => {
     const { status } = await pay(user);
     stop();
     expect(status).toBe(200);
-
-    const [usage] = await usageOf(user);
-    const hash = callerHash(`user:${user}`);
+    expect(loggedLines.join()).toContain('"step":"list the caller of the day"');
     await sweepAfter(6);
 
-    expect(
-      await storedItem(`USAGE#${usage?.at.slice(0, 10)}#${hash.slice(0, 1)}`, `CALLER#${hash}`),
-    ).toMatchObject({
-      caller: `user:${user}`,
-    });
+    await expectListed(user);
+  });
+
+  test('lists the caller of a day whose first attempt left no record', async () => {
+    stopDate(new Date().setUTCHours(12, 0, 30));
+    const { user } = await leave('reserved');
+    stopDate(Date.now() + minuteMs);
+    await pay(user);
+    await sweepAfter(4);
+    await sweepAfter(6);
+
+    await expectListed(user);
+  });
+
+  test.each([
+    ['a request', pay],
+    ['a sweep', () => sweepAfter(4.5)],
+  ])('keeps the counters of yesterday and of open minutes, and no older ones, after %s', async (_, work) => {
+    stopDate(new Date().setUTCHours(12, 0, 30));
+    const { user, attempt } = await leave('reserved');
+    const [old, yesterday, today] = [2, 1, 0].map((days) =>
+      new Date(attempt.at - days * 86_400_000).toISOString().slice(0, 10),
+    );
+    const minute = Math.floor(attempt.at / minuteMs);
+    const names = ['credits', 'tasks', 'warned'].flatMap((name) => [
+      `${name}:${old}`,
+      `${name}:${yesterday}`,
+    ]);
+    const requests = [`requests@${minute - 3}`, `requests@${minute - 2}`];
+    await setFields(
+      keyOfAccount(attempt.caller),
+      Object.fromEntries([...names, ...requests].map((name) => [name, 1])),
+    );
+    await work(user);
+
+    const kept = Object.keys((await accountOf(user)) ?? {});
+    expect(kept.filter((name) => name.endsWith(`${old}`))).toEqual([]);
+    expect(kept.filter((name) => name.endsWith(`${yesterday}`)).sort()).toEqual(
+      ['credits', 'tasks', 'warned'].map((name) => `${name}:${yesterday}`),
+    );
+    expect(kept.filter((name) => name.endsWith(`${today}`))).toHaveLength(2);
+    expect(kept.filter((name) => requests.includes(name))).toEqual(requests.slice(1));
   });
 });
+
+async function expectListed(user: string): Promise<void> {
+  const caller = `user:${user}`;
+  const day = String((await usageOf(user))[0]?.at.slice(0, 10));
+  const { pk, sk } = dayCallerKey(callerHash(caller), day);
+  expect(await storedItem(pk, sk)).toMatchObject({ caller });
+}
 
 describe('a closed minute', () => {
   test('takes no reservation, which goes to the first minute that is not closed', async () => {
@@ -299,40 +367,67 @@ describe('a closed minute', () => {
   });
 });
 
+const answer = { statusCode: 200, headers: {}, body: '' };
+
+/** The money of one request, before anything is reserved. */
+function moneyOf() {
+  const [user, id] = [`money-${randomUUID()}`, randomUUID()];
+  const caller = `user:${user}`;
+  const request = { caller, id, requestId: 'r', keyHash: undefined, paid: 'by reply' } as const;
+  return {
+    user,
+    caller,
+    id,
+    money: new Money(soon(), { task: { operation: 'multiframeVideo' }, ...request }),
+  };
+}
+
 describe('a usage record', () => {
-  test('changes nothing when its write arrives after its attempt was refused', async () => {
-    const { user, attempt } = await leave('reserved');
+  test.each([
+    ['before', 'recorded'],
+    ['after', 'reserved'],
+  ] as const)('says that its attempt was refused when its own write arrives %s that', async (_, writes) => {
+    const { user, attempt } = await leave(writes);
     await refuseUsage(soon(), opened(attempt), 'unavailable');
     await expect(openUsage(soon(), opened(attempt))).rejects.toThrow('already exists');
 
-    expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0 }]);
+    const completed_at = new Date().toISOString();
+    const refused = { state: 'refused', credits: 0, is_exact: true, code: 'unavailable', completed_at };
+    expect(await usageOf(user)).toMatchObject([refused]);
   });
 
-  test('expires 400 days after its attempt, in the seconds of DynamoDB', async () => {
-    const { user, attempt } = await leave('recorded');
+  test('gives nothing back before it says that its attempt was refused', async () => {
+    const user = `unrecorded-${randomUUID()}`;
+    const stop = intercept(dynamodb, ({ command, send }) => {
+      if (command === 'PutItemCommand') throw new Error('not stored');
+      return send();
+    });
+    const { status } = await pay(user);
+    stop();
 
-    expect((await usageOf(user))[0]?.ttl).toBe(Math.ceil(attempt.at / 1000) + 400 * 86_400);
+    expect([status, await usageOf(user)]).toEqual([500, []]);
+    expect(openOf(await accountOf(user))).toEqual({ credits: 74, tasks: 1, running: 1 });
+  });
+
+  test('says how long the provider took', async () => {
+    const { user, money } = moneyOf();
+    await money.prepare();
+    stopDate(Date.now() + 3000);
+    await money.record();
+    stopDate(Date.now() + 1234);
+    await money.succeed({ answer, task: { taskId: 'a', credits: 1 } });
+
+    expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
   });
 
   test('says once how its attempt ended, and the account follows the first to say so', async () => {
-    const [user, id] = [`late-${randomUUID()}`, randomUUID()];
-    const caller = `user:${user}`;
-    const task = { operation: 'multiframeVideo' };
-    const money = new Money(soon(), {
-      task,
-      caller,
-      id,
-      requestId: 'r',
-      keyHash: undefined,
-      paid: 'by reply',
-    });
+    const { user, caller, id, money } = moneyOf();
     await money.prepare();
     await money.record();
     const before = openOf(await accountOf(user));
     // A sweep was first, and its write to the account was lost.
     const at = Date.parse(String((await usageOf(user))[0]?.at));
     expect(await completeUsage(soon(), { caller, at, id }, { state: 'unknown', credits: 20 })).toBe(true);
-    const answer = { statusCode: 200, headers: {}, body: '' };
     await money.succeed({ answer, task: { taskId: 'a', credits: 1 } });
 
     expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 20 }]);
