@@ -4,9 +4,10 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdempotencyKey } from '../../../lib/paid/idempotency-key.ts';
 import { type Answer, runRequest } from '../../../lib/paid/run-request.ts';
+import type { BoughtTask } from '../../../lib/providers/provider.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { stopTimers } from '../../support/clock.ts';
+import { stopDate, stopTimers } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import '../../support/patience.ts';
@@ -24,6 +25,7 @@ interface Attempt {
   remainingMs?: number;
   work?: () => Promise<Answer>;
   beforeWork?: () => Promise<void>;
+  task?: BoughtTask;
 }
 
 /** The header of an answer that was given before. */
@@ -43,13 +45,14 @@ async function attempt({
   remainingMs = 10_000,
   work,
   beforeWork,
+  task,
 }: Attempt): Promise<Answer> {
   const context = { deadline: Date.now() + remainingMs };
   const claim = new IdempotencyKey({ key, scope, request, attempt: randomUUID(), context });
   const waiting = { name: 'waiting', prepare: async () => void (await beforeWork?.()) };
   const send = async () => {
     sends += 1;
-    return { answer: work ? await work() : done };
+    return { answer: work ? await work() : done, task };
   };
   return runRequest({ participants: [claim, waiting], isPaid: true, send, context }, { isSent: false });
 }
@@ -74,22 +77,29 @@ describe('an idempotency claim', () => {
     expect((await attempt({ key: 'large' })).body).toBe(body);
   });
 
-  test('stores every record and part with its expiry in seconds', async () => {
+  test('stores its claim, that it was sent, the parts and the answer with its task, each for 24 hours', async () => {
+    stopDate();
     const puts: Item[] = [];
     intercept(dynamodb, async ({ input, send }) => {
       const { Item } = input as { Item: AttributeMap };
       puts.push(fromAttributes(Item));
       return send();
     });
-    const began = Date.now();
-    await attempt({ key: 'parts', work: async () => ({ ...done, body: noise(80_000) }) });
+    const task = { taskId: 'task-1', credits: 20 };
+    await attempt({ key: 'parts', work: async () => ({ ...done, body: noise(80_000) }), task });
 
-    // The claim, `sent`, the second part and the first one.
-    expect(puts).toHaveLength(4);
-    for (const { ttl } of puts) {
-      expect(Number(ttl)).toBeGreaterThanOrEqual((began + dayMs) / 1000);
-      expect(Number(ttl)).toBeLessThanOrEqual((Date.now() + dayMs) / 1000 + 1);
-    }
+    const pk = `IDEMPOTENCY#${hash('sha256', 'user:olga\nparts')}`;
+    const [{ attempt: name } = {}] = puts;
+    const kept = { ttl: Math.ceil((Date.now() + dayMs) / 1000), write_id: expect.any(String) };
+    const times = { lease_until: Date.now() + 15_000, expires_at: Date.now() + dayMs };
+    const claim = { pk, sk: 'ANSWER', attempt: name, fingerprint: hash('sha256', 'same'), ...times, ...kept };
+    const bytes = expect.any(Uint8Array);
+    expect(puts).toEqual([
+      { ...claim, state: 'running' },
+      { ...claim, state: 'sent', task_headers: {} },
+      { pk, sk: `PART#${name}#1`, bytes, ...kept },
+      { ...claim, state: 'answered', bytes, parts: 2, task_id: 'task-1', credits: 20 },
+    ]);
   });
 
   test('never replays a response that lost a part', async () => {
@@ -148,22 +158,15 @@ describe('an idempotency claim', () => {
     expect(await outcome(attempt({ key: 'unsent' }))).toBe(200);
   });
 
-  test('counts a request as running for some seconds past its deadline', async () => {
-    const { work: blocked, entered, leave } = gate();
-    const late = attempt({ key: 'late', remainingMs: -1000, beforeWork: blocked });
-    await entered;
-
-    expect(await outcome(attempt({ key: 'late' }))).toBe('idempotency_in_flight');
-    leave();
-    await late;
-    expect(sends).toBe(1);
-  });
-
-  test('takes over a key from an invocation that died before sending, after its lease has expired', async () => {
+  test('counts a request as running until five seconds past its deadline, and its key is free then', async () => {
+    stopDate();
     const { work: dies, entered } = gate();
-    attempt({ key: 'died-early', remainingMs: -6000, beforeWork: dies }).catch(() => {});
+    attempt({ key: 'died-early', remainingMs: 0, beforeWork: dies }).catch(() => {});
     await entered;
 
+    stopDate(Date.now() + 4999);
+    expect(await outcome(attempt({ key: 'died-early' }))).toBe('idempotency_in_flight');
+    stopDate(Date.now() + 1);
     expect(await outcome(attempt({ key: 'died-early' }))).toBe(200);
     expect(sends).toBe(1);
   });
@@ -190,11 +193,11 @@ describe('an idempotency claim', () => {
   });
 
   test('remembers a key for 24 hours and then forgets it, even if the store has not deleted it', async () => {
-    const began = Date.now();
+    stopDate();
     await attempt({ key: 'old' });
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(began + dayMs - 1);
+    stopDate(Date.now() + dayMs - 1);
     expect((await attempt({ key: 'old' })).headers).toMatchObject(replayed);
-    clock.mockReturnValue(began + dayMs + 60_000);
+    stopDate(Date.now() + 1);
 
     expect(await outcome(attempt({ key: 'old', request: 'another' }))).toBe(200);
     expect(sends).toBe(2);
@@ -281,20 +284,26 @@ describe('an idempotency claim', () => {
     expect(loggedLines).toEqual([]);
   });
 
-  test('keeps no answer after another request took the key over', async () => {
-    const [now, deadline] = [Date.now(), Date.now() + 10_000];
-    const slow = new IdempotencyKey({
-      key: 'overtaken',
-      ...olgas,
-      attempt: randomUUID(),
-      context: { deadline },
-    });
+  test.each<[string, (slow: IdempotencyKey) => Promise<void>, string | undefined]>([
+    ['keeps no answer', (slow) => slow.succeed({ answer: done }), 'another request holds the key'],
+    [
+      'releases no key',
+      (slow) => slow.fail(new ApiError('provider_busy', { payment: 'refused' })),
+      undefined,
+    ],
+  ])('%s after another request took the key over', async (name, end, message) => {
+    stopDate();
+    const context = { deadline: Date.now() + 10_000 };
+    const slow = new IdempotencyKey({ key: name.replaceAll(' ', '-'), ...olgas, attempt: 'slow', context });
     await slow.prepare();
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 20_000);
-    await attempt({ key: 'overtaken' });
-    clock.mockRestore();
-    await expect(slow.succeed({ answer: done })).rejects.toThrow('another request holds the key');
-    expect((await attempt({ key: 'overtaken' })).headers).toMatchObject(replayed);
+    stopDate(Date.now() + 20_000);
+    const again = () => attempt({ key: name.replaceAll(' ', '-') });
+    await again();
+    const ending = end(slow);
+    if (message !== undefined) await expect(ending).rejects.toThrow(message);
+    else await ending;
+
+    expect((await again()).headers).toMatchObject(replayed);
   });
 
   test('leaves no timer behind', async () => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { stopDate } from '../../support/clock.ts';
 import { withLogFields } from '../../../lib/log.ts';
 import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import type { Provider } from '../../../lib/providers/exchange.ts';
@@ -14,12 +15,13 @@ interface Reply {
 const received: { url: string | undefined; method: string | undefined; headers: IncomingHttpHeaders }[] = [];
 let forgotten = 0;
 let reply: Reply = { status: 200 };
+let meanwhile = () => {};
 
 const server = createServer((request, response) => {
   const { url, method, headers } = request;
   received.push({ url, method, headers });
   request.resume();
-  if (reply.status === 0) return void request.socket.destroy();
+  meanwhile();
   response.writeHead(reply.status, reply.retryAfter === undefined ? {} : { 'retry-after': reply.retryAfter });
   response.end(reply.text ?? '{"task_id":"task-1"}');
 });
@@ -42,6 +44,7 @@ const provider: Provider = {
 beforeEach(() => {
   received.length = 0;
   forgotten = 0;
+  meanwhile = () => {};
 });
 
 afterEach(() => {
@@ -90,11 +93,13 @@ describe('the log line of a provider call', () => {
   ])('names the provider, its time, the payment state and the task id after %j', async (answer, expected) => {
     reply = answer;
     const fields: Record<string, unknown> = {};
+    stopDate();
+    meanwhile = () => stopDate(Date.now() + 1234);
     await call(5000, fields).catch(() => {});
 
     expect(fields).toEqual({
       provider: 'third',
-      provider_ms: expect.any(Number),
+      provider_ms: 1234,
       provider_status: answer.status,
       ...expected,
     });
@@ -124,10 +129,11 @@ describe('a failed provider call', () => {
     [422, 'Too wide!', 'The provider rejected the request: Too wide!'],
     [422, '', 'The provider rejected the request.'],
     [402, 'Your card ends in 1234', 'The account of this service at the provider is out of credits.'],
-  ])('turns a %i with %j into the message %j', async (status, text, message) => {
+  ])('turns a %i with %j into the message %j, and keeps its cause', async (status, text, message) => {
     reply = { status, text: JSON.stringify({ message: text }) };
+    const cause = { message: `the provider answered ${status}` };
 
-    await expect(call()).rejects.toMatchObject({ message });
+    await expect(call()).rejects.toMatchObject({ message, cause });
   });
 });
 
@@ -157,7 +163,7 @@ describe('the remaining time of a provider call', () => {
 
     await expect(call(999)).rejects.toMatchObject({ code: 'unavailable', payment: 'refused' });
     expect(received).toEqual([]);
-    expect(await call(1500)).toMatchObject({ task: { taskId: 'task-1' } });
+    expect(await call(1000)).toMatchObject({ task: { taskId: 'task-1' } });
   });
 
   test('suffices for the wait and a reply, or there is no second attempt', async () => {
@@ -166,5 +172,7 @@ describe('the remaining time of a provider call', () => {
 
     await expect(call(1999)).rejects.toMatchObject({ code: 'provider_busy' });
     expect(received).toHaveLength(1);
+    await expect(call(2000)).rejects.toMatchObject({ code: 'provider_busy' });
+    expect(received).toHaveLength(3);
   });
 });

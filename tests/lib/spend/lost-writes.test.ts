@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { misbehave, simulation } from '../../support/proxies.ts';
+import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
+import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
 import { accountOf, countersOf, openOf, pay, spender, sweepAfter, usageOf } from '../../support/spending.ts';
 import { type FaultKind, injectFaults, lateCalls, planOf, underPlan } from '../../support/wire-faults.ts';
 
 /*
  * A paid request whose call to the store is lost, late, throttled or the last one of its invocation, at each of its
- * calls. At every moment the account counts at least what the usage records say, and after the sweep exactly that.
+ * calls. At every moment the account counts at least what the usage records say, and after the sweep exactly that. A
+ * repeated request with the same key starts no second task.
  */
 
 let faults: { stop: () => void };
@@ -21,9 +23,15 @@ const kinds: FaultKind[] = ['throttle', 'drop before', 'drop after', 'late', 'ga
 /** What is paid for, and how many calls it makes at least, so that none of them is left out. */
 const requests = [
   { hasKey: true, result: 'taken', calls: 9 },
+  { hasKey: true, result: 'unknown', calls: 9 },
   { hasKey: false, result: 'taken', calls: 6 },
   { hasKey: false, result: 'refused', calls: 6 },
-];
+] as const;
+const misbehaviors = {
+  taken: undefined,
+  unknown: { kind: 'reset' },
+  refused: { kind: 'status', status: 422 },
+} as const;
 /** More than any of them makes. */
 const maxCalls = 12;
 
@@ -41,7 +49,7 @@ describe('an account', () => {
       while (isStruck) {
         expect(users.length).toBeLessThan(maxCalls);
         const user = await spender({ credits_per_day: 1000 });
-        isStruck = await payWith(kind, users.length + 1, user, hasKey, result === 'refused');
+        isStruck = await payWith(kind, users.length + 1, user, hasKey, misbehaviors[result]);
         users.push(user);
       }
       expect(users.length).toBeGreaterThan(calls);
@@ -65,10 +73,10 @@ async function payWith(
   at: number,
   user: string,
   hasKey: boolean,
-  isRefused: boolean,
+  misbehavior: Misbehavior | undefined,
 ): Promise<boolean> {
   simulation.reset();
-  if (isRefused) misbehave({ kind: 'status', status: 422 });
+  if (misbehavior) misbehave(misbehavior);
   const headers = hasKey ? { 'idempotency-key': randomUUID() } : {};
   const strikes = Array.from({ length: repeats(kind) }, (_, more) => ({ at: at + more, kind, lasts: true }));
   const plan = planOf(strikes);
@@ -78,9 +86,13 @@ async function payWith(
   const records = await usageOf(user);
   const recorded = records.reduce((sum, { credits }) => sum + credits, 0);
   const open = openOf(await accountOf(user));
-  const tasks = simulation.received.filter(({ taskId }) => taskId !== undefined).length;
+  const tasks = acceptedTasks();
   expect(open.credits ?? 0).toBeGreaterThanOrEqual(recorded);
   expect(open.credits ?? 0).toBeLessThanOrEqual(74);
   expect(records.filter(({ state }) => state !== 'refused').length).toBeGreaterThanOrEqual(tasks);
+  if (hasKey) {
+    await Promise.all(Array.from({ length: 3 }, () => pay(user, 'text-to-video', { headers })));
+    expect(acceptedTasks()).toBeLessThanOrEqual(1);
+  }
   return plan.struck.length > 0;
 }

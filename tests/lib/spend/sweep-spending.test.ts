@@ -250,6 +250,9 @@ describe('the sweep of spending', () => {
     const { user, attempt } = await leave(result, undefined, ceiling);
     const { caller, at } = attempt;
     const [{ credits }, isTask] = [result, result.state === 'taken'];
+    stopDate(at + minuteMs);
+    // Its minute stays open.
+    await reserve(soon(), { caller, ceiling: 0 });
     const seen = await accountOf(user);
     const stop = intercept(dynamodb, async ({ command, input, send }) => {
       if (command !== 'UpdateItemCommand' || !JSON.stringify(input).includes(callerHash(caller)))
@@ -258,12 +261,24 @@ describe('the sweep of spending', () => {
       if (seen) await settle(soon(), { caller, at, ceiling, credits, isTask }, seen);
       return send();
     });
-    await sweepAfter(6);
-    expect(openOf(await accountOf(user))).toEqual({ credits, tasks: Number(isTask), running: 0 });
+    await sweepAfter(4);
+    const tasks = isTask ? 2 : 1;
+    expect(openOf(await accountOf(user))).toEqual({ credits, tasks, running: 1 });
 
+    await sweepAfter(4);
+    expect(countersOf(await accountOf(user))).toEqual({ credits, tasks, requests: 1 });
+    expect(openOf(await accountOf(user))).toEqual({ credits: 0, tasks: 1, running: 1 });
+  });
+
+  test('begins with what has been due the longest', async () => {
+    const orders = new Set<unknown>();
+    intercept(dynamodb, ({ command, input, send }) => {
+      if (command === 'QueryCommand') orders.add(input.ScanIndexForward);
+      return send();
+    });
     await sweepAfter(6);
-    expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: Number(isTask) });
-    expect(openOf(await accountOf(user))).toEqual({});
+
+    expect([...orders]).toEqual([true]);
   });
 
   test('keeps an account listed that reserves while its last minute is closed', async () => {
