@@ -4,7 +4,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdempotencyKey } from '../../../lib/paid/idempotency-key.ts';
 import { type Answer, runRequest } from '../../../lib/paid/run-request.ts';
-import type { BoughtTask } from '../../../lib/providers/provider.ts';
+import type { BoughtTask } from '../../../lib/providers/exchange.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { stopDate, stopTimers } from '../../support/clock.ts';
