@@ -270,21 +270,6 @@ describe('writeIndex', () => {
     expect(await linesOf('unpublished')).toEqual([]);
   });
 
-  test('does not let a writer that read first and writes last win', async () => {
-    await addPublishedNode('overtaken');
-    await follow(nodeKey('overtaken'));
-    await setFields(nodeKey('overtaken'), { name: 'The earlier name' });
-    const { happened } = beforeNext(s3(), /^PutObject/, async () => {
-      await setFields(nodeKey('overtaken'), { name: 'The later name' });
-      await follow(nodeKey('overtaken'));
-    });
-    await follow(nodeKey('overtaken'));
-
-    expect(happened()).toBe(true);
-    expect((await read(nodePath('overtaken'))).content).toMatchObject({ name: 'The later name' });
-    expect(await linesOf('overtaken')).toMatchObject([{ name: 'The later name' }]);
-  });
-
   test.each([
     ['the node', 'late-node', nodePath],
     ['the catalog', 'late-line', (id: string) => catalogPath(16, pieceOf(id, 16))],

@@ -27,12 +27,21 @@ describe('a log line', () => {
     await Promise.all([request(1), request(2)]);
     note({ provider: 'no request' });
     log('info', 'request');
+    const outer = { function: 'outer', source: 'aws' };
+    withLogFields(outer, () =>
+      withLogFields({ function: 'inner' }, () => {
+        note({ ms: 1 });
+        log('info', 'request', { ms: 2 });
+      }),
+    );
 
     expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
       { level: 'info', event: 'request', id: 1, provider: 'p1', ms: 1 },
       { level: 'info', event: 'request', id: 2, provider: 'p2', ms: 2 },
       { level: 'info', event: 'request' },
+      { level: 'info', event: 'request', function: 'inner', source: 'aws', ms: 2 },
     ]);
+    expect(outer).toEqual({ function: 'outer', source: 'aws' });
   });
 });
 

@@ -26,12 +26,31 @@ beforeEach(() => {
 beforeEach(() => configure({ ...process.env }));
 
 describe('verifyCiToken', () => {
-  test('names the job of GitHub Actions', async () => {
-    expect(await verifyCiToken(gitHubToken({ environment: 'production' }))).toEqual({
-      issuer: gitHub.issuer,
+  test('names the job of GitHub Actions and of GitLab, whatever the case of its repository', async () => {
+    stopDate();
+    const token = {
       tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      expiresAt: expect.any(Number),
-      repository: 'octo/nodes',
+      expiresAt: Math.floor(Date.now() / 1000) + 300,
+    };
+    const file = { workflow_ref: 'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0' };
+    const claims = { ...file, repository: 'Octo/Nodes', environment: 'production' };
+
+    expect(await verifyCiToken(sign(gitLabClaims({ user_id: '5' }), gitLab.key))).toEqual({
+      ...token,
+      issuer: gitLab.issuer,
+      repository: 'group/sub/nodes',
+      repositoryId: '22',
+      ownerId: '7',
+      workflow: '.gitlab-ci.yml',
+      environment: undefined,
+      ref: 'refs/tags/v1.0.0',
+      commit: 'a'.repeat(40),
+      run: '900',
+    });
+    expect(await verifyCiToken(gitHubToken({ ...claims, run_number: '7' }))).toEqual({
+      ...token,
+      issuer: gitHub.issuer,
+      repository: 'Octo/Nodes',
       repositoryId: '7100',
       ownerId: '650',
       workflow: 'release.yml',

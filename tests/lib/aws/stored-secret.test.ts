@@ -116,6 +116,16 @@ describe('a secret by reference', () => {
     expect(await key.read(soon())).toBe('there now');
   });
 
+  test('ends no function whose secret nobody has asked for yet', async () => {
+    answer = { status: 500, content: {} };
+    storedSecret('ssm:/unread');
+    const other = storedSecret('ssm:/key');
+
+    // Jest fails a test that leaves a rejection without a handler, as Lambda ends the function.
+    await expect(other.read(soon())).rejects.toMatchObject({ code: 'unavailable' });
+    expect(asked).toHaveLength(3);
+  });
+
   test('waits for a secret only until the deadline of the request', async () => {
     answer = { status: 500, content: {} };
     const key = storedSecret('ssm:/node-registry/key');

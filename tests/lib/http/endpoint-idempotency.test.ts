@@ -1,35 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Contract } from '../../../lib/contract.ts';
-import { ApiError } from '../../../lib/errors.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
-import { type Changes, fail, type Options, open, openPaid } from '../../support/open-endpoint.ts';
+import { type Changes, open } from '../../support/open-endpoint.ts';
 import { bearer } from '../../support/tokens.ts';
-
-beforeEach(() => {
-  loggedLines.length = 0;
-});
 
 describe('an Idempotency-Key', () => {
   const olga = bearer('olga');
   const proxy = { access: { userUnless: 'PROXY_ACCESS_TOKEN' } } as const;
-  const answered = async () => ({ body: { a: 1 } });
 
   /** An operation that counts the runs of its handler; a call returns the count, and the answer's status or code. */
-  function counted(
-    changes: Partial<Contract> = {},
-    handle: () => Promise<{ body: unknown }> = answered,
-    options: Options = {},
-  ) {
+  function counted(changes: Partial<Contract> = {}) {
     let runs = 0;
-    const { call } = open(
-      { idempotent: true, ...changes },
-      async () => {
-        runs += 1;
-        return handle();
-      },
-      options,
-    );
+    const { call } = open({ idempotent: true, ...changes }, async () => {
+      runs += 1;
+      return { body: { a: 1 } };
+    });
     return async (key: string | undefined, authorization?: string, rest: Changes = {}) => {
       const { status, headers, body } = await call({
         ...rest,
@@ -38,44 +23,6 @@ describe('an Idempotency-Key', () => {
       return [runs, body.error ?? status, headers['idempotent-replayed'], body.a];
     };
   }
-
-  test('runs the handler once, and replays its answer', async () => {
-    const key = randomUUID();
-    const ask = counted();
-
-    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
-    expect(await ask(key)).toEqual([1, 201, 'true', 1]);
-    expect(loggedLines.map((line) => JSON.parse(line).idempotent_replay)).toEqual([undefined, true]);
-  });
-
-  test('never replays a failure: a retry runs again if nothing was bought', async () => {
-    const key = randomUUID();
-    const ask = counted({}, fail(new ApiError('provider_rejected', { payment: 'refused' })) as never);
-
-    expect(await ask(key)).toEqual([1, 'provider_rejected', undefined, undefined]);
-    expect(await ask(key)).toEqual([2, 'provider_rejected', undefined, undefined]);
-  });
-
-  test('ends with a failure that may have bought something', async () => {
-    const headers = { 'idempotency-key': randomUUID() };
-    const { call } = openPaid(
-      { send: () => Promise.reject(new ApiError('provider_failed')) },
-      { idempotent: true },
-    );
-
-    expect((await call({ headers })).body.error).toBe('provider_failed');
-    expect((await call({ headers })).body.error).toBe('idempotency_consumed');
-  });
-
-  test('renews the parts of a replayed answer that expire', async () => {
-    const key = randomUUID();
-    const refresh = async (kept: unknown) => ({ a: (kept as { a: number }).a + 1 });
-    const ask = counted({}, answered, { refresh });
-
-    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
-    expect(await ask(key)).toEqual([1, 201, 'true', 2]);
-    expect(await ask(key)).toEqual([1, 201, 'true', 2]);
-  });
 
   test('stays optional: without one each request runs', async () => {
     const ask = counted();
