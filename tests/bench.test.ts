@@ -22,7 +22,7 @@ describe('after one invocation in a process of its own', () => {
   const lambda = new Lambda();
 
   beforeAll(async () => {
-    [simulators] = await Promise.all([startSimulators(), lambda.listen(), seed(), buildFunctions()]);
+    [simulators] = await Promise.all([startSimulators(), seed(), buildFunctions()]);
   });
 
   afterAll(async () => {

@@ -1,9 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +13,7 @@ import { localEnvironment } from '../../tools/local/addresses.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { localPublicKeys } from '../../tools/local/inbox.ts';
+import { type HttpServer, type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
@@ -43,7 +41,7 @@ const run = promisify(execFile);
 let stack: LocalStack;
 let browser: Browser;
 let client: RegistryClient;
-const servers: Server[] = [];
+const servers: HttpServer[] = [];
 const [receiver, leaving] = [await startReceiver(), await startReceiver()];
 leaving.answers.push(410);
 const document = await readFile('docs/notifications.md', 'utf8');
@@ -62,7 +60,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const server of servers) server.close();
+  await Promise.all(servers.map((server) => server.stop()));
   await Promise.all([stack?.stop(), receiver.stop(), leaving.stop(), browser?.close()]);
 });
 
@@ -71,11 +69,10 @@ async function startBrowser(): Promise<void> {
 }
 
 /** Another origin than the stack's, until the end of this file. */
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
+async function serve(answer: Serve): Promise<string> {
+  const server = await startHttpServer(answer);
   servers.push(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `http://localhost:${(server.address() as AddressInfo).port}`;
+  return server.url;
 }
 
 async function openOrigin(html: string) {

@@ -1,25 +1,17 @@
-import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { type ExampleResult, parseHttpFile, sendExamples } from '../../tools/examples/http-file.ts';
-import { listen } from '../../tools/processes/ports.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
 
 /** Answers with what it was sent. */
-const server = createServer(async (request, response) => {
+const { url: origin, stop } = await startHttpServer(async (request, response) => {
   const body = await text(request);
   const { method, url, headers } = request;
   response.writeHead(url === '/missing' ? 404 : 200, { 'x-kind': 'echo' });
   response.end(url === '/text' ? 'no JSON' : JSON.stringify({ method, url, headers, body }));
 });
-let origin: string;
 
-beforeAll(async () => {
-  origin = `http://127.0.0.1:${await listen(server)}`;
-});
-
-afterAll(() => {
-  server.close();
-});
+afterAll(stop);
 
 async function send(source: string): Promise<ExampleResult[]> {
   const results: ExampleResult[] = [];

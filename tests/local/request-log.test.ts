@@ -1,10 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startGateway } from '../../tools/local/gateway.ts';
 import { createSigningKey, issueCiToken, issueToken } from '../../tools/local/issuer.ts';
 import { createRequestLog, type RequestLog } from '../../tools/local/request-log.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { until } from '../support/until.ts';
 
 interface Answer {
@@ -24,7 +23,7 @@ let logged = 0;
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 
 /** What stands behind the gateway. Like the functions, it answers with the id that the request came with. */
-const functions = createServer(async (request, response) => {
+const functions = await startHttpServer(async (request, response) => {
   received = await text(request);
   const id = String(request.headers['x-request-id']);
   response.writeHead(answer.status, { ...answer.headers, ...(!answer.isNotOurs && { 'x-request-id': id }) });
@@ -32,9 +31,7 @@ const functions = createServer(async (request, response) => {
 });
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => functions.listen(0, '127.0.0.1', resolve));
-  const { port } = functions.address() as AddressInfo;
-  gateway = await startGateway(0, `http://127.0.0.1:${port}`, (request) => {
+  gateway = await startGateway(0, functions.url, (request) => {
     logged += 1;
     log.add(request);
   });
@@ -42,8 +39,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.stop();
-  functions.closeAllConnections();
-  functions.close();
+  await functions.stop();
 });
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { until } from '../support/until.ts';
 
@@ -19,15 +19,12 @@ async function contentOf<Content>(answer: Promise<Response>): Promise<Content> {
 
 const notified: Record<string, unknown>[] = [];
 let held: Promise<void> | undefined;
-const receiver = createServer(async (request, response) => {
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  notified.push(JSON.parse(text));
+const receiver = await startHttpServer(async (request, response) => {
+  notified.push((await json(request)) as Record<string, unknown>);
   await held;
   response.end();
 });
-await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-const hook = `http://localhost:${(receiver.address() as AddressInfo).port}/hook`;
+const hook = `${receiver.url}/hook`;
 
 beforeEach(() => {
   simulation.reset();
@@ -36,8 +33,7 @@ beforeEach(() => {
 
 afterAll(async () => {
   await simulators.stop();
-  receiver.closeAllConnections();
-  receiver.close();
+  await receiver.stop();
 });
 
 describe('a task', () => {

@@ -1,7 +1,6 @@
 import { createSign, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from '@jest/globals';
+import { type HttpServer, type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
 
 /*
  * ID tokens as GitHub Actions and GitLab sign them for their jobs, and the key sets of both. The functions read where
@@ -26,24 +25,24 @@ export const gitLab = { issuer: 'https://gitlab.com', key: createKey('gitlab-1')
 /** The issuers. They can be down, and the requests for their key sets are counted. */
 export const keySets = { areDown: false, requests: 0, userAgent: '' };
 
-const server = createServer(({ url, headers }, response) => {
+const serve: Serve = ({ url, headers }, response) => {
   const { key } = url === '/github' ? gitHub : gitLab;
   const keys = [{ ...key.publicKey.export({ format: 'jwk' }), kid: key.kid, use: 'sig', alg: 'RS256' }];
   keySets.requests += 1;
   keySets.userAgent = headers['user-agent'] ?? '';
   response.statusCode = keySets.areDown ? 500 : 200;
   response.end(JSON.stringify({ keys }));
-});
+};
 
 /** For a test file's top level. */
 export function useCiIssuers(): void {
+  let server: HttpServer;
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = `http://localhost:${(server.address() as AddressInfo).port}`;
+    server = await startHttpServer(serve);
     process.env.CI_AUDIENCE = audience;
-    process.env.CI_ISSUERS = `github ${gitHub.issuer} ${address}/github, gitlab ${gitLab.issuer} ${address}/gitlab`;
+    process.env.CI_ISSUERS = `github ${gitHub.issuer} ${server.url}/github, gitlab ${gitLab.issuer} ${server.url}/gitlab`;
   });
-  afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  afterAll(() => server.stop());
 }
 
 export type Claims = Record<string, unknown>;

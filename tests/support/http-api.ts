@@ -1,8 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Contract } from '../../lib/contract.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { sampleEvent } from './invoke.ts';
 
 /**
@@ -29,8 +30,8 @@ export async function startHttpApi(): Promise<HttpApi> {
   const contracts = await loadContracts();
   const received: HttpApi['received'] = [];
   const disturbances: Disturbance[] = [];
-  const server = createServer(async (request, response) => {
-    const body = await readBody(request);
+  const server = await startHttpServer(async (request, response) => {
+    const body = await text(request);
     const found = findRoute(contracts, request);
     received.push({ route: `${request.method} ${request.url}`, headers: request.headers, body });
     const disturbance = disturbances.shift();
@@ -51,17 +52,11 @@ export async function startHttpApi(): Promise<HttpApi> {
     const bytes = Buffer.from(answer.body, answer.isBase64Encoded ? 'base64' : 'utf8');
     response.writeHead(answer.statusCode, answer.headers).end(bytes);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const stop = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
   const reset = () => {
     received.length = 0;
     disturbances.length = 0;
   };
-  return { url, received, disturb: (...next) => disturbances.push(...next), reset, stop };
+  return { ...server, received, disturb: (...next) => disturbances.push(...next), reset };
 }
 
 interface Route {
@@ -91,10 +86,4 @@ async function call({ contract, ...route }: Route, headers: IncomingHttpHeaders,
   const event = { ...sampleEvent(name), ...route, headers, body };
   const context = { getRemainingTimeInMillis: () => 29_000 };
   return handler(event as APIGatewayProxyEventV2, context as Context);
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }

@@ -1,4 +1,5 @@
-import { type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { type RequestOptions, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 export interface HttpAnswer {
   /** 0 if no answer came. */
@@ -11,16 +12,10 @@ export function send(url: string, options: RequestOptions, body: string | undefi
   return new Promise((resolve) => {
     const lost = (error: Error) => resolve({ status: 0, text: String(error) });
     const outgoing = request(url, options, (incoming) => {
-      readText(incoming).then((text) => resolve({ status: incoming.statusCode ?? 0, text }), lost);
+      text(incoming).then((body) => resolve({ status: incoming.statusCode ?? 0, text: body }), lost);
     });
     outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in time')));
     outgoing.on('error', lost);
     outgoing.end(body);
   });
-}
-
-async function readText(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }

@@ -1,9 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
 
 export interface Received {
   path: string;
@@ -36,22 +35,14 @@ export async function startReceiver(host: '127.0.0.1' | 'localhost' = '127.0.0.1
   const received: Received[] = [];
   const answers: Answer[] = [];
   const scripts: Receiver['scripts'] = new Map();
-  const server = createServer(async (request, response) => {
+  const { port, stop } = await startHttpServer(async (request, response) => {
     const body = await text(request);
     const path = String(request.url);
     received.push({ path, headers: request.headers, body });
     const usual = () => (answers.length > 1 ? answers.shift() : answers[0]) ?? 204;
     answer(response, scripts.get(path)?.shift() ?? usual());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const stop = async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  };
-  const url = `http://${host}:${(server.address() as AddressInfo).port}`;
-  return { url, received, answers, scripts, stop };
+  return { url: `http://${host}:${port}`, received, answers, scripts, stop };
 }
 
 function answer(response: ServerResponse, kind: Answer): void {

@@ -1,32 +1,29 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
+import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
 import { stopTimers } from './clock.ts';
 
 /** A server that accepts every request and answers none. */
 export class SilentServer {
   /** The number of requests that it has accepted. */
   asked = 0;
-  readonly #server = createServer(() => {
-    this.asked += 1;
-  });
+  #server: HttpServer | undefined;
 
   async listen(): Promise<void> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+    this.#server = await startHttpServer(() => {
+      this.asked += 1;
+    });
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+    return `http://127.0.0.1:${this.#server?.port}/`;
   }
 
   /** Redirects a request that an SDK is about to send to this server. */
   redirect(request: unknown): void {
-    const { port } = this.#server.address() as AddressInfo;
-    Object.assign(request as object, { hostname: '127.0.0.1', port });
+    Object.assign(request as object, { hostname: '127.0.0.1', port: this.#server?.port });
   }
 
   /** Redirects all calls of a client, until it is told to stop. */
@@ -44,8 +41,7 @@ export class SilentServer {
   }
 
   stop(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
+    void this.#server?.stop();
   }
 
   /** The error of work that waits for this server, and its duration by a clock that leaps after each request. */

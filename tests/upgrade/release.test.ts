@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
@@ -18,7 +17,7 @@ import {
 } from '../../packages/admin/upgrade/release.ts';
 import { type Step, upgradeTable } from '../../packages/admin/upgrade/steps.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
-import { listen } from '../../tools/processes/ports.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode, storedItem } from '../support/registry.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
@@ -77,29 +76,27 @@ describe('a deployment', () => {
   });
 });
 
-describe('npm run deploy', () => {
-  const seen: string[] = [];
-  const aws = createServer(async (request, response) => {
-    seen.push(`${await text(request)} ${request.headers.host}`);
-    response.writeHead(500).end();
-  });
+const seen: string[] = [];
+const aws = await startHttpServer(async (request, response) => {
+  seen.push(`${await text(request)} ${request.headers.host}`);
+  response.writeHead(500).end();
+});
 
-  afterAll(() => {
-    aws.close();
+describe('npm run deploy', () => {
+  afterAll(async () => {
+    await aws.stop();
     setVariables({ TABLE_NAME: table.name });
   });
 
   /** With the operator's credentials, against a server in the place of all of AWS but the table. */
   async function deploy(stage: string, project = '.'): Promise<{ output: string; requests: string[] }> {
     seen.length = 0;
-    if (!aws.listening) await listen(aws);
-    const { port } = aws.address() as { port: number };
     const env = {
       ...bareEnvironment,
       AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
       AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
       AWS_MAX_ATTEMPTS: '1',
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${aws.port}`,
       AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
     };
     const flags = ['--stage', stage, ...flagsOf(requiredParameters).slice(2)];

@@ -117,7 +117,6 @@ function requireSuccess(start: ColdStart): ColdStart {
 
 async function withLambda<Result>(work: (lambda: Lambda) => Promise<Result>): Promise<Result> {
   const lambda = new Lambda();
-  await lambda.listen();
   try {
     return await work(lambda);
   } finally {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { listen } from '../processes/ports.ts';
+import { startHttpServer } from '../processes/http-server.ts';
 
 /** The options with which Lambda's own bootstrap starts Node at 1024 MB. */
 const flags = [
@@ -40,33 +39,25 @@ interface Start {
 
 /** Starts functions like Lambda, each in its own process, and measures the time to the first answer. */
 export class Lambda {
-  readonly #server: Server;
-  #port = 0;
+  readonly #server = startHttpServer(async (request, response) => {
+    if (request.url === '/next') {
+      this.#asked();
+      response.end(this.#event);
+      return;
+    }
+    this.#answered(JSON.parse((await buffer(request)).toString()));
+    response.end();
+  });
   #event = '';
   #asked: () => void = () => {};
   #answered: (report: Report) => void = () => {};
 
-  constructor() {
-    this.#server = createServer(async (request, response) => {
-      if (request.url === '/next') {
-        this.#asked();
-        response.end(this.#event);
-        return;
-      }
-      this.#answered(JSON.parse((await buffer(request)).toString()));
-      response.end();
-    });
-  }
-
-  async listen(): Promise<void> {
-    this.#port = await listen(this.#server);
-  }
-
   async start({ file, event, environment }: Start): Promise<ColdStart> {
     this.#event = JSON.stringify(event);
+    const { port } = await this.#server;
     const began = performance.now();
     const child = spawn(process.execPath, [...flags, runtime, resolve(file)], {
-      env: { ...environment, RUNTIME_PORT: String(this.#port) },
+      env: { ...environment, RUNTIME_PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: patienceMs,
     });
@@ -89,7 +80,6 @@ export class Lambda {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((done) => this.#server.close(done));
+    await (await this.#server).stop();
   }
 }

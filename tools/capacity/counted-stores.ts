@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createTable } from '../local/dynamodb.ts';
 import { startStrictDynamoDb } from '../local/dynamodb-conflicts.ts';
@@ -11,7 +11,7 @@ import { readAll, relay, startReverseProxy } from '../local/reverse-proxy.ts';
 import { startS3 } from '../local/s3.ts';
 import { startSqs } from '../local/sqs.ts';
 import type { Queue } from '../local/sqs-queue.ts';
-import { listen } from '../processes/ports.ts';
+import { startHttpServer } from '../processes/http-server.ts';
 import type { Simulation } from '../simulators/simulation.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 import { Journal } from './journal.ts';
@@ -48,7 +48,10 @@ export async function startCountedStores(): Promise<CountedStores> {
     startS3(0, directory, bucketName),
     startSqs(0, { extractions: { visibilitySeconds: 720 }, notifications: { visibilitySeconds: 180 } }),
     startSimulators({ tickMs }),
-    startReceiver(),
+    startHttpServer(async (request, response) => {
+      await text(request);
+      response.writeHead(204).end();
+    }),
   ]);
   const onCall = () => {
     const end = journal.begin('table');
@@ -130,17 +133,4 @@ function startFront(
     end({ operation: String(request.method), path: decodeURIComponent(pathname), bytes });
     relay(reply, response);
   });
-}
-
-async function startReceiver() {
-  const server = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => response.writeHead(204).end());
-  });
-  const port = await listen(server);
-  const stop = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${port}`, stop };
 }

@@ -1,12 +1,11 @@
 import { createPrivateKey, generateKeyPairSync, hash, type JsonWebKey, randomUUID, sign } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { listen } from '../processes/ports.ts';
+import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { audience, ciIssuerName, issuerName, localAddress, localEnvironment, ports } from './addresses.ts';
 import developmentKey from './development-key.json' with { type: 'json' };
-import { rejectForeign } from './local-only.ts';
+import { localOnly } from './local-only.ts';
 
 export interface SigningKey {
   kid: string;
@@ -118,28 +117,17 @@ export function signClaims({ kid, privateKey }: SigningKey, claims: object): str
 const signingKeyPath = '/signing-key';
 
 /** Serves the key set (the local key, and the one that signed the tokens in `events/`) and the local key itself. */
-export async function startIssuer(
-  port: number,
-  key: SigningKey,
-): Promise<{ url: string; stop: () => Promise<void> }> {
+export function startIssuer(port: number, key: SigningKey): Promise<HttpServer> {
   const contents: Record<string, object> = {
     '/.well-known/jwks.json': { keys: [publicKeyOf(key), developmentKey] },
     [signingKeyPath]: key,
   };
-  const server = createServer((request, response) => {
-    const foreign = rejectForeign(request);
-    if (foreign !== undefined) return void response.writeHead(foreign).end();
-    const content = contents[request.url ?? ''];
+  const serve = localOnly(({ url = '' }, response) => {
+    const content = contents[url];
     response.writeHead(content ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(content ?? {}));
   });
-  const used = await listen(server, port);
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { url: `http://localhost:${used}`, stop };
+  return startHttpServer(serve, port);
 }
 
 /** The key of the stack that runs with this port offset; undefined if none does. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Serve } from '../processes/http-server.ts';
 
 const localNames = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -16,6 +17,14 @@ export function rejectForeign(
   if (headers.origin === undefined) return undefined;
   const origin = URL.parse(headers.origin);
   return origin && allows(origin, host) ? undefined : 403;
+}
+
+/** The same server for programs of this machine, and for the pages that are allowed. */
+export function localOnly(serve: Serve, allows?: Parameters<typeof rejectForeign>[1]): Serve {
+  return (request, response) => {
+    const foreign = rejectForeign(request, allows);
+    return foreign === undefined ? serve(request, response) : response.writeHead(foreign).end();
+  };
 }
 
 /** A page of this machine, on any port. */

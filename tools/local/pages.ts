@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod/mini';
 import {
@@ -11,11 +11,11 @@ import {
 } from '../openapi/reference-page.ts';
 import { buildPage, buildSite, sitePage } from '../../packages/site/build.ts';
 import { isListening } from '../../packages/command-line/is-listening.ts';
-import { listen } from '../processes/ports.ts';
+import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { bucketName } from './addresses.ts';
 import { demoArchive } from './demo-archive.ts';
 import { createInbox, type Inbox, localPublicKeys } from './inbox.ts';
-import { isOwnPage, rejectForeign } from './local-only.ts';
+import { isOwnPage, localOnly } from './local-only.ts';
 import type { RequestLog } from './request-log.ts';
 import { type Page, sendPage } from './send-page.ts';
 
@@ -46,21 +46,15 @@ const homeLinks = {
 const siteLinks = { 'Local stack': '/', 'API reference': referencePath };
 
 /** Serves the home page and the API reference to people who develop against the local stack. */
-export async function startPages(pages: Pages): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function startPages(pages: Pages): Promise<HttpServer> {
   const routes = await routesOf(pages);
-  const server = createServer((request, response) => {
+  const serve = localOnly((request, response) => {
     answer(routes, request, response).catch((error: unknown) => {
       const isTheirs = error instanceof SyntaxError || error instanceof z.core.$ZodError;
       response.writeHead(isTheirs ? 400 : 500).end();
     });
-  });
-  const port = await listen(server, pages.port);
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { url: `http://localhost:${port}`, stop };
+  }, isOwnPage);
+  return startHttpServer(serve, pages.port);
 }
 
 type Routes = Record<string, (request: IncomingMessage, url: URL) => Promise<Page | undefined>>;
@@ -121,8 +115,6 @@ function records() {
 
 async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
-  const foreign = rejectForeign(request, isOwnPage);
-  if (foreign !== undefined) return void response.writeHead(foreign).end();
   if (`${url.pathname}/` === referencePath)
     return void response.writeHead(301, { location: referencePath }).end();
   const folder = url.pathname.slice(0, url.pathname.lastIndexOf('/') + 1);

@@ -1,11 +1,5 @@
-import {
-  Agent,
-  createServer,
-  type IncomingMessage,
-  request as sendRequest,
-  type ServerResponse,
-} from 'node:http';
-import { listen } from '../processes/ports.ts';
+import { Agent, type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http';
+import { startHttpServer } from '../processes/http-server.ts';
 
 export interface Origin {
   /** Forwards a request, with its own body unless another one is given. Resolves with the head of the answer. */
@@ -30,20 +24,12 @@ export type Listener = (request: IncomingMessage, response: ServerResponse, orig
 export async function startReverseProxy(url: string, listener: Listener, port = 0): Promise<ReverseProxy> {
   const agent = new Agent({ keepAlive: true });
   const origin: Origin = { send: (request, changes) => send(url, agent, request, changes) };
-  const server = createServer((request, response) => {
-    // The client then sees a lost connection, as it would without the proxy.
-    listener(request, response, origin).catch(() => request.socket.destroy());
-  });
-  // Node closes an idle connection after 5 s, possibly while a client is about to use it again.
-  server.keepAliveTimeout = 0;
-  server.requestTimeout = 0;
-  const used = await listen(server, port);
+  const server = await startHttpServer((request, response) => listener(request, response, origin), port);
   const stop = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await server.stop();
     agent.destroy();
   };
-  return { url: `http://127.0.0.1:${used}`, stop };
+  return { url: `http://127.0.0.1:${server.port}`, stop };
 }
 
 function send(

@@ -1,21 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import type { S3Event } from 'aws-lambda';
-import { listen } from '../processes/ports.ts';
+import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
-import { isLocalPage, rejectForeign } from './local-only.ts';
+import { isLocalPage, localOnly } from './local-only.ts';
 import { checkSignature, S3Error } from './s3-signatures.ts';
 import { encodeEventKey } from './s3-event-key.ts';
 import { newVersionId, type ObjectName, S3Objects, type Version } from './s3-objects.ts';
 
-interface Server {
-  url: string;
-  stop: () => Promise<void>;
+interface Server extends HttpServer {
   /** Called for every object that is put or copied, as S3 sends its events. */
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
@@ -39,11 +37,9 @@ export async function startS3(port: number, directory: string, ...bucketNames: s
   const s3 = new S3(new S3Objects(directory), (event) => {
     for (const listener of listeners) listener(event);
   });
-  const server = createServer(async (request, response) => {
+  const serve = localOnly(async (request, response) => {
     // By the clock that signatures are checked by, so that the SDK can set its own by it.
     response.setHeader('date', new Date().toUTCString());
-    const foreign = rejectForeign(request, isLocalPage);
-    if (foreign !== undefined) return void response.writeHead(foreign).end();
     const cors = corsHeaders(rules, request);
     try {
       const answer =
@@ -51,21 +47,12 @@ export async function startS3(port: number, directory: string, ...bucketNames: s
       await send(request, response, answer, cors);
     } catch (error) {
       // A connection that broke off needs no answer.
-      if (!(error instanceof S3Error) || response.headersSent) return void response.destroy();
+      if (!(error instanceof S3Error) || response.headersSent) throw error;
       await send(request, response, toAnswer(error), cors);
     }
-  });
-  const used = await listen(server, port);
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return {
-    url: `http://localhost:${used}`,
-    stop,
-    onObjectCreated: (listener) => void listeners.push(listener),
-  };
+  }, isLocalPage);
+  const server = await startHttpServer(serve, port);
+  return { ...server, onObjectCreated: (listener) => void listeners.push(listener) };
 }
 
 interface Answer {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { listen } from '../processes/ports.ts';
-import { rejectForeign } from './local-only.ts';
+import { startHttpServer } from '../processes/http-server.ts';
+import { localOnly } from './local-only.ts';
 import { Queue, SqsRefusal } from './sqs-queue.ts';
 
 /*
@@ -40,9 +40,7 @@ export async function startSqs(port: number, settings: Record<string, QueueSetti
     };
     queues.set(name, new Queue(visibilitySeconds, { deadLetter, delaySeconds }));
   }
-  const server = createServer(async (request, response) => {
-    const foreign = rejectForeign(request);
-    if (foreign !== undefined) return void response.writeHead(foreign).end();
+  const serve = localOnly(async (request, response) => {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     const answer = await run(queues, request, gone.signal).catch((error: unknown) => {
@@ -55,16 +53,14 @@ export async function startSqs(port: number, settings: Record<string, QueueSetti
     const status = isRefused ? (answer.code === 'ServiceUnavailable' ? 503 : 400) : 200;
     response.writeHead(status, type).end(JSON.stringify(body));
   });
-  const used = await listen(server, port);
-  const url = `http://localhost:${used}`;
+  const { url, stop } = await startHttpServer(serve, port);
   return {
     url,
     queueUrl: (name) => `${url}/${account}/${name}`,
     queue: (name) => found(queues, name),
     stop: async () => {
       for (const queue of queues.values()) queue.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await stop();
     },
   };
 }

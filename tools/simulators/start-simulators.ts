@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { rejectForeign } from '../local/local-only.ts';
-import { listen } from '../processes/ports.ts';
+import type { ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { localOnly } from '../local/local-only.ts';
+import { startHttpServer } from '../processes/http-server.ts';
 import { answerControl } from './control.ts';
 import { Simulation } from './simulation.ts';
 
@@ -28,31 +29,20 @@ export async function startSimulators({
   tickMs = 2000,
 }: Settings = {}): Promise<Simulators> {
   const simulation = new Simulation({ keys, tickMs });
-  const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    const foreign = rejectForeign(request);
-    if (foreign !== undefined) return void response.writeHead(foreign).end();
-    const text = await readText(request);
+  const serve = localOnly(async (request, response) => {
+    const body = await text(request);
     const media = request.method === 'GET' && /^\/media\/[\w-]+\.(png|webm)$/.exec(request.url ?? '')?.[1];
     if (media) await showMedia(response, media);
-    else if (request.url?.startsWith('/control')) answerControl(simulation, request, response, text);
-    else await simulation.answer(request, response, text);
-  };
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy());
+    else if (request.url?.startsWith('/control')) answerControl(simulation, request, response, body);
+    else await simulation.answer(request, response, body);
   });
-  const used = await listen(server, port);
-  const url = `http://localhost:${used}`;
-  simulation.tasks.baseUrl = url;
-  return {
-    url,
-    simulation,
-    stop: () =>
-      new Promise((resolve) => {
-        simulation.stop();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+  const server = await startHttpServer(serve, port);
+  simulation.tasks.baseUrl = server.url;
+  const stop = () => {
+    simulation.stop();
+    return server.stop();
   };
+  return { url: server.url, simulation, stop };
 }
 
 /** Every picture is this one, and every film. */
@@ -65,10 +55,4 @@ async function showMedia(response: ServerResponse, kind: string): Promise<void> 
   const { type, file } = media[kind] ?? { type: '', file: '' };
   const content = await readFile(new URL(file, import.meta.url));
   response.writeHead(200, { 'content-type': type, 'content-length': content.length }).end(content);
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -14,7 +13,7 @@ import { ciIssuerName } from '../local/addresses.ts';
 import { queues } from '../local/queues.ts';
 import { startS3 } from '../local/s3.ts';
 import { startSqs } from '../local/sqs.ts';
-import { listen } from '../processes/ports.ts';
+import { type Serve, startHttpServer } from '../processes/http-server.ts';
 import { type Simulators, startSimulators } from '../simulators/start-simulators.ts';
 import { Events } from './events.ts';
 
@@ -51,22 +50,22 @@ export async function startStage(key: SigningKey = createSigningKey()): Promise<
   const s3Directory = join(directory, 's3');
   const notified: Stage['notified'] = [];
   const refused = new Set<string>();
-  const receiver = createServer(async (request, response) => {
+  const receive: Serve = async (request, response) => {
     const body = await text(request);
     const { id } = await verifyNotification(request.headers, body, publicKeys).catch(() => ({ id: '' }));
     const isAccepted = refused.has(id);
     if (isAccepted) notified.push({ path: String(request.url), id, body });
     else if (id !== '') refused.add(id);
     response.writeHead(isAccepted ? 204 : 503).end();
-  });
+  };
   const sqs = await startSqs(0, queues);
   const events = new Events(sqs);
-  const [dynamodb, s3, simulators, issuer, receiverPort] = await Promise.all([
+  const [dynamodb, s3, simulators, issuer, receiver] = await Promise.all([
     startStrictDynamoDb({ onWrite: (attributes) => events.wrote(attributes) }),
     startS3(0, s3Directory, names.BUCKET_NAME),
     startSimulators({ keys: providerKeys, tickMs: 3_600_000 }),
     startIssuer(0, key),
-    listen(receiver),
+    startHttpServer(receive),
   ]);
   s3.onObjectCreated((event) => events.stored(event));
   await createTable(dynamodb.url, names.TABLE_NAME);
@@ -99,9 +98,7 @@ export async function startStage(key: SigningKey = createSigningKey()): Promise<
     ADMIN_ACTOR: `operator-${randomUUID().slice(0, 8)}`,
   };
   const stop = async () => {
-    receiver.closeAllConnections();
-    receiver.close();
-    await Promise.all([dynamodb, s3, sqs, simulators, issuer].map((part) => part.stop()));
+    await Promise.all([dynamodb, s3, sqs, simulators, issuer, receiver].map((part) => part.stop()));
     await rm(directory, { recursive: true, force: true });
   };
   return {
@@ -110,7 +107,7 @@ export async function startStage(key: SigningKey = createSigningKey()): Promise<
     events,
     simulators,
     notified,
-    receiverUrl: `http://localhost:${receiverPort}`,
+    receiverUrl: receiver.url,
     s3Directory,
     stop,
   };
