@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { findDifferences, mayBreak } from './breaking-changes.ts';
+import { findBreakingChanges, mayBreak } from './breaking-changes.ts';
 import { reasonOf } from './breaks.ts';
 import { loadContracts } from './contracts.ts';
 import { describeService } from './document.ts';
@@ -10,11 +10,10 @@ const file = 'docs/openapi.json';
 /** Writes the document, unless it would break callers without a reason or under the same major version. */
 const document = describeService(await loadContracts());
 const released = lastRelease(document) ?? document;
-const { breaks, widenings } = findDifferences(released, document);
+const breaks = findBreakingChanges(released, document);
 const unexplained = breaks.filter(
   (sentence) => !mayBreak(released, document) || reasonOf(sentence) === undefined,
 );
-process.stdout.write(listing('Callers gain', widenings));
 process.stdout.write(
   listing(
     'Callers may break',

@@ -3,9 +3,9 @@ import scalar from '@scalar/fastify-api-reference';
 
 interface ReferencePage {
   /** Filled in for trying things out. */
-  apiUrl?: string;
-  accessToken?: string;
-  homeUrl?: string;
+  apiUrl: string;
+  accessToken: string;
+  homeUrl: string;
 }
 
 export const referencePath = '/reference/';
@@ -37,13 +37,13 @@ const firstStyle = `
     `;
 
 /** The page that shows the document. Nothing on it is loaded from another machine or reported to one. */
-export function renderReferencePage({ apiUrl, accessToken, homeUrl }: ReferencePage = {}): string {
+export function renderReferencePage({ apiUrl, accessToken, homeUrl }: ReferencePage): string {
   const configuration = {
     url: `./${documentFile}`,
-    ...(apiUrl !== undefined && { servers: [{ url: apiUrl }] }),
+    servers: [{ url: apiUrl }],
     authentication: {
       preferredSecurityScheme: 'accessToken',
-      ...(accessToken !== undefined && { securitySchemes: { accessToken: { token: accessToken } } }),
+      securitySchemes: { accessToken: { token: accessToken } },
     },
     favicon: 'data:,',
     defaultOpenAllTags: true,
@@ -65,7 +65,7 @@ export function renderReferencePage({ apiUrl, accessToken, homeUrl }: ReferenceP
     <style>${viewerStyle}${firstStyle}</style>
   </head>
   <body>
-    ${homeUrl === undefined ? '' : `<nav class="home" aria-label="Pages"><a href="${homeUrl}">Node registry: local stack</a></nav>`}
+    <nav class="home" aria-label="Pages"><a href="${homeUrl}">Node registry: local stack</a></nav>
     <main class="first">
       <h1>API reference</h1>
       <p>The viewer is loading (1 MB). The document itself is <a href="${documentFile}">${documentFile}</a>.</p>
