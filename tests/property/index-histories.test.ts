@@ -47,7 +47,7 @@ import { intercept } from '../support/intercept.ts';
 import { check, count, counts } from '../support/property-runs.ts';
 import { fc } from '../support/properties.ts';
 import { setPublisherFields, storedItem } from '../support/registry.ts';
-import { filtered, recordStream } from '../support/table-stream.ts';
+import { recordStream } from '../support/table-stream.ts';
 import { finalize, put } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
@@ -208,7 +208,7 @@ async function deliver(records: readonly DynamoDBRecord[], disorder: readonly nu
   const late = chaotic.filter((_, place) => disorder[place % disorder.length] === 1);
   const half = Math.ceil(chaotic.length / 2);
   const batches = [chaotic.slice(0, half), chaotic.slice(half), late]
-    .map(filtered)
+    .map((Records) => ({ Records }))
     .filter(({ Records }) => Records.length);
   await Promise.all(
     batches.map(async (batch) => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { encodeEventKey } from '../local/s3-event-key.ts';
 import { drainQueue, type QueueHandler } from '../local/consume-queue.ts';
 import { demo } from '../local/demo.ts';
+import { streamRecord } from '../local/follow-table.ts';
 import { zipOf } from '../local/demo-archive.ts';
 import type { CountedStores } from './counted-stores.ts';
 import type { Count } from './journal.ts';
@@ -192,18 +193,11 @@ class Calls {
 
   /** The table's stream, as the function's filter passes it on. */
   async #follow(counts: readonly Count[]): Promise<void> {
-    const isFollowed = /^(?:NODE|PUBLISHER|VERSION#.*|HOST_NODE#.*)$/s;
     const targets = counts.flatMap(({ written }) => written).map(({ target }) => target);
-    const Records = targets
-      .filter(({ sort = '' }) => isFollowed.test(sort))
-      .map(({ partition, sort }, index) => ({
-        eventName: 'MODIFY',
-        dynamodb: {
-          Keys: { pk: { S: partition }, sk: { S: sort } },
-          SequenceNumber: String(index),
-          ApproximateCreationDateTime: Date.now() / 1000,
-        },
-      }));
+    const Records = targets.flatMap(
+      ({ partition, sort = '' }, index) =>
+        streamRecord({ pk: { S: partition }, sk: { S: sort } }, index) ?? [],
+    );
     for (let start = 0; start < Records.length; start += 100)
       await this.#invoke('write-index', { Records: Records.slice(start, start + 100) }, 60_000);
   }

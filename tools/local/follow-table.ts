@@ -42,9 +42,14 @@ export function followTable(load: () => Promise<StreamHandler>): (written: Attri
 }
 
 /** What the stream says of a write; undefined if the filter of serverless.yml does not pass it on. */
-export function streamRecord({ pk, sk }: Attributes, sequence: number): DynamoDBRecord | undefined {
+export function streamRecord(written: Attributes, sequence: number): DynamoDBRecord | undefined {
+  const { S } = written.sk as { S: string };
+  return followed.test(S) ? keysRecord(written, sequence) : undefined;
+}
+
+/** The stream has the keys only. */
+export function keysRecord({ pk, sk }: Attributes, sequence: number): DynamoDBRecord {
   const Keys = { pk: pk as { S: string }, sk: sk as { S: string } };
-  if (!followed.test(Keys.sk.S)) return undefined;
   const ApproximateCreationDateTime = Date.now() / 1000;
   return {
     eventName: 'MODIFY',

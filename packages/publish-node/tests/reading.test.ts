@@ -9,7 +9,7 @@ import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
-import { filtered, recordStream } from '../../../tests/support/table-stream.ts';
+import { recordStream } from '../../../tests/support/table-stream.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
 import { hostileArchives } from '../../../tests/support/hostile-archives.ts';
 import { sha256 } from '../../../tests/support/uploads.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
   env.NODE_REGISTRY_DOWNLOADS_URL = downloadUrl('').replace(/\/$/, '');
   // The host nodes are read after the version is active.
   for (let found = 0; found === 0; ) {
-    await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
+    await handler({ Records: stream.take() }, { getRemainingTimeInMillis: () => 30_000 });
     const { stdout } = await publishNode(['show', 'blender', '--json'], { env, cwd: pack });
     found = JSON.parse(stdout).host_nodes?.length ?? 0;
   }

@@ -8,7 +8,7 @@ import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { errorOf } from '../../../tests/support/client-errors.ts';
 import { setFields } from '../../../tests/support/registry.ts';
-import { filtered, recordStream } from '../../../tests/support/table-stream.ts';
+import { recordStream } from '../../../tests/support/table-stream.ts';
 import { finalize, publish, put } from '../../../tests/support/uploads.ts';
 import { zip } from '../../../tests/support/zip.ts';
 import { seed } from '../../../tools/local/seed.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
     await finalize(upload);
     await setFields(nodeKey(id), fields);
   }
-  await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
+  await handler({ Records: stream.take() }, { getRemainingTimeInMillis: () => 30_000 });
   stream.stop();
 });
 
@@ -132,7 +132,7 @@ describe('createPublicIndex', () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
     const stream = recordStream(dynamodb);
     await setFields(nodeKey('upscaler'), { name: 'Renamed Upscaler' });
-    await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
+    await handler({ Records: stream.take() }, { getRemainingTimeInMillis: () => 30_000 });
     stream.stop();
 
     expect((await index.search('renamed')).map(({ id }) => id)).toEqual(['upscaler']);
