@@ -359,13 +359,12 @@ async function fewAtOnce<Entry>(entries: readonly Entry[], work: (entry: Entry) 
 
 function divided(count: Count, parts: number): Count {
   if (parts === 1) return count;
-  const { reads, writes, indexWrites, bytes } = count;
+  const { reads, writes, indexWrites } = count;
   return {
     ...count,
     reads: reads / parts,
     writes: writes / parts,
     indexWrites: indexWrites / parts,
-    bytes: bytes / parts,
     rounds: { before: 0, after: 0 },
   };
 }

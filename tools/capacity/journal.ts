@@ -8,12 +8,11 @@ export interface Entry {
   service: Service;
   began: number;
   ended: number;
-  bytes: number;
   /** Such as `UpdateItem`, or `PUT`. */
   operation: string;
   /** Of a bucket: the path of the object. */
   path?: string;
-  units?: Omit<MeteredCall, 'operation' | 'bytes'>;
+  units?: Omit<MeteredCall, 'operation'>;
 }
 
 /** What one piece of work asked of the stores. */
@@ -27,8 +26,6 @@ export interface Count {
   puts: number;
   gets: number;
   messages: number;
-  /** Between the function and the stores. */
-  bytes: number;
   /** The units by partition key. */
   partitions: { reads: Map<string, number>; writes: Map<string, number> };
   /** The items that were written, with their units. */
@@ -74,7 +71,6 @@ function countOf(entries: readonly Entry[]): Count {
     puts: puts.length,
     gets: gets.length,
     messages: entries.filter(({ service }) => service === 'queue').length,
-    bytes: sumOf(waited.map(({ bytes }) => bytes)),
     partitions: {
       reads: byPartition(units.filter(({ reads }) => reads > 0)),
       writes: byPartition(units.filter(({ writes }) => writes > 0)),

@@ -1,6 +1,5 @@
-/** Public prices on demand in us-east-1, in dollars a million unless said otherwise. */
+/** Public prices on demand in us-east-1 on 22 November 2026, in dollars a million unless said otherwise. */
 export const prices = {
-  on: '22 November 2026',
   /** Up to 512 KB each. */
   gatewayRequest: 1,
   invocation: 0.2,

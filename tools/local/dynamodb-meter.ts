@@ -14,7 +14,6 @@ export interface MeteredCall {
   indexWrites: number;
   /** What it was about, each with its part of the units. */
   targets: { target: Target; units: number }[];
-  bytes: number;
 }
 
 interface Options {
@@ -79,7 +78,6 @@ class Counting {
       writes: kind === 'writes' ? units : 0,
       indexWrites: kind === 'writes' ? indexUnits : 0,
       targets: shared,
-      bytes: body.length + content.length,
     });
     response.writeHead(reply.statusCode ?? 502, endToEndHeaders(reply)).end(content);
   }

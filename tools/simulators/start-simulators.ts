@@ -20,7 +20,7 @@ export interface Simulators {
 }
 
 /** The keys that serverless.yml gives to the local functions. */
-const localKeys = { image: 'local-image-key', video: 'local-video-key' };
+export const localKeys = { image: 'local-image-key', video: 'local-video-key' };
 
 /** Starts both providers on one port: `/image`, `/video`, and `/control` to watch them and make them misbehave. */
 export async function startSimulators({

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { localKeys, type Simulators, startSimulators } from '../simulators/start-simulators.ts';
+import { audience, issuerName } from './addresses.ts';
+import { createTable } from './dynamodb.ts';
+import { queues } from './queues.ts';
+import { startS3 } from './s3.ts';
+import { type Sqs, startSqs } from './sqs.ts';
+
+interface Settings {
+  dynamodb: Promise<{ url: string; stop: () => Promise<void> }>;
+  tableName: string;
+  bucketName: string;
+  /** How long a simulated task stays in each of its states. */
+  tickMs: number;
+}
+
+interface Parts {
+  /** By which functions find the parts. Whose tokens they accept is up to the tool. */
+  environment: Record<string, string>;
+  s3: Awaited<ReturnType<typeof startS3>>;
+  s3Directory: string;
+  sqs: Sqs;
+  simulators: Simulators;
+  stop: () => Promise<void>;
+}
+
+/** The stores and providers that functions of a tool use. Nothing is left of them when they are stopped. */
+export async function startParts({ dynamodb, tableName, bucketName, tickMs }: Settings): Promise<Parts> {
+  const s3Directory = await mkdtemp(join(tmpdir(), 'node-registry-parts-'));
+  const [table, s3, sqs, simulators] = await Promise.all([
+    dynamodb,
+    startS3(0, s3Directory, bucketName),
+    startSqs(0, queues),
+    startSimulators({ tickMs }),
+  ]);
+  await createTable(table.url, tableName);
+  const environment = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
+    AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
+    AWS_ENDPOINT_URL_DYNAMODB: table.url,
+    AWS_ENDPOINT_URL_S3: s3.url,
+    TABLE_NAME: tableName,
+    BUCKET_NAME: bucketName,
+    TOKEN_ISSUER: issuerName,
+    TOKEN_AUDIENCE: audience,
+    TOKEN_JWKS_URL: `${issuerName}/.well-known/jwks.json`,
+    IMAGE_PROVIDER_URL: `${simulators.url}/image`,
+    IMAGE_PROVIDER_KEY: localKeys.image,
+    VIDEO_PROVIDER_URL: `${simulators.url}/video`,
+    VIDEO_PROVIDER_KEY: localKeys.video,
+    EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
+    NOTIFICATION_QUEUE_URL: sqs.queueUrl('notifications'),
+  };
+  const stop = async () => {
+    await Promise.all([table, s3, sqs, simulators].map((part) => part.stop()));
+    await rm(s3Directory, { recursive: true, force: true });
+  };
+  return { environment, s3, s3Directory, sqs, simulators, stop };
+}
