@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   BatchGetItemCommand,
-  BatchWriteItemCommand,
   DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
-  TransactGetItemsCommand,
   type TransactWriteItem,
   TransactWriteItemsCommand,
   UpdateItemCommand,
@@ -140,33 +138,6 @@ describe('a plain write while a transaction runs', () => {
   });
 });
 
-describe('a BatchWriteItem while a transaction runs', () => {
-  const entries = (...pks: string[]) => pks.map((pk) => ({ PutRequest: { Item: key(pk) } }));
-  const write = (...pks: string[]) =>
-    client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: entries(...pks) } }));
-
-  test('writes the free items and returns the others as unprocessed', async () => {
-    const result = await during([touch('held'), touch('also held')], () =>
-      write('held', 'batched', 'also held'),
-    );
-
-    expect(result).toMatchObject({ UnprocessedItems: { [TableName]: entries('held', 'also held') } });
-    expect((await client.send(new GetItemCommand({ TableName, Key: key('batched') }))).Item).toBeDefined();
-  });
-
-  test('returns all items as unprocessed if none is free', async () => {
-    const result = await during([touch('held')], () => write('held'));
-
-    expect(result).toMatchObject({ UnprocessedItems: { [TableName]: entries('held') } });
-  });
-
-  test('passes unchanged if all items are free', async () => {
-    const result = await during([touch('held')], () => write('free', 'batched'));
-
-    expect(result).toMatchObject({ UnprocessedItems: {} });
-  });
-});
-
 describe('a transaction while another one runs', () => {
   test.each(transactions)('fails on an item that the running one %s', async (_, running) => {
     const errors = await during([touch('also held'), running], () =>
@@ -240,23 +211,6 @@ describe('a transaction while another one runs', () => {
     expect(second.$metadata.attempts).toBe(2);
     expect(Item?.times).toEqual({ N: '1' });
   });
-
-  test('fails on its items and succeeds on others, for a TransactGetItems too', async () => {
-    const get = (...pks: string[]) =>
-      client.send(
-        new TransactGetItemsCommand({
-          TransactItems: pks.map((pk) => ({ Get: { TableName, Key: key(pk) } })),
-        }),
-      );
-
-    expect(await during([touch('held')], () => get('free', 'held'))).toMatchObject({
-      name: 'TransactionCanceledException',
-      CancellationReasons: [{ Code: 'None' }, conflict],
-    });
-    expect(await during([touch('held')], () => get('free', 'also held'))).toMatchObject({
-      Responses: [{ Item: key('free') }, { Item: key('also held') }],
-    });
-  });
 });
 
 test.each([
@@ -297,7 +251,7 @@ test('returns the old item after a failed condition, in a plain write and in a t
   });
 });
 
-test.each(['PutItem', 'BatchWriteItem', 'TransactWriteItems', 'TransactGetItems'])(
+test.each(['PutItem', 'TransactWriteItems'])(
   'answers a malformed %s with the error of the embedded store',
   async (operation) => {
     const headers = {
@@ -310,7 +264,7 @@ test.each(['PutItem', 'BatchWriteItem', 'TransactWriteItems', 'TransactGetItems'
       const response = await fetch(url, { method: 'POST', headers, body });
       return [response.status, await response.text()];
     };
-    for (const body of ['{', '{}', 'null', '{"TransactItems":[{}]}', '{"RequestItems":5}']) {
+    for (const body of ['{', '{}', 'null', '{"TransactItems":[{}]}']) {
       const [status, text] = await ask(proxy.url, body);
 
       expect([status, text]).toEqual(await ask(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), body));

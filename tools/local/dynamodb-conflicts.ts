@@ -1,16 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startDynamoDb } from './dynamodb.ts';
-import {
-  type Action,
-  type Attributes,
-  batchEntries,
-  byTable,
-  readBatch,
-  readWrite,
-} from './dynamodb-actions.ts';
+import { type Action, type Attributes, readWrite } from './dynamodb-actions.ts';
 import { expressionIssue } from './dynamodb-expressions.ts';
-import { answer, fail } from './dynamodb-replies.ts';
+import { fail } from './dynamodb-replies.ts';
 import { rejectForeign } from './local-only.ts';
 import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 
@@ -49,9 +42,10 @@ export async function startStrictDynamoDb({
 }
 
 /**
- * Adds DynamoDB's transaction conflicts, and its rules of expressions, in front of a server that has none. While a TransactWriteItems runs, its items
- * are locked, including those that it only checks: another transaction with one of them is canceled, a plain write
- * fails, and a batch returns it as unprocessed. Plain reads never conflict. PartiQL is passed on as it is.
+ * Adds DynamoDB's transaction conflicts, and its rules of expressions, in front of a server that has none. While a
+ * TransactWriteItems runs, its items are locked, including those that it only checks: another transaction with one of
+ * them is canceled, and a plain write fails. Plain reads never conflict. What this service does not send is passed on
+ * as it is: BatchWriteItem, TransactGetItems, PartiQL.
  */
 export async function startConflicts(
   url: string,
@@ -66,8 +60,6 @@ class Conflicts {
   /** The items of the transactions that run, by table and key. */
   readonly #items = new Set<string>();
   readonly #tokens = new Set<string>();
-  readonly #keyNames = new Map<string, string[]>();
-
   readonly #onWrite: Options['onWrite'];
 
   constructor(transactionMs: number, onWrite: Options['onWrite']) {
@@ -84,51 +76,22 @@ class Conflicts {
       case 'UpdateItem':
       case 'DeleteItem':
         return this.#writeOne(request, response, origin);
-      case 'BatchWriteItem':
-        return this.#writeBatch(request, response, origin);
-      case 'TransactGetItems':
-        return this.#readTogether(request, response, origin);
       case 'TransactWriteItems':
         return this.#transact(request, response, origin);
-      case 'DeleteTable':
-        this.#keyNames.clear();
-        break;
+      default:
+        relay(await origin.send(request), response);
     }
-    relay(await origin.send(request), response);
   }
 
   async #writeOne(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
     const body = await readAll(request);
     const issue = expressionIssue(body);
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
-    const [isLocked] = await this.#areLocked(readWrite(body).actions, request, origin);
-    if (isLocked) return fail(response, 'TransactionConflictException', { message: conflictMessage });
+    if (this.#isLocked(body))
+      return fail(response, 'TransactionConflictException', { message: conflictMessage });
     const reply = await origin.send(request, { body });
     relay(reply, response);
     this.#report(reply.statusCode, body);
-  }
-
-  async #writeBatch(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
-    const body = await readAll(request);
-    const entries = readBatch(body);
-    const areLocked = await this.#areLocked(entries, request, origin);
-    if (!areLocked.includes(true)) return relay(await origin.send(request, { body }), response);
-    const locked = entries.filter((_, index) => areLocked[index]);
-    const free = entries.filter((_, index) => !areLocked[index]);
-    if (free.length === 0) return answer(response, 200, { UnprocessedItems: byTable(locked) });
-    const rest = { ...JSON.parse(body.toString()), RequestItems: byTable(free) };
-    const reply = await origin.send(request, { body: Buffer.from(JSON.stringify(rest)) });
-    const content = JSON.parse((await readAll(reply)).toString());
-    if (reply.statusCode !== 200) return answer(response, Number(reply.statusCode), content);
-    const unprocessed = [...batchEntries(content.UnprocessedItems), ...locked];
-    answer(response, 200, { ...content, UnprocessedItems: byTable(unprocessed) });
-  }
-
-  async #readTogether(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
-    const body = await readAll(request);
-    const areLocked = await this.#areLocked(readWrite(body).actions, request, origin);
-    if (areLocked.includes(true)) cancel(response, areLocked);
-    else relay(await origin.send(request, { body }), response);
   }
 
   async #transact(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
@@ -136,7 +99,7 @@ class Conflicts {
     const issue = expressionIssue(body);
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
     const { actions, token } = readWrite(body);
-    const names = await this.#name(actions, request, origin);
+    const names = actions.map(nameOf);
     // A client that lost the connection sends its transaction again while the first one still runs.
     if (token !== undefined && this.#tokens.has(token))
       return fail(response, 'TransactionInProgressException', { Message: inProgressMessage });
@@ -152,8 +115,8 @@ class Conflicts {
   }
 
   #report(status: number | undefined, body: Buffer): void {
-    if (status !== 200) return;
-    for (const { attributes } of readWrite(body).actions) this.#onWrite?.(attributes);
+    if (status !== 200 || !this.#onWrite) return;
+    for (const { attributes } of readWrite(body).actions) this.#onWrite(attributes);
   }
 
   /** Unlocks before the answer leaves, so no client meets the locks of a transaction that it knows has ended. */
@@ -168,33 +131,16 @@ class Conflicts {
     }
   }
 
-  async #areLocked(actions: readonly Action[], request: IncomingMessage, origin: Origin): Promise<boolean[]> {
+  #isLocked(body: Buffer): boolean {
     // Most writes meet no transaction, and need not be parsed.
-    if (this.#items.size === 0) return [];
-    const names = await this.#name(actions, request, origin);
-    return names.map((name) => this.#items.has(name));
-  }
-
-  /** One text for each item, by table and key. */
-  #name(actions: readonly Action[], request: IncomingMessage, origin: Origin): Promise<string[]> {
-    return Promise.all(
-      actions.map(async ({ table, attributes }) => {
-        const names = this.#keyNames.get(table) ?? (await readKeyNames(table, request, origin));
-        if (names.length > 0) this.#keyNames.set(table, names);
-        return JSON.stringify([table, ...names.map((name) => attributes[name])]);
-      }),
-    );
+    if (this.#items.size === 0) return false;
+    return readWrite(body).actions.some((action) => this.#items.has(nameOf(action)));
   }
 }
 
-/** The names of a table's key attributes; an empty list if the table does not exist. */
-async function readKeyNames(table: string, request: IncomingMessage, origin: Origin): Promise<string[]> {
-  const reply = await origin.send(request, {
-    headers: { 'x-amz-target': 'DynamoDB_20120810.DescribeTable' },
-    body: Buffer.from(JSON.stringify({ TableName: table })),
-  });
-  const { Table } = JSON.parse((await readAll(reply)).toString());
-  return (Table?.KeySchema ?? []).map(({ AttributeName }: { AttributeName: string }) => AttributeName);
+/** One text for each item. Every table of ours has these two keys. */
+function nameOf({ table, attributes: { pk, sk } }: Action): string {
+  return JSON.stringify([table, pk, sk]);
 }
 
 function cancel(response: ServerResponse, areLocked: readonly boolean[]): void {

@@ -4,12 +4,9 @@ import { crc32 } from 'node:zlib';
 
 /** As DynamoDB sends its errors: the type is in the body only, and clients verify a checksum if one is sent. */
 export function fail(response: ServerResponse, kind: string, content: object): void {
-  answer(response, 400, { __type: `com.amazonaws.dynamodb.v20120810#${kind}`, ...content });
-}
-
-export function answer(response: ServerResponse, status: number, content: object): void {
-  const body = Buffer.from(JSON.stringify(content));
-  response.writeHead(status, {
+  const error = { __type: `com.amazonaws.dynamodb.v20120810#${kind}`, ...content };
+  const body = Buffer.from(JSON.stringify(error));
+  response.writeHead(400, {
     'content-type': 'application/x-amz-json-1.0',
     'content-length': body.length,
     'x-amz-crc32': String(crc32(body)),

@@ -1,4 +1,4 @@
-import { type Action, type Attributes, readBatch, readWrite } from './dynamodb-actions.ts';
+import { type Action, type Attributes, readWrite } from './dynamodb-actions.ts';
 
 /** The units that DynamoDB gives one partition key in a second. */
 export const unitsPerSecond = { reads: 3000, writes: 1000 } as const;
@@ -21,11 +21,8 @@ interface Units {
   indexUnits: number;
 }
 
-const readOperations = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems']);
-const writeOperations = new Set([
-  ...['PutItem', 'UpdateItem', 'DeleteItem'],
-  ...['BatchWriteItem', 'TransactWriteItems'],
-]);
+const readOperations = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
+const writeOperations = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 
 /** Undefined for what is billed no units. */
 export function kindOf(operation: string): UnitKind | undefined {
@@ -35,8 +32,7 @@ export function kindOf(operation: string): UnitKind | undefined {
 
 export function targetsOf(operation: string, body: Buffer): Target[] {
   if (kindOf(operation) === 'reads') return readTargets(JSON.parse(body.toString()));
-  const actions = operation === 'BatchWriteItem' ? readBatch(body) : readWrite(body).actions;
-  return actions.map(targetOf);
+  return readWrite(body).actions.map(targetOf);
 }
 
 function targetOf({ table, attributes: { pk, sk } }: Action): Target {

@@ -134,27 +134,6 @@ export class Queue {
     this.#wake();
   }
 
-  changeVisibility(handle: string, seconds: number): void {
-    const message = this.#byHandle.get(handle);
-    if (!message || message.visibleAt <= this.#now())
-      throw new SqsRefusal('MessageNotInflight', 'The message is not in flight.');
-    message.visibleAt = this.#now() + seconds * 1000;
-    this.#wake();
-  }
-
-  attributes(): Record<string, string> {
-    const now = this.#now();
-    const all = [...this.#messages.values()];
-    const waiting = all.filter(({ visibleAt }) => visibleAt > now);
-    const inFlight = waiting.filter(({ handle }) => handle !== undefined).length;
-    return {
-      ApproximateNumberOfMessages: String(all.length - waiting.length),
-      ApproximateNumberOfMessagesNotVisible: String(inFlight),
-      ApproximateNumberOfMessagesDelayed: String(waiting.length - inFlight),
-      VisibilityTimeout: String(this.visibilitySeconds),
-    };
-  }
-
   #take(max: number, visibilitySeconds: number): Received[] {
     const now = this.#now();
     const inFlight = [...this.#messages.values()].filter(

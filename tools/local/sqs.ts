@@ -97,10 +97,10 @@ async function run(
   return action(queue, input, signal);
 }
 
+/** What this service and its event sources ask for. */
 type Action = (queue: Queue, input: JsonObject, signal: AbortSignal) => object | Promise<object>;
 
 const actions: Record<string, Action> = {
-  SendMessage: (queue, input) => send(queue, input),
   SendMessageBatch: (queue, input) => batch(input, (entry) => send(queue, entry)),
   ReceiveMessage: async (queue, input, signal) => ({
     Messages: await queue.receive(
@@ -112,11 +112,7 @@ const actions: Record<string, Action> = {
       signal,
     ),
   }),
-  DeleteMessage: (queue, input) => remove(queue, input),
   DeleteMessageBatch: (queue, input) => batch(input, (entry) => remove(queue, entry)),
-  ChangeMessageVisibility: (queue, input) => changeVisibility(queue, input),
-  ChangeMessageVisibilityBatch: (queue, input) => batch(input, (entry) => changeVisibility(queue, entry)),
-  GetQueueAttributes: (queue) => ({ Attributes: queue.attributes() }),
 };
 
 // Tab, line feed, carriage return, and the characters of XML.
@@ -141,12 +137,6 @@ function send(queue: Queue, input: JsonObject): object {
 
 function remove(queue: Queue, input: JsonObject): object {
   queue.remove(string(input, 'ReceiptHandle'));
-  return {};
-}
-
-function changeVisibility(queue: Queue, input: JsonObject): object {
-  const seconds = number(input, 'VisibilityTimeout', -1, 0, 43_200);
-  queue.changeVisibility(string(input, 'ReceiptHandle'), seconds);
   return {};
 }
 
