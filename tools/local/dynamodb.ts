@@ -42,17 +42,24 @@ function hiddenHost(): string {
   return process.platform === 'darwin' ? '127.0.0.1' : `127.${part()}.${part()}.${part()}`;
 }
 
+/** A client of the embedded DynamoDB, which takes any key. */
+export function localClient(endpoint: string): DynamoDBClient {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  return new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
+}
+
 /** Creates the table as it is deployed, unless it exists. */
-export async function createTable(url: string, tableName: string): Promise<void> {
-  const client = new DynamoDBClient({
-    endpoint: url,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+export async function createTable(
+  url: string,
+  tableName: string,
+  { keepsExpired = false } = {},
+): Promise<void> {
+  const client = localClient(url);
   const { TimeToLiveSpecification, ...definition } = await readTableDefinition();
   try {
     await client.send(new CreateTableCommand({ ...definition, TableName: tableName }));
-    await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }));
+    if (!keepsExpired)
+      await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }));
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
   } finally {

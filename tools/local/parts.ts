@@ -14,6 +14,8 @@ interface Settings {
   bucketName: string;
   /** How long a simulated task stays in each of its states. */
   tickMs: number;
+  /** Whether records outlive their time, because another clock than the server's counts. */
+  keepsExpired?: boolean;
 }
 
 interface Parts {
@@ -27,7 +29,8 @@ interface Parts {
 }
 
 /** The stores and providers that functions of a tool use. Nothing is left of them when they are stopped. */
-export async function startParts({ dynamodb, tableName, bucketName, tickMs }: Settings): Promise<Parts> {
+export async function startParts(settings: Settings): Promise<Parts> {
+  const { dynamodb, tableName, bucketName, tickMs, keepsExpired = false } = settings;
   const s3Directory = await mkdtemp(join(tmpdir(), 'node-registry-parts-'));
   const [table, s3, sqs, simulators] = await Promise.all([
     dynamodb,
@@ -35,7 +38,7 @@ export async function startParts({ dynamodb, tableName, bucketName, tickMs }: Se
     startSqs(0, queues),
     startSimulators({ tickMs }),
   ]);
-  await createTable(table.url, tableName);
+  await createTable(table.url, tableName, { keepsExpired });
   const environment = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',

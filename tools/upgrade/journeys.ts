@@ -18,6 +18,9 @@ export interface Step {
 
 const step = (run: Step['run']): Step => ({ run });
 const alone = (run: Step['run']): Step => ({ run, isAlone: true });
+/** A command of the operator. */
+const operator = (wordsOf: (state: State) => string[]): Step =>
+  step(async (actor, state) => void (await actor.admin(...wordsOf(state))));
 
 const owner = (state: State) => `owner-${state.id}`;
 const version = (state: State, label = '1.0.0') => ({ nodeId: String(state.node), version: label });
@@ -85,6 +88,11 @@ async function requireNoDownload(actor: Actor, state: State, label = '1.0.0'): P
   hold('a ban holds', found.downloadUrl === undefined, found);
 }
 
+async function requireExtraction(actor: Actor, state: State): Promise<void> {
+  const { host_node_extract_status: status } = await retrieved(actor, state);
+  hold('no extraction is lost', status === 'success', { status });
+}
+
 /** Published, and the event of its upload has been handled. */
 const publishActive = [
   begin,
@@ -110,6 +118,11 @@ async function index(actor: Actor, state: State): Promise<string> {
   const { DOWNLOAD_BASE_URL } = actor.stage.environment;
   const file = await fetch(`${DOWNLOAD_BASE_URL}/index/v1/nodes/${state.node}.json`);
   return file.status === 404 ? '' : file.text();
+}
+
+async function requireIndexed(actor: Actor, state: State): Promise<void> {
+  const file = await index(actor, state);
+  hold('no download is lost', file.includes('downloadUrl'), file);
 }
 
 const paidBody = (state: State) => ({ prompt: `for ${state.marker}`, model: 'vidq2-turbo', duration: 1 });
@@ -184,12 +197,12 @@ function requireNotifications(actor: Actor, state: State): void {
   }
 }
 
+async function usedBy(actor: Actor, { user }: State): Promise<{ tasks: number; credits: number }> {
+  return (await actor.admin<{ used: { tasks: number; credits: number } }>('limit', 'show', `${user}`)).used;
+}
+
 async function requireLimit(actor: Actor, state: State, accepted: number): Promise<void> {
-  const { used } = await actor.admin<{ used: { tasks: number; credits: number } }>(
-    'limit',
-    'show',
-    String(state.user),
-  );
+  const used = await usedBy(actor, state);
   hold('limits are exact', used.tasks === accepted && used.credits === accepted, { used, accepted });
   const list = await actor.admin<{ credits: number }[]>('usage', 'list', '--user', String(state.user));
   const sum = list.reduce((total, { credits }) => total + credits, 0);
@@ -222,13 +235,11 @@ export const journeys: Record<string, readonly Step[]> = {
     step(requireDownload),
     handled,
     step(async (actor, state) => {
-      const { host_node_extract_status: status } = await retrieved(actor, state);
-      hold('no extraction is lost', status === 'success', { status });
+      await requireExtraction(actor, state);
       const path = hostNodePath(state);
       const { body } = await actor.call('update-host-node', { user: owner(state), path, body: {} });
       hold('no extraction is lost', body.function === 'load', body);
-      const file = await index(actor, state);
-      hold('no download is lost', file.includes('downloadUrl'), file);
+      await requireIndexed(actor, state);
     }),
   ],
   'uploads whose events were lost': [
@@ -246,8 +257,7 @@ export const journeys: Record<string, readonly Step[]> = {
     alone((actor) => actor.schedule('extract-host-nodes', 10)),
     step(async (actor, state) => {
       await handle(actor, state);
-      const { host_node_extract_status: status } = await retrieved(actor, state);
-      hold('no extraction is lost', status === 'success', { status });
+      await requireExtraction(actor, state);
       const { body } = await editNode(actor, state, {});
       hold('the latest version is named', body.latest_version?.version === '1.0.0', body);
     }),
@@ -270,8 +280,7 @@ export const journeys: Record<string, readonly Step[]> = {
   'a banned version': [
     ...publishActive,
     step(async (actor, state) => {
-      const file = await index(actor, state);
-      hold('no download is lost', file.includes('downloadUrl'), file);
+      await requireIndexed(actor, state);
       await actor.admin('node-version', 'ban', String(state.node), '1.0.0', '--reason', 'Steals keys');
     }),
     step(async (actor, state) => {
@@ -279,21 +288,14 @@ export const journeys: Record<string, readonly Step[]> = {
       const file = await index(actor, state);
       hold('a ban holds', !file.includes('downloadUrl'), file);
     }),
-    step(
-      async (actor, state) => void (await actor.admin('node-version', 'unban', String(state.node), '1.0.0')),
-    ),
+    operator(({ node }) => ['node-version', 'unban', `${node}`, '1.0.0']),
     step(async (actor, state) => {
       await requireDownload(actor, state);
-      const file = await index(actor, state);
-      hold('no download is lost', file.includes('downloadUrl'), file);
+      await requireIndexed(actor, state);
     }),
-    step(async (actor, state) => {
-      await actor.admin('node-version', 'flag', String(state.node), '1.0.0', '--reason', 'Look at it');
-    }),
+    operator(({ node }) => ['node-version', 'flag', `${node}`, '1.0.0', '--reason', 'Look at it']),
     step(requireDownload),
-    step(
-      async (actor, state) => void (await actor.admin('node-version', 'unflag', String(state.node), '1.0.0')),
-    ),
+    operator(({ node }) => ['node-version', 'unflag', `${node}`, '1.0.0']),
     step(requireDownload),
   ],
   'a banned node and publisher': [
@@ -302,16 +304,14 @@ export const journeys: Record<string, readonly Step[]> = {
       await publish(actor, state, { label: '1.1.0' });
       await upload(actor, state, await demoArchive('1.1.0'));
     }),
-    step(async (actor, state) => {
-      await actor.admin('node', 'ban', String(state.node), '--reason', 'Steals keys');
-    }),
+    operator(({ node }) => ['node', 'ban', `${node}`, '--reason', 'Steals keys']),
     step(async (actor, state) => {
       await requireNoDownload(actor, state);
       await publish(actor, state, { label: '1.2.0', accepted: [403, 404, 409] });
       await handle(actor, state);
       await requireNoDownload(actor, state, '1.1.0');
     }),
-    step(async (actor, state) => void (await actor.admin('node', 'unban', String(state.node)))),
+    operator(({ node }) => ['node', 'unban', `${node}`]),
     step(requireDownload),
     step(async (actor, state) => {
       // A sweep may have published the archive that the ban had stopped.
@@ -322,14 +322,12 @@ export const journeys: Record<string, readonly Step[]> = {
       }
       await requireDownload(actor, state, '1.1.0');
     }),
-    step(async (actor, state) => {
-      await actor.admin('publisher', 'ban', String(state.publisher), '--reason', 'Spam');
-    }),
+    operator(({ publisher }) => ['publisher', 'ban', `${publisher}`, '--reason', 'Spam']),
     step(async (actor, state) => {
       await requireNoDownload(actor, state, '1.1.0');
       await publish(actor, state, { label: '1.3.0', accepted: [403, 404, 409] });
     }),
-    step(async (actor, state) => void (await actor.admin('publisher', 'unban', String(state.publisher)))),
+    operator(({ publisher }) => ['publisher', 'unban', `${publisher}`]),
     step(async (actor, state) => void (await publish(actor, state, { label: '1.3.0' }))),
   ],
   'a revoked token': [
@@ -344,9 +342,7 @@ export const journeys: Record<string, readonly Step[]> = {
     step(async (actor, state) => {
       await publish(actor, { ...state }, { label: '2.0.0', token: String(state.leaked) });
     }),
-    step(async (actor, state) => {
-      await actor.admin('token', 'revoke', String(state.publisher), String(state.leakedId));
-    }),
+    operator(({ publisher, leakedId }) => ['token', 'revoke', `${publisher}`, `${leakedId}`]),
     step(async (actor, state) => {
       await publish(
         actor,
@@ -387,9 +383,7 @@ export const journeys: Record<string, readonly Step[]> = {
       await handle(actor, state);
     }),
     step(requireDownload),
-    step(async (actor, state) => {
-      await actor.admin('trust', 'remove', String(state.publisher), String(state.trust));
-    }),
+    operator(({ publisher, trust }) => ['trust', 'remove', `${publisher}`, `${trust}`]),
     step(async (actor, state) => {
       const token = actor.ciToken(String(state.repository));
       await publish(actor, state, { label: '1.1.0', token, accepted: [401, 403] });
@@ -444,11 +438,7 @@ export const journeys: Record<string, readonly Step[]> = {
       sweepSpending,
     ]),
     step(async (actor, state) => {
-      const { used } = await actor.admin<{ used: { tasks: number; credits: number } }>(
-        'limit',
-        'show',
-        String(state.user),
-      );
+      const used = await usedBy(actor, state);
       hold('limits are exact', used.credits === 74 && used.tasks === 1, used);
     }),
   ],

@@ -5,12 +5,13 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import {
   type AttributeValue,
   BatchWriteItemCommand,
-  DynamoDBClient,
+  type DynamoDBClient,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
 import type { S3Event } from 'aws-lambda';
 import { bundle } from '../../infra/bundle/build.ts';
 import type { Template } from '../../infra/plugins/framework.ts';
+import { localClient } from '../local/dynamodb.ts';
 import type { SigningKey } from '../local/issuer.ts';
 import { encodeEventKey } from '../local/s3-event-key.ts';
 import type { State } from './journeys.ts';
@@ -88,12 +89,7 @@ export async function writeBundles(folder: string, bundles: Record<string, strin
 }
 
 function clientOf({ environment }: Stage): DynamoDBClient {
-  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = environment;
-  return new DynamoDBClient({
-    endpoint: String(environment.AWS_ENDPOINT_URL_DYNAMODB),
-    region: 'us-east-1',
-    credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
-  });
+  return localClient(String(environment.AWS_ENDPOINT_URL_DYNAMODB));
 }
 
 export async function readStores(stage: Stage): Promise<Pick<Recording, 'table' | 'objects'>> {
@@ -114,22 +110,19 @@ export async function readStores(stage: Stage): Promise<Pick<Recording, 'table' 
   return { table, objects: await Promise.all(objects) };
 }
 
-/** JSON has no bytes. */
-function packed(item: Recording['table'][number]): Recording['table'][number] {
+/** JSON has no bytes: a recording has them in base64. */
+function withBytes(item: Recording['table'][number], convert: (bytes: unknown) => unknown) {
   const entries = Object.entries(item).map(([name, value]) => [
     name,
-    value.B ? { B: Buffer.from(value.B).toString('base64') } : value,
+    value.B ? { B: convert(value.B) } : value,
   ]);
   return Object.fromEntries(entries);
 }
 
-function unpacked(item: Recording['table'][number]): Recording['table'][number] {
-  const entries = Object.entries(item).map(([name, value]) => [
-    name,
-    value.B ? { B: Buffer.from(String(value.B), 'base64') } : value,
-  ]);
-  return Object.fromEntries(entries);
-}
+const packed = (item: Recording['table'][number]) =>
+  withBytes(item, (bytes) => Buffer.from(bytes as Uint8Array).toString('base64'));
+const unpacked = (item: Recording['table'][number]) =>
+  withBytes(item, (text) => Buffer.from(String(text), 'base64'));
 
 const maxBatch = 25;
 

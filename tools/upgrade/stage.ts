@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { verifyNotification } from '../../packages/registry-client/notification.ts';
 import { startStrictDynamoDb } from '../local/dynamodb-conflicts.ts';
@@ -29,15 +28,6 @@ const signingKey = `whsk_${Buffer.alloc(32, 'a key').toString('base64')}`;
 const publicKeys = readSigningKeys(signingKey).map(({ publicKey }) => publicKey);
 const [tableName, bucketName] = ['node-registry-prod', 'archives-of-the-tests'];
 
-/** The clock of the server is today's, and that of a recorded table isn't. */
-async function keepExpired(endpoint: string): Promise<void> {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
-  const TimeToLiveSpecification = { AttributeName: 'ttl', Enabled: false };
-  await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }));
-  client.destroy();
-}
-
 export async function startStage(key: SigningKey = createSigningKey()): Promise<Stage> {
   const notified: Stage['notified'] = [];
   const refused = new Set<string>();
@@ -52,7 +42,8 @@ export async function startStage(key: SigningKey = createSigningKey()): Promise<
   const [parts, issuer, receiver] = await Promise.all([
     startParts({
       dynamodb: startStrictDynamoDb({ onWrite: (attributes) => events.wrote(attributes) }),
-      ...{ tableName, bucketName, tickMs: 3_600_000 },
+      // A recorded table is as old as its recording.
+      ...{ tableName, bucketName, tickMs: 3_600_000, keepsExpired: true },
     }),
     startIssuer(0, key),
     startHttpServer(receive),
@@ -60,7 +51,6 @@ export async function startStage(key: SigningKey = createSigningKey()): Promise<
   const { s3, s3Directory, simulators } = parts;
   const events = new Events(parts.sqs);
   s3.onObjectCreated((event) => events.stored(event));
-  await keepExpired(String(parts.environment.AWS_ENDPOINT_URL_DYNAMODB));
   const keySet = `${issuer.url}/.well-known/jwks.json`;
   const environment: Record<string, string> = {
     ...parts.environment,
