@@ -8,6 +8,8 @@ import type { Count } from '../tools/capacity/journal.ts';
 /** What each call asks of the stores, counted on the wire and held to the goals. */
 
 const stores = await startCountedStores();
+// It loads the store's client, which finds the counted stores from now on.
+await import('./support/patience.ts');
 let counted: Counted[];
 
 beforeAll(async () => {

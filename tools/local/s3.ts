@@ -83,10 +83,9 @@ class S3 {
       throw new S3Error(403, 'AccessDenied', 'Access Denied');
     if (!this.#objects.hasBucket(target.bucket))
       throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist.');
-    const isListing = url.searchParams.get('list-type') === '2';
     switch (target.key === '' ? `${request.method} bucket` : request.method) {
       case 'GET bucket':
-        if (isListing && !url.searchParams.has('delimiter')) return this.#list(target, url.searchParams);
+        if (isListing(url.searchParams)) return this.#list(target, url.searchParams);
         break;
       case 'GET':
       case 'HEAD':
@@ -197,8 +196,7 @@ class S3 {
 
   #list({ bucket }: Target, query: URLSearchParams): Answer {
     const prefix = query.get('prefix') ?? '';
-    const token = query.get('continuation-token');
-    const after = token === null ? (query.get('start-after') ?? '') : decodeToken(token);
+    const after = Buffer.from(query.get('continuation-token') ?? '', 'base64url').toString();
     const max = Math.min(maxListed, Number(query.get('max-keys') ?? maxListed));
     const listed: { key: string; version: Version }[] = [];
     let isTruncated = false;
@@ -207,22 +205,16 @@ class S3 {
       if (isTruncated) break;
       listed.push(object);
     }
-    const encode = query.get('encoding-type') === 'url' ? encodeURIComponent : (text: string) => text;
     const contents = listed.map(({ key, version }) =>
       element('Contents', {
-        Key: encode(key),
+        Key: key,
         LastModified: version.lastModified,
         ETag: version.etag,
         Size: version.sizeBytes,
-        StorageClass: 'STANDARD',
       }),
     );
     const last = listed.at(-1);
     const fields = {
-      Name: bucket,
-      Prefix: encode(prefix),
-      KeyCount: listed.length,
-      MaxKeys: max,
       IsTruncated: isTruncated,
       ...(isTruncated && last && { NextContinuationToken: Buffer.from(last.key).toString('base64url') }),
     };
@@ -293,6 +285,12 @@ function targetOf(path: string, query: URLSearchParams): Target {
   return { bucket, key, versionId: query.get('versionId') ?? undefined };
 }
 
+/** Of all keys, page by page. */
+function isListing(query: URLSearchParams): boolean {
+  const others = ['delimiter', 'encoding-type', 'start-after'].filter((name) => query.has(name));
+  return query.get('list-type') === '2' && others.length === 0;
+}
+
 function isPublicRead({ method }: IncomingMessage, { key, versionId }: Target): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return isRead && versionId === undefined && publicPrefixes.some((prefix) => key.startsWith(prefix));
@@ -312,17 +310,16 @@ function partOf(range: string, sizeBytes: number): { start: number; end: number 
 interface Sums {
   sizeBytes: number;
   md5: Buffer;
-  sha1: Buffer;
   sha256: Buffer;
   crc32: Buffer;
 }
 
 async function store(request: IncomingMessage, file: string): Promise<Sums> {
-  const [md5, sha1, sha256] = [createHash('md5'), createHash('sha1'), createHash('sha256')];
+  const [md5, sha256] = [createHash('md5'), createHash('sha256')];
   let [sizeBytes, crc] = [0, 0];
   const measure = new Transform({
     transform(chunk: Buffer, _, done) {
-      for (const hash of [md5, sha1, sha256]) hash.update(chunk);
+      for (const hash of [md5, sha256]) hash.update(chunk);
       crc = crc32(chunk, crc);
       sizeBytes += chunk.length;
       done(null, chunk);
@@ -331,7 +328,7 @@ async function store(request: IncomingMessage, file: string): Promise<Sums> {
   await pipeline(request, measure, createWriteStream(file));
   const crcBytes = Buffer.alloc(4);
   crcBytes.writeUInt32BE(crc);
-  return { sizeBytes, md5: md5.digest(), sha1: sha1.digest(), sha256: sha256.digest(), crc32: crcBytes };
+  return { sizeBytes, md5: md5.digest(), sha256: sha256.digest(), crc32: crcBytes };
 }
 
 /** All digests that the request states, in its headers or in its signed URL, must match the body. */
@@ -344,12 +341,12 @@ function checkSums(request: IncomingMessage, query: URLSearchParams, digest: str
     throw new S3Error(400, 'InvalidDigest', 'The Content-MD5 is not an MD5.');
   if (md5 !== undefined && md5 !== sums.md5.toString('base64'))
     throw new S3Error(400, 'BadDigest', 'The Content-MD5 is not that of the body.');
-  for (const name of ['crc32', 'crc32c', 'crc64nvme', 'sha1', 'sha256'] as const) {
-    const sum = stated(`x-amz-checksum-${name}`);
-    if (sum === undefined) continue;
-    if (name === 'crc32c' || name === 'crc64nvme')
+  for (const name of ['crc32c', 'crc64nvme', 'sha1'])
+    if (stated(`x-amz-checksum-${name}`) !== undefined)
       throw new S3Error(501, 'NotImplemented', `The local S3 does not compute ${name}.`);
-    if (sum !== sums[name].toString('base64'))
+  for (const name of ['crc32', 'sha256'] as const) {
+    const sum = stated(`x-amz-checksum-${name}`);
+    if (sum !== undefined && sum !== sums[name].toString('base64'))
       throw new S3Error(400, 'BadDigest', `The ${name} is not that of the body.`);
   }
 }
@@ -393,10 +390,6 @@ async function send(
   if (body === undefined || typeof body === 'string' || request.method === 'HEAD' || body.start === body.end)
     return void response.end(typeof body === 'string' ? body : undefined);
   await pipeline(createReadStream(body.file, { start: body.start, end: body.end - 1 }), response);
-}
-
-function decodeToken(token: string): string {
-  return Buffer.from(token, 'base64url').toString();
 }
 
 function xml(name: string, fields: Record<string, unknown>, more = ''): string {
