@@ -1,4 +1,5 @@
 import { runInNewContext } from 'node:vm';
+import { parseObject } from '../../lib/json.ts';
 
 /**
  * Reads and sends the examples of an `.http` file. It knows as much of the format as docs/examples uses, which editors
@@ -79,7 +80,7 @@ export async function* sendExamples({ variables, examples }: HttpFile): AsyncGen
     const response = {
       status: answer.status,
       headers: Object.fromEntries(answer.headers),
-      parsedBody: parseJson(text),
+      parsedBody: parseObject(text),
     };
     context.response = response;
     if (name !== undefined)
@@ -117,14 +118,6 @@ function checkExpectation(expectation: string, context: Record<string, unknown>)
 function evaluate(expression: string, context: Record<string, unknown>): unknown {
   try {
     return runInNewContext(expression, context);
-  } catch {
-    return undefined;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parseObject } from '../../lib/json.ts';
 import { listen } from '../processes/ports.ts';
 
 interface Claim {
@@ -66,12 +67,7 @@ async function hold(file: string): Promise<Claim> {
 /** Undefined if no stack was there, or if another program wrote the file. */
 async function readOwner(file: string): Promise<Owner | undefined> {
   const content = await readFile(file, 'utf8').catch(() => '');
-  try {
-    const owner = JSON.parse(content);
-    return typeof owner === 'object' ? owner : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseObject(content) as Owner | undefined;
 }
 
 /** Another program may listen on the port of a stack that was killed. A stack under load may be silent for long. */

@@ -1,3 +1,5 @@
+import { parseObject } from '../../lib/json.ts';
+
 const maxBytes = 4096;
 const kinds = ['UpdateExpression', 'ConditionExpression'] as const;
 
@@ -5,10 +7,13 @@ type Expressions = Partial<Record<(typeof kinds)[number], string>> & {
   ExpressionAttributeNames?: Record<string, string>;
 };
 
+type Request = Expressions & { TransactItems?: Record<string, Expressions>[] };
+
 /** DynamoDB's message for a write whose expressions it rejects and the embedded server accepts. */
 export function expressionIssue(body: Buffer): string | undefined {
   if (body.length <= maxBytes && !body.includes('":""')) return undefined;
-  const { TransactItems = [], ...plain } = readRequest(body);
+  // An unreadable request has no expression: the server behind this one rejects it.
+  const { TransactItems = [], ...plain }: Request = parseObject(body.toString()) ?? {};
   const parts = [plain, ...TransactItems.flatMap((item) => Object.values(item))];
   return parts.map(issueOf).find((issue) => issue !== undefined);
 }
@@ -18,13 +23,4 @@ function issueOf({ ExpressionAttributeNames = {}, ...expressions }: Expressions)
   if (long) return `Invalid ${long}: Expression size has exceeded the maximum allowed size;`;
   const [nameless] = Object.entries(ExpressionAttributeNames).find(([, name]) => name === '') ?? [];
   return nameless && `ExpressionAttributeNames contains invalid value: Empty attribute name for ${nameless}`;
-}
-
-/** An unreadable request has no expression. The server behind this one rejects it. */
-function readRequest(body: Buffer): Expressions & { TransactItems?: Record<string, Expressions>[] } {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return {};
-  }
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isObject } from '../../lib/json.ts';
+import { isObject, parseObject } from '../../lib/json.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { InvalidNotification, verifyNotification } from '../../packages/registry-client/notification.ts';
 import { localEnvironment } from './addresses.ts';
@@ -54,20 +54,11 @@ function checkSignature(headers: IncomingHttpHeaders, body: string, keys: string
 
 /** The image provider calls a state status. Both providers may nest their fields. */
 function subjectOf(body: string): Pick<Received, 'task' | 'state' | 'media'> {
-  const content = parse(body);
+  const content = parseObject(body) ?? {};
   const about = isObject(content.data) ? { ...content, ...content.data } : content;
   return {
     task: String(about.task_id ?? about.id ?? 'unknown'),
     state: String(about.state ?? about.status ?? 'unknown'),
     ...(Array.isArray(about.media) && typeof about.media[0] === 'string' && { media: about.media[0] }),
   };
-}
-
-function parse(body: string): Record<string, unknown> {
-  try {
-    const content: unknown = JSON.parse(body);
-    return isObject(content) ? content : {};
-  } catch {
-    return {};
-  }
 }

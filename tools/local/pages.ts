@@ -117,11 +117,8 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
   if (`${url.pathname}/` === referencePath)
     return void response.writeHead(301, { location: referencePath }).end();
-  const folder = url.pathname.slice(0, url.pathname.lastIndexOf('/') + 1);
-  const route =
-    routes[`${request.method} ${url.pathname}`] ??
-    routes[`${request.method} ${folder}*`] ??
-    (url.pathname.startsWith('/index/') ? routes[`${request.method} /index/*`] : undefined);
+  const [, folder] = url.pathname.split('/');
+  const route = routes[`${request.method} ${url.pathname}`] ?? routes[`${request.method} /${folder}/*`];
   if (!route) return void response.writeHead(404).end();
   const page = await route(request, url);
   if (page) await sendPage(request, response, page);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { isObject } from '../../lib/json.ts';
+import { parseObject } from '../../lib/json.ts';
 
 /** One request that the API answered, as the home page shows it. */
 export interface LoggedRequest {
@@ -66,8 +66,7 @@ export function loggedRequest(exchange: Exchange): LoggedRequest {
 }
 
 function errorIn(received: string): Pick<LoggedRequest, 'code' | 'message' | 'details'> {
-  const body = parse(received);
-  if (!isObject(body)) return {};
+  const body = parseObject(received) ?? {};
   const details = Array.isArray(body.details) ? body.details.slice(0, maxDetails) : [];
   return {
     ...(typeof body.error === 'string' && { code: body.error }),
@@ -88,14 +87,5 @@ function callerOf(authorization: string | undefined, sent: string): string {
 
 function claimsOf(token = ''): Record<string, unknown> {
   const [, claims = ''] = token.split('.');
-  const parsed = parse(Buffer.from(claims, 'base64url').toString());
-  return isObject(parsed) ? parsed : {};
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parseObject(Buffer.from(claims, 'base64url').toString()) ?? {};
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, parseObject } from '../../lib/json.ts';
 import { startHttpServer } from '../processes/http-server.ts';
 import { localOnly } from './local-only.ts';
 import { Queue, SqsRefusal } from './sqs-queue.ts';
@@ -71,14 +71,6 @@ function found(queues: ReadonlyMap<string, Queue>, name: string): Queue {
   return queue;
 }
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new SqsRefusal('SerializationException', 'The body is not JSON.');
-  }
-}
-
 async function run(
   queues: ReadonlyMap<string, Queue>,
   request: IncomingMessage,
@@ -88,9 +80,10 @@ async function run(
   const body = await text(request);
   if (!/^AWS4-HMAC-SHA256 Credential=[^,]*\/sqs\/aws4_request, /.test(authorization))
     throw new SqsRefusal('MissingAuthenticationToken', 'The request must be signed for sqs.');
-  const input = parsed(body);
+  const input = parseObject(body);
+  if (!input) throw new SqsRefusal('SerializationException', 'The body is not a JSON object.');
   const action = actions[String(target).replace('AmazonSQS.', '')];
-  if (!action || !isObject(input)) throw new SqsRefusal('InvalidAction', `Unknown target ${target}.`);
+  if (!action) throw new SqsRefusal('InvalidAction', `Unknown target ${target}.`);
   const name = new URL(string(input, 'QueueUrl')).pathname.split('/').at(-1) ?? '';
   const queue = found(queues, name);
   if (queue.faults.isDown) throw new SqsRefusal('ServiceUnavailable', 'The queue is down.');

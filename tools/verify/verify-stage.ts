@@ -2,6 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ZipFile } from 'yazl';
+import { parseObject } from '../../lib/json.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 
 /*
@@ -158,11 +159,7 @@ async function send(
   };
   const response = await fetch(url, { method, headers, ...json, signal: AbortSignal.timeout(35_000) });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: isJson(text) ? JSON.parse(text) : {} };
-}
-
-function isJson(text: string): boolean {
-  return /^[[{]/.test(text);
+  return { status: response.status, headers: response.headers, body: parseObject(text) ?? {} };
 }
 
 /** The version once it is active, or as it is after a minute. */
