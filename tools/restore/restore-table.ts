@@ -91,18 +91,20 @@ async function look(aws: Aws, stage: Stage, restoreTime: string): Promise<Kept> 
   const { Tags } = await aws.call<{ Tags: Kept['tags'] }>('dynamodb', 'list-tags-of-resource', {
     ResourceArn: table.TableArn,
   });
-  const { EventSourceMappings } = await aws.call<{ EventSourceMappings: Mapping[] }>(
-    'lambda',
-    'list-event-source-mappings',
-    table.LatestStreamArn === undefined ? {} : { EventSourceArn: table.LatestStreamArn },
-  );
   return {
     restoreTime,
     table,
     tags: Tags.filter(({ Key }) => !Key.startsWith('aws:')),
-    mappings: table.LatestStreamArn === undefined ? [] : EventSourceMappings,
+    mappings: table.LatestStreamArn === undefined ? [] : await mappingsOf(aws, table.LatestStreamArn),
     done: [],
   };
+}
+
+async function mappingsOf(aws: Aws, EventSourceArn: string): Promise<Mapping[]> {
+  const listed = aws.call<{ EventSourceMappings: Mapping[] }>('lambda', 'list-event-source-mappings', {
+    EventSourceArn,
+  });
+  return (await listed).EventSourceMappings;
 }
 
 async function stopWriters(aws: Aws, stage: Stage, kept: Kept): Promise<void> {
@@ -237,14 +239,10 @@ async function startStream(aws: Aws, { table: TableName, print }: Stage, kept: K
   if (StreamSpecification?.StreamEnabled !== true) return;
   if ((await whenActive(aws, TableName)).StreamSpecification?.StreamEnabled !== true)
     await patiently(aws, 'dynamodb', 'update-table', { TableName, StreamSpecification });
-  const { LatestStreamArn: EventSourceArn } = await whenActive(aws, TableName);
-  const { EventSourceMappings } = await aws.call<{ EventSourceMappings: Mapping[] }>(
-    'lambda',
-    'list-event-source-mappings',
-    { EventSourceArn },
-  );
+  const { LatestStreamArn: EventSourceArn = '' } = await whenActive(aws, TableName);
+  const existing = await mappingsOf(aws, EventSourceArn);
   for (const { FunctionArn, ...mapping } of kept.mappings) {
-    if (EventSourceMappings.some((it) => it.FunctionArn === FunctionArn)) continue;
+    if (existing.some((it) => it.FunctionArn === FunctionArn)) continue;
     const settings = Object.entries(mapping).filter(([name]) => ![...computed, ...states].includes(name));
     const { UUID } = await patiently<{ UUID: string }>(aws, 'lambda', 'create-event-source-mapping', {
       ...Object.fromEntries(settings),

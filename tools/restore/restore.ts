@@ -23,15 +23,12 @@ const command = createCommand({
 });
 
 function subcommand(name: string, summary: string) {
-  return command
-    .command(name)
-    .summary(summary)
-    .description(`${summary}.`)
-    .helpOption('-h, --help', 'Show help')
+  const added = createCommand({ name, summary })
     .requiredOption('--stage <NAME>', 'The stage')
     .requiredOption('--region <REGION>', 'Its region')
-    .option('--table <NAME>', 'Its table, if it is not node-registry-<stage>')
-    .exitOverride();
+    .option('--table <NAME>', 'Its table, if it is not node-registry-<stage>');
+  command.addCommand(added);
+  return added;
 }
 
 subcommand('copy', 'Restores the data to another table, where you check it')
