@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Worker } from 'node:worker_threads';
+import type { ResourceLimits, Worker } from 'node:worker_threads';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { runProgram } from '../../../tests/support/run-program.ts';
 import { extractInWorker } from '../extract-in-worker.ts';
 import { hostilePacks } from './hostile-packs.ts';
@@ -66,17 +66,55 @@ describe('a hostile pack in a thread of its own', () => {
     expect(megabytes).toBeLessThan(600);
   });
 
-  test('stops when its time is up, without a verdict, and its thread with it', async () => {
-    const threads: Worker[] = [];
-    const remember = (message: unknown) => threads.push((message as { worker: Worker }).worker);
+  const lost = (reason: string) => ({ status: 'interrupted', reason });
+  const outOfMemory = Object.assign(new Error(), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
+  const failed = {
+    status: 'failed',
+    reason: 'It was given up: reading it failed.',
+    nodes: [],
+    risks: [],
+    steps: 0,
+  };
+
+  test.each<[string, object, (thread: Worker) => unknown, number | undefined]>([
+    ['has no time left', lost('Reading it takes too long.'), () => {}, 1],
+    ['ends', lost('Reading it ended without a result.'), (thread) => thread.terminate(), undefined],
+    [
+      'has no memory left',
+      lost('Reading it needs too much memory.'),
+      (thread) => thread.emit('error', outOfMemory),
+      undefined,
+    ],
+    [
+      'meets an error of the evaluator',
+      { ...failed, notes: [`TypeError: ${'x'.repeat(289)}`] },
+      (thread) => thread.emit('error', new TypeError('x'.repeat(400))),
+      undefined,
+    ],
+  ])('leaves no thread and no timer of one that %s', async (_, result, end, milliseconds) => {
+    const threads: [Worker, ResourceLimits | undefined][] = [];
+    const remember = (message: unknown) => {
+      const { worker } = message as { worker: Worker };
+      threads.push([worker, worker.resourceLimits]);
+      process.nextTick(end, worker);
+    };
+    const [set, clear] = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'clearTimeout')];
     subscribe('worker_threads', remember);
-    const { status, reason } = await extractInWorker(filesOf('while True:\n    pass'), 'pack', 1).finally(
-      () => unsubscribe('worker_threads', remember),
+    const files = filesOf('while True:\n    pass');
+    const given = await extractInWorker(files, 'pack', milliseconds).finally(() =>
+      unsubscribe('worker_threads', remember),
+    );
+    const timers = set.mock.calls.flatMap(([, ms], at) =>
+      ms === (milliseconds ?? 60_000) ? [set.mock.results[at]] : [],
     );
 
-    expect([status, reason]).toEqual(['interrupted', 'Reading it takes too long.']);
+    expect(given).toEqual(result);
     // So one is called that has ended.
-    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    expect(threads.map(([{ threadId }]) => threadId)).toEqual([-1]);
+    const limits = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
+    expect(threads[0]?.[1]).toMatchObject(limits);
+    expect(clear.mock.calls).toContainEqual([timers[0]?.value]);
+    jest.restoreAllMocks();
   });
 
   test('returns the same result as without a thread', async () => {
