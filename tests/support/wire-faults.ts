@@ -65,8 +65,7 @@ export function revive(): void {
 
 /** From now on, plans take effect. */
 export async function injectFaults(): Promise<{ stop: () => void }> {
-  await retryAtOnce(dynamodb);
-  await retryAtOnce(s3());
+  await retryAtOnce();
   const name = 'wireFaults';
   // The innermost step: the call has become a request, and its answer has not been read yet.
   const options = { step: 'deserialize', priority: 'low', name } as const;
@@ -86,11 +85,9 @@ export function overTheWire<Result>(call: () => Promise<Result>): Promise<Result
   }).then(({ result }) => result);
 }
 
-/** The SDK would wait up to seconds before a retry, and there are thousands of faults. */
-async function retryAtOnce({
-  config,
-}: Pick<typeof dynamodb | ReturnType<typeof s3>, 'config'>): Promise<void> {
-  const backoff: unknown = Reflect.get(await config.retryStrategy(), 'retryBackoffStrategy');
+/** The S3 client would wait up to seconds before a retry, and there are thousands of faults. */
+async function retryAtOnce(): Promise<void> {
+  const backoff: unknown = Reflect.get(await s3().config.retryStrategy(), 'retryBackoffStrategy');
   if (typeof backoff !== 'object' || backoff === null) throw new Error('The SDK has changed how it retries.');
   Object.assign(backoff, { computeNextBackoffDelay: () => 1 });
 }
