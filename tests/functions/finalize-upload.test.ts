@@ -4,11 +4,12 @@ import { handler } from '../../functions/finalize-upload.ts';
 import { findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { activate } from '../../lib/registry/finalizing.ts';
-import { dueWork } from '../../lib/store/due.ts';
+import { dueShards, dueWork } from '../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
 import { seed } from '../../tools/local/seed.ts';
+import { stopDate } from '../support/clock.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedNode } from '../support/registry.ts';
@@ -326,6 +327,22 @@ describe('the logged result of an upload', () => {
     const outcomes = loggedLines.map((line) => JSON.parse(line).outcome);
     expect(outcomes).toEqual(['published', 'published_before']);
   });
+});
+
+test('sweeps in every shard the versions that have waited for a minute to six hours', async () => {
+  stopDate();
+  const ago = (seconds: number) => ({ S: new Date(Date.now() - 1000 * seconds).toISOString() });
+  const asked: unknown[] = [];
+  intercept(dynamodb, ({ input, send }) => {
+    asked.push(input.ExpressionAttributeValues);
+    return send();
+  });
+  await handler({ source: 'aws.events' } as Parameters<typeof handler>[0], context);
+
+  const period = { ':bound0': ago(6 * 3600), ':bound1': ago(60) };
+  const shards = dueShards('uploads').map((shard) => ({ ':partition': { S: shard }, ...period }));
+  expect(asked).toHaveLength(16);
+  expect(asked).toEqual(expect.arrayContaining(shards));
 });
 
 async function* brokenOff(beginning: Buffer): AsyncGenerator<Buffer> {
