@@ -153,6 +153,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       [404, 'publisher_not_found', 'a publisher that does not exist', { publisherId: 'nobody' }],
       [409, 'node_id_taken', 'an id that differs from a known one in punctuation', { nodeId: 'my_node' }],
       [409, 'node_id_taken', 'an id that also differs in case', { nodeId: 'MY.NODE' }],
+      [409, 'node_id_taken', 'an id with more punctuation', { nodeId: 'my-_.node' }],
       [409, 'node_id_taken', 'a node that is withdrawn', { nodeId: 'gone' }],
       [
         413,

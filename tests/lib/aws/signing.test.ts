@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { environmentCredentials } from '../../../lib/aws/signing.ts';
+import { environmentCredentials, serviceHost } from '../../../lib/aws/signing.ts';
 
 const before = { ...process.env };
 
@@ -30,3 +30,9 @@ test.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
     );
   },
 );
+
+// https://docs.amazonaws.cn/en_us/aws/latest/userguide/endpoints-Ningxia.html
+test('names a host of AWS, and one in China by the domain of its own', () => {
+  expect(serviceHost('s3', 'eu-west-1')).toBe('s3.eu-west-1.amazonaws.com');
+  expect(serviceHost('ssm', 'cn-northwest-1')).toBe('ssm.cn-northwest-1.amazonaws.com.cn');
+});
