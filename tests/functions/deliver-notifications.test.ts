@@ -439,14 +439,6 @@ describe('the schedule', () => {
     expect(queue.bodies).toHaveLength(1);
   });
 
-  test('finds stored notifications that were never sent, ten minutes later', async () => {
-    const written = await writeNotification(receiver.url);
-    await runQueue(async () => undefined);
-    const { pending_since } = await storedNotification(written);
-
-    expect(Date.parse(String(pending_since)) - Date.parse(written.at)).toBe(600_000);
-  });
-
   test('begins no page that it could not end', async () => {
     const written = await writeNotification(receiver.url);
     await runQueue(async () => undefined);

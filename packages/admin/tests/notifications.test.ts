@@ -5,6 +5,7 @@ import { signingKeysKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { remove } from '../../../lib/store/write.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
+import { stopDate } from '../../../tests/support/clock.ts';
 import { beforeNext } from '../../../tests/support/intercept.ts';
 import {
   emptyOutbox,
@@ -39,8 +40,9 @@ describe('notification list', () => {
     expect(stdout).toMatch(/^ID +HOST +STATE +ATTEMPTS +LAST ERROR +GIVEN UP\n/);
     expect(stdout).toContain('169.254.169.254');
     expect(listed.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
-    expect(listed[0]).toMatchObject({ result: 'failed', attempts: 1, last_error: 'address_refused' });
-    expect(listed[0]).not.toHaveProperty('body');
+    const { pk: _, sk: __, body: ___, pending_shard: ____, ttl: _____, ...shown } = second;
+    const failed = { result: 'failed', attempts: 1, last_error: 'address_refused' };
+    expect(listed[0]).toEqual({ ...shown, ...failed, pending_since: expect.stringMatching(/Z$/) });
   });
 
   test('lists waiting notifications by the time of their next attempt, including those due tomorrow', async () => {
@@ -115,7 +117,15 @@ describe('notification retry', () => {
     await run();
     expect(await storedNotification(written)).toMatchObject({ result: 'failed', attempts: 8 });
 
+    stopDate(Date.now() + 60_000);
+    const { last_error: _, last_status: __, ...before } = await storedNotification(written);
     await admin('notification', 'retry', written.id);
+    expect(await storedNotification(written)).toMatchObject({
+      ...before,
+      ...{ result: 'pending', attempts: 0, pending_since: new Date().toISOString() },
+      ...{ pending_shard: written.pending_shard, ttl: Math.ceil(Date.now() / 1000) + 14 * 86_400 },
+      ...{ revision: Number(Object(before).revision) + 1, write_id: expect.any(String) },
+    });
     expect(await adminJson('notification', 'list')).toEqual([]);
     await run();
     expect(await storedNotification(written)).toMatchObject({ result: 'delivered', attempts: 1 });
@@ -162,7 +172,10 @@ describe('notification keys', () => {
     const public_keys = String(key?.publicKey);
 
     expect((await admin('notification', 'keys')).stdout).toBe(`${public_keys}\n`);
-    expect(await adminJson('notification', 'keys')).toMatchObject({ public_keys: [public_keys] });
+    expect(await adminJson('notification', 'keys')).toEqual({
+      public_keys: [public_keys],
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
     expect(public_keys).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
   });
 

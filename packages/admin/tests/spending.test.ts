@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
-import { callerName } from '../../../lib/caller.ts';
+import { callerHash, callerName } from '../../../lib/caller.ts';
 import { reserve } from '../../../lib/spend/reservation.ts';
 import { openUsage, usageName } from '../../../lib/spend/usage-records.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { newContext } from '../registry/administration.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { blockCaller, setLimits } from '../spend/terms.ts';
-import { usagePages } from '../spend/usage.ts';
-import { beforeNext } from '../../../tests/support/intercept.ts';
+import { findUsage, usagePages } from '../spend/usage.ts';
+import { beforeNext, intercept } from '../../../tests/support/intercept.ts';
 import { misbehave } from '../../../tests/support/proxies.ts';
 import { setFields } from '../../../tests/support/registry.ts';
 import { pay, spender, usageOf } from '../../../tests/support/spending.ts';
@@ -22,8 +22,12 @@ describe('limit set, show, list and clear', () => {
 
     expect(limits).toEqual({ credits_per_day: 100 });
     expect(await adminJson('limit', 'list')).toContainEqual({ user, limits });
+    await admin('caller', 'block', user, '--reason', 'leaked');
     await admin('limit', 'clear', user);
-    expect(await adminJson('limit', 'show', user)).toMatchObject({ limits: {} });
+    expect(await adminJson('limit', 'show', user)).toMatchObject({
+      limits: {},
+      blocked: { reason: 'leaked' },
+    });
   });
 
   test("shows today's use, and who changed the limits", async () => {
@@ -49,9 +53,13 @@ describe('limit set, show, list and clear', () => {
   });
 
   test('show a caller without the keys of the store', async () => {
-    const { history } = await adminJson('limit', 'show', await spender({ tasks_per_day: 5 }));
+    const user = await spender({ tasks_per_day: 5 });
+    const [at, actor] = [expect.stringMatching(/Z$/), expect.stringMatching(/./)];
 
-    expect(Object.keys(history[0])).toEqual(['at', 'actor', 'action', 'detail']);
+    expect(await adminJson('limit', 'show', user)).toEqual({
+      ...{ user, limits: { tasks_per_day: 5 }, used: { credits: 0, tasks: 0 }, running: 0 },
+      history: [{ at, actor, action: 'limit set', detail: 'tasks_per_day=5' }],
+    });
   });
 });
 
@@ -185,6 +193,16 @@ describe('reservations of running tasks', () => {
     });
     expect(await adminJson('limit', 'show', running)).toMatchObject({ used: { credits: 50 }, running: 1 });
     expect((await admin('usage', 'sweep')).stdout).toContain('Nothing had to be corrected.');
+    await leaveReserved(dead, 10);
+    const repair = intercept(dynamodb, ({ command, send }) => {
+      if (command === 'UpdateItemCommand') throw new Error('broken');
+      return send();
+    });
+    const { status, stdout } = await admin('usage', 'sweep', '--json');
+    repair();
+    const failed = { accounts: 1, failed: 1, is_left: false };
+    const found = [{ user: dead, found: 'error', error: expect.stringContaining('broken') }];
+    expect([status, JSON.parse(stdout)]).toEqual([1, { ...failed, found }]);
   });
 });
 
@@ -204,7 +222,10 @@ describe('the terms of a caller', () => {
 
 describe('usage list', () => {
   test('lists the records of a user, of a request and of a task', async () => {
-    const [user, other] = [await spender(), await spender()];
+    // Of the last of the sixteen lists of a day's callers.
+    let user = await spender();
+    while (!callerHash(`user:${user}`).startsWith('f')) user = await spender();
+    const other = await spender();
     await pay(user, 'relight-image', { headers: { 'x-request-id': `first-${user}` } });
     await pay(user, 'text-to-video', { headers: { 'x-request-id': `second-${user}` } });
     await pay(other, 'text-to-video');
@@ -219,6 +240,16 @@ describe('usage list', () => {
     expect(ids(await adminJson('usage', 'list', '--task', String(records[0]?.task_id)))).toContain(
       `first-${user}`,
     );
+    const [first] = await adminJson('usage', 'list', '--user', user);
+    const { at, task_id, ms } = records[0] ?? {};
+    expect(first).toEqual({
+      ...{ at, caller: user, operation: 'relightImage', request_id: `first-${user}` },
+      ...{ state: 'taken', credits: 1, is_exact: true, task_id, ms },
+    });
+    const day = first.at.slice(0, 10);
+    const period = { from: day, to: day, caller: `user:${user}` };
+    expect(await findUsage(period, {}, 2)).toEqual({ records, hasMore: false });
+    expect(await findUsage(period, {}, 1)).toEqual({ records: records.slice(0, 1), hasMore: true });
     expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe('No records match.\n');
   });
 });
@@ -261,7 +292,18 @@ describe('usage', () => {
     misbehave({ kind: 'status', status: 422 });
     await pay(user, 'relight-image');
 
-    expect(await adminJson('usage', '--user', user, '--by', 'operation,model')).toEqual([
+    const at = Date.now() - 86_400_000;
+    const attempt = { caller: `user:${user}`, at, id: randomUUID() };
+    const opened = { operation: 'extendVideo', requestId: 'r', keyHash: undefined, ceiling: 28 };
+    await openUsage(newContext(), { attempt, ...opened });
+    const from = new Date(at).toISOString().slice(0, 10);
+    const by = ['--by', 'operation,model'];
+
+    expect(await adminJson('usage', '--user', user, '--from', from, ...by)).toContainEqual({
+      group: { operation: 'extendVideo', model: '' },
+      ...{ tasks: 0, credits: 28, unknown: 1, refused: 0 },
+    });
+    expect(await adminJson('usage', '--user', user, ...by)).toEqual([
       {
         group: { operation: 'textToVideo', model: 'vidq2-turbo' },
         ...{ tasks: 2, credits: 40, unknown: 0, refused: 0 },

@@ -115,18 +115,6 @@ describe('a paid request whose caller gives an address, if notifications are rel
     expect(line.ticket_hash).toBe(task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16));
   });
 
-  test('records a request before it is sent', async () => {
-    const order: string[] = [];
-    intercept(dynamodb, async ({ input, send }) => {
-      const output = await send();
-      if (JSON.stringify(input).includes('TICKET#')) order.push(`stored, ${simulation.received.length} sent`);
-      return output;
-    });
-    await payRelayed(await spender());
-
-    expect(order).toEqual(['stored, 0 sent']);
-  });
-
   test('sends and counts nothing if the record cannot be stored, and leaves the key free', async () => {
     const user = await spender({ credits_per_day: 1000 });
     const remove = intercept(dynamodb, ({ input, send }) => {
@@ -155,14 +143,6 @@ describe('a paid request whose caller gives an address, if notifications are rel
     expect(simulation.received).toHaveLength(1);
     // The attempt to take the key.
     expect(requests).toEqual(['PutItemCommand']);
-  });
-
-  test('leaves a record that expires when the provider rejects it', async () => {
-    misbehave({ kind: 'status', status: 422 });
-    const { status } = await payRelayed(await spender());
-
-    expect(status).toBe(400);
-    expect(await storedTask(ticketSentTo('text-to-video').ticket)).toMatchObject({ sequence: 0 });
   });
 });
 

@@ -7,7 +7,7 @@ import { type Answer, runRequest } from '../../../lib/paid/run-request.ts';
 import type { BoughtTask } from '../../../lib/providers/exchange.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { stopDate, stopTimers } from '../../support/clock.ts';
+import { stopDate } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import '../../support/patience.ts';
@@ -254,28 +254,6 @@ describe('an idempotency claim', () => {
     ]);
   });
 
-  test('returns the paid result to the caller before the invocation ends, while the store hangs', async () => {
-    const { entered } = holdStore(put(3));
-    loggedLines.length = 0;
-    const answered = outcome(attempt({ key: 'hanging' }));
-    await entered;
-    jest.advanceTimersByTime(10_400);
-
-    expect(await answered).toBe(200);
-    expect(loggedLines.join('')).toContain('the store took too long');
-  });
-
-  test('delays an answer a little past the deadline, so that a slow store can still keep it', async () => {
-    const { entered, leave } = holdStore(put(3));
-    const answered = attempt({ key: 'slow' });
-    await entered;
-    jest.advanceTimersByTime(10_399);
-    leave();
-    await answered;
-
-    expect((await attempt({ key: 'slow' })).headers).toMatchObject(replayed);
-  });
-
   test('warns of nothing if every step is done', async () => {
     loggedLines.length = 0;
     await attempt({ key: 'quiet' });
@@ -305,16 +283,6 @@ describe('an idempotency claim', () => {
 
     expect((await again()).headers).toMatchObject(replayed);
   });
-
-  test('leaves no timer behind', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-    await attempt({ key: 'warm' });
-    const before = timers();
-    await Promise.all(Array.from({ length: 50 }, (_, index) => attempt({ key: `timer-${index}` })));
-
-    // The connections to the store have a few of their own.
-    expect(timers()).toBeLessThan(before + 5);
-  });
 });
 
 /** Work that says when it is entered, which is after its claim, and lasts until it is let out. */
@@ -340,17 +308,6 @@ function put(place: number): (command: string) => boolean {
     puts += 1;
     return puts === place;
   };
-}
-
-/** Lets a chosen command wait until it is let out. Meanwhile only the clock stands still, and the network goes on. */
-function holdStore(isHeld: (command: string) => boolean): Pick<ReturnType<typeof gate>, 'entered' | 'leave'> {
-  const { work, entered, leave } = gate();
-  intercept(dynamodb, async ({ command, send }) => {
-    if (isHeld(command)) await work();
-    return send();
-  });
-  stopTimers();
-  return { entered, leave };
 }
 
 /** Makes chosen commands fail, before or after they take effect. */

@@ -150,6 +150,7 @@ describe('a request with participants', () => {
     await timed(run([{ name: 'key', succeed: keep }]));
 
     expect(isKept).toBe(isInTime);
+    expect(loggedLines.join().includes('the store took too long')).toBe(!isInTime);
   });
 
   test('adds all participants to the response, and stores no momentary headers', async () => {

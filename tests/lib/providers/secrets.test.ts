@@ -81,30 +81,3 @@ test('never includes an image in an error response to a proxy request', () => {
   expect(errors.length).toBeGreaterThan(60);
   expect(errors.filter(({ text }) => text.includes(String(secrets.image)))).toEqual([]);
 });
-
-test('logs the provider, the payment state and the credits of a proxy request', () => {
-  const lines = loggedLines.map((line) => JSON.parse(line));
-
-  expect(lines).toContainEqual(
-    expect.objectContaining({
-      event: 'request',
-      function: 'textToVideo',
-      status: 200,
-      provider: 'video',
-      provider_payment: 'taken',
-      provider_status: 200,
-      provider_ms: expect.any(Number),
-      credits: 20,
-    }),
-  );
-  expect(lines).toContainEqual(
-    expect.objectContaining({
-      function: 'relightImage',
-      status: 502,
-      code: 'provider_credentials',
-      provider: 'image',
-      provider_payment: 'refused',
-      provider_status: 401,
-    }),
-  );
-});
