@@ -1,17 +1,20 @@
-import type { Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
-import { describeError, log } from '../log.ts';
-import { dueShard, dueWork, notDue } from '../store/due.ts';
-import type { Changes, Clause } from '../store/items.ts';
-import { nodeKey, nodeVersionKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
-import { untilWritten } from '../store/send.ts';
-import { checking, transact, update, updating } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
-import { latestOf, shownVersion } from './node-versions.ts';
-import { forgetPending } from './publishing-limits.ts';
-import { type NodeRecord, type NodeVersionRecord, nodeRecord, nodeVersionRecord } from './records.ts';
-import { maxRefusals, type PendingReason, pending, readUpload } from './upload-state.ts';
+import type { Context } from '../context.ts';
+import { describeError, log, note } from '../log.ts';
+import type { StatusReasonCode } from '../schemas/node-version.ts';
+import type { Changes, Clause } from '../store/items.ts';
+import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { update } from '../store/write.ts';
+import { pending } from './node-versions.ts';
+import {
+  credentialRecord,
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  publisherRecord,
+} from './records.ts';
 
 /*
  * What happens to a version once it is registered. *Listed* means that it is in the index `pending`, the list of
@@ -21,13 +24,90 @@ import { maxRefusals, type PendingReason, pending, readUpload } from './upload-s
  *     │  ▲ claim, then refuse                        latest_version moves, then the version leaves the
  *     └──┘ or release; or block                      finalizer's shards
  *
- * Each arrow is one function and one conditional write: the second of two that take it finds its condition failed,
- * changes nothing, and reads again what the upload is. A finalizer that dies between two arrows leaves a listed version,
- * which the next event or sweep takes further.
+ * Each arrow is one function (`complete` is in pending-versions.ts) and one conditional write: the second of two that take it
+ * finds its condition failed, changes nothing, and reads again what the upload is. A finalizer that dies between two arrows
+ * leaves a listed version, which the next event or sweep takes further.
  *
  * Checking an archive takes up to minutes, and each use of a signed URL is an event. So one finalizer at a time checks for
  * an upload, and after some refusals its URL is used up.
  */
+
+/** Why a version stays pending, for a program and for its publisher. */
+interface PendingReason {
+  status_reason_code: StatusReasonCode;
+  status_reason: string;
+}
+
+type FoundUpload =
+  | { state: 'awaited'; version: NodeVersionRecord }
+  | { state: 'blocked'; reason?: PendingReason }
+  | { state: 'unknown' | 'superseded' | 'published_before' | 'refused_before' | 'in_progress' };
+
+/** A person who puts a corrected archive to the same URL gets these tries; then a publish makes a new URL. */
+const maxRefusals = 5;
+
+/** Decides by one read what an upload is, for a finalizer that found this object under its key. */
+export async function readUpload(
+  context: Context,
+  upload: Upload,
+  finalizer: string,
+  objectVersion?: string,
+): Promise<FoundUpload> {
+  const [versionItem, node] = await get(
+    context,
+    nodeVersionKey(upload.nodeId, upload.version),
+    nodeKey(upload.nodeId),
+  );
+  const version = nodeVersionRecord(versionItem);
+  if (version?.id !== upload.versionId) return { state: 'unknown' };
+  const { publisher_id, node_id, token_id, trust_id, status } = version;
+  note({ publisher_id, node_id, version: version.version, token_id, trust_id });
+  if (status !== pending && version.upload_id === undefined) return { state: 'published_before' };
+  if (version.upload_id !== upload.uploadId) return { state: 'superseded' };
+  if (status !== pending) return { state: 'blocked' };
+  const reason = await findObstacle(context, version, nodeRecord(node));
+  if (reason) return { state: 'blocked', reason };
+  if (isRefused(version, objectVersion)) return { state: 'refused_before' };
+  const { checked_by = finalizer, checked_until = 0 } = version;
+  if (checked_by !== finalizer && checked_until > Date.now()) return { state: 'in_progress' };
+  return { state: 'awaited', version };
+}
+
+/** Whether this object was rejected, or the URL that it came by is used up. */
+function isRefused({ refused_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
+  if (objectVersion === undefined) return false;
+  return refused_objects.includes(objectVersion) || refused_objects.length >= maxRefusals;
+}
+
+/** The reason that keeps a version from becoming active, regardless of its archive. */
+async function findObstacle(
+  context: Context,
+  { publisher_id, token_hash = '', trust_id }: NodeVersionRecord,
+  node: NodeRecord | undefined,
+): Promise<PendingReason | undefined> {
+  const [publisherItem, credentialItem] = await get(
+    context,
+    publisherKey(publisher_id),
+    trust_id === undefined
+      ? personalAccessTokenKey(publisher_id, token_hash)
+      : trustKey(publisher_id, trust_id),
+  );
+  const publisher = publisherRecord(publisherItem);
+  if (!publisher || publisher.banned) return pendingBecause('publisher_banned', 'The publisher is banned.');
+  if (!node || node.status === 'NodeStatusDeleted')
+    return pendingBecause('node_deleted', 'The node is withdrawn.');
+  if (node.status === 'NodeStatusBanned') return pendingBecause('node_banned', 'The node is banned.');
+  const credential = credentialRecord(credentialItem);
+  if (credential && credential.revoked_at === undefined) return undefined;
+  return trust_id === undefined
+    ? pendingBecause('token_revoked', 'The token that this version was published with is revoked.')
+    : pendingBecause('trust_revoked', 'The publisher no longer trusts the workflow that published it.');
+}
+
+function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {
+  const remedy = 'Once that has changed, publish this version again.';
+  return { status_reason_code, status_reason: `The archive was not published: ${sentence} ${remedy}` };
+}
 
 interface PublishedArchive {
   key: string;
@@ -129,63 +209,4 @@ async function change(
     ...clauses,
   ]);
   return written;
-}
-
-/** Finishes a version that is no longer pending: updates the node's latest_version, and hands it on to extraction. */
-export async function complete(context: Context, nodeId: string, version: string): Promise<void> {
-  const versionKey = nodeVersionKey(nodeId, version);
-  await untilWritten(context, async () => {
-    const [versionItem, nodeItem] = await get(context, versionKey, nodeKey(nodeId));
-    const record = nodeVersionRecord(versionItem);
-    const shard = record?.pending_shard;
-    if (!record || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
-    const [isMoved] = await Promise.all([
-      moveLatest(context, record, nodeRecord(nodeItem)),
-      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
-    ]);
-    if (!isMoved) return undefined;
-    const isDue = record.host_node_extract_status === 'pending';
-    const listing = isDue
-      ? { pending_shard: dueShard('host-nodes', shard), pending_since: new Date().toISOString() }
-      : notDue;
-    await update<NodeVersionRecord>(context, versionKey, listing, [
-      ['id', '=', record.id],
-      ['status', '=', record.status],
-      ['pending_shard', '=', shard],
-    ]);
-    return true;
-  });
-}
-
-/**
- * False if the latest version moved while this was decided, or this version or its node changed its status. Edits of
- * one moment that fit alone can leave a node without room for another latest version; it keeps the one that it has.
- */
-async function moveLatest(
-  context: Context,
-  version: NodeVersionRecord,
-  node: NodeRecord | undefined,
-): Promise<boolean> {
-  if (node?.status !== 'NodeStatusActive') return true;
-  const latest = node.latest_version;
-  if (latestOf(latest ? [latest, version] : [version]) !== version) return true;
-  const seen: Clause<NodeRecord> = latest
-    ? [['latest_version', 'id'], '=', latest.id]
-    : ['latest_version', 'absent'];
-  const failed = await transact(context, [
-    // The copy must not go back behind an extraction that ended meanwhile.
-    checking<NodeVersionRecord>(version, [
-      ['status', '=', version.status],
-      ['host_node_extract_status', '=', version.host_node_extract_status],
-    ]),
-    updating<NodeRecord>(node, { latest_version: shownVersion(version) }, [
-      ['status', '=', 'NodeStatusActive'],
-      seen,
-    ]),
-  ]).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
-    log('warn', 'latest_version_too_large', { node_id: version.node_id, version: version.version });
-    return [];
-  });
-  return failed.length === 0;
 }

@@ -11,6 +11,8 @@ import { type NodeVersionRecord, type ShownVersion, shownFields } from './record
 
 export const maxVersionBytes = 120_000;
 
+export const pending: NodeVersionStatus = 'NodeVersionStatusPending';
+
 /** A version as callers see it. The address of the archive is composed here, so that it can move. */
 export function nodeVersionView(version: ShownVersion): NodeVersion {
   const { archive_key, provenance } = version;

@@ -1,10 +1,17 @@
 import type { Context } from '../context.ts';
-import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
-import type { DueKey } from '../store/due.ts';
-import { keyOf } from '../store/keys.ts';
-import { readBatches } from '../store/read.ts';
+import type { StatusReasonCode } from '../schemas/node-version.ts';
+import { ApiError } from '../errors.ts';
+import { log } from '../log.ts';
+import { type DueKey, dueShard, dueWork, notDue } from '../store/due.ts';
+import type { Clause } from '../store/items.ts';
+import { keyOf, nodeKey, nodeVersionKey } from '../store/keys.ts';
+import { get, readBatches } from '../store/read.ts';
+import { untilWritten } from '../store/send.ts';
+import { checking, transact, update, updating } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
-import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
+import { latestOf, pending, shownVersion } from './node-versions.ts';
+import { forgetPending } from './publishing-limits.ts';
+import { type NodeRecord, type NodeVersionRecord, nodeRecord, nodeVersionRecord } from './records.ts';
 
 /**
  * A version with work that is due: from its publish until its finalizer is done with it, and then until its host nodes
@@ -53,8 +60,6 @@ export async function readListedVersions(
   return listed.sort((a, b) => b.since.localeCompare(a.since));
 }
 
-const pending: NodeVersionStatus = 'NodeVersionStatusPending';
-
 function listedVersion(record: NodeVersionRecord, since: string): ListedVersion {
   const { id, node_id: nodeId, version, status, status_reason, status_reason_code, upload_id } = record;
   const awaits =
@@ -69,4 +74,63 @@ function listedVersion(record: NodeVersionRecord, since: string): ListedVersion 
     awaits,
     archiveKey: record.archive_key,
   };
+}
+
+/** Finishes a version that is no longer pending: updates the node's latest_version, and hands it on to extraction. */
+export async function complete(context: Context, nodeId: string, version: string): Promise<void> {
+  const versionKey = nodeVersionKey(nodeId, version);
+  await untilWritten(context, async () => {
+    const [versionItem, nodeItem] = await get(context, versionKey, nodeKey(nodeId));
+    const record = nodeVersionRecord(versionItem);
+    const shard = record?.pending_shard;
+    if (!record || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
+    const [isMoved] = await Promise.all([
+      moveLatest(context, record, nodeRecord(nodeItem)),
+      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
+    ]);
+    if (!isMoved) return undefined;
+    const isDue = record.host_node_extract_status === 'pending';
+    const listing = isDue
+      ? { pending_shard: dueShard('host-nodes', shard), pending_since: new Date().toISOString() }
+      : notDue;
+    await update<NodeVersionRecord>(context, versionKey, listing, [
+      ['id', '=', record.id],
+      ['status', '=', record.status],
+      ['pending_shard', '=', shard],
+    ]);
+    return true;
+  });
+}
+
+/**
+ * False if the latest version moved while this was decided, or this version or its node changed its status. Edits of
+ * one moment that fit alone can leave a node without room for another latest version; it keeps the one that it has.
+ */
+async function moveLatest(
+  context: Context,
+  version: NodeVersionRecord,
+  node: NodeRecord | undefined,
+): Promise<boolean> {
+  if (node?.status !== 'NodeStatusActive') return true;
+  const latest = node.latest_version;
+  if (latestOf(latest ? [latest, version] : [version]) !== version) return true;
+  const seen: Clause<NodeRecord> = latest
+    ? [['latest_version', 'id'], '=', latest.id]
+    : ['latest_version', 'absent'];
+  const failed = await transact(context, [
+    // The copy must not go back behind an extraction that ended meanwhile.
+    checking<NodeVersionRecord>(version, [
+      ['status', '=', version.status],
+      ['host_node_extract_status', '=', version.host_node_extract_status],
+    ]),
+    updating<NodeRecord>(node, { latest_version: shownVersion(version) }, [
+      ['status', '=', 'NodeStatusActive'],
+      seen,
+    ]),
+  ]).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
+    log('warn', 'latest_version_too_large', { node_id: version.node_id, version: version.version });
+    return [];
+  });
+  return failed.length === 0;
 }

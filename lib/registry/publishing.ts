@@ -20,7 +20,7 @@ import { untilWritten } from '../store/send.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
 import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
-import { maxVersionBytes, versionFields, waitingForUpload } from './node-versions.ts';
+import { maxVersionBytes, pending, versionFields, waitingForUpload } from './node-versions.ts';
 import {
   nodeChanges,
   nodeClauses,
@@ -81,7 +81,7 @@ export async function registerVersion(context: Context, publication: Publication
       readPendingVersions(context, publisherId),
     ]);
     const { credential, publishing, node, existing } = standing;
-    if (existing && existing.status !== 'NodeVersionStatusPending') {
+    if (existing && existing.status !== pending) {
       await readAgain(context, existing);
       throw versionExists(existing);
     }
@@ -111,7 +111,7 @@ export async function findAwaitedUpload(
   { id }: NodeVersion,
 ): Promise<Upload | undefined> {
   const { existing } = await readStanding(context, publication);
-  if (!existing || existing.id !== id || existing.status !== 'NodeVersionStatusPending') return undefined;
+  if (!existing || existing.id !== id || existing.status !== pending) return undefined;
   return awaitedUpload(existing);
 }
 
@@ -191,7 +191,7 @@ function pendingVersion(
     node_id: node?.id ?? nodeId,
     publisher_id: publisherId,
     createdAt: existing?.createdAt ?? now,
-    status: 'NodeVersionStatusPending',
+    status: pending,
     ...waitingForUpload,
     host_node_extract_status: 'pending',
     ...(caller && { published_by: caller.userId }),

@@ -4,9 +4,35 @@ import { checkArchive } from '../archives/check-archive.ts';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
 import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
-import { activate, block, claim, complete, refuse, release } from '../registry/finalizing.ts';
+import { activate, block, claim, readUpload, refuse, release } from '../registry/finalizing.ts';
+import { complete } from '../registry/pending-versions.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
-import { readUpload, type UploadState } from '../registry/upload-state.ts';
+
+/** What an upload is for its version, and what a finalizer or a sweep reports about it. */
+export type UploadState =
+  /** The version does not exist. */
+  | 'unknown'
+  /** The version was published again, and waits for another upload. */
+  | 'superseded'
+  /** The version is banned, or its node, publisher or credential is not in good standing. */
+  | 'blocked'
+  /** The archive is the version's; `published` if this finalizer made it so. */
+  | 'published'
+  | 'published_before'
+  /** The version waits for this upload, but these bytes were rejected, or the URL is used up. */
+  | 'refused'
+  | 'refused_before'
+  /** Another finalizer checks an archive of this upload. */
+  | 'in_progress'
+  | 'awaited'
+  /** Awaited, and nothing lies under the key; a sweep reports which of the two it is. */
+  | 'missing'
+  | 'waiting'
+  | 'abandoned'
+  /** A sweep had no time for the check. */
+  | 'unvisited'
+  /** A sweep found an active version, and only its node's latest_version was left to do. */
+  | 'completed';
 
 /** After these, nothing under the object key is ever published. */
 const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before', 'superseded', 'unknown']);

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { findObject } from '../bucket/bucket.ts';
 import { stagingKey } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
-import { complete } from '../registry/finalizing.ts';
-import { type ListedVersion, readListedVersions } from '../registry/pending-versions.ts';
-import type { UploadState } from '../registry/upload-state.ts';
+import { complete, type ListedVersion, readListedVersions } from '../registry/pending-versions.ts';
+import { type UploadState, finalizeUpload } from './finalize-upload.ts';
 import { type DueKey, type Period, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
-import { finalizeUpload } from './finalize-upload.ts';
 
 interface ListedUpload extends ListedVersion {
   hasArrived: boolean;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as finalizing from '../../../lib/registry/finalizing.ts';
+import * as pendingVersions from '../../../lib/registry/pending-versions.ts';
 import { nodeVersionRecord } from '../../../lib/registry/records.ts';
-import { readUpload } from '../../../lib/registry/upload-state.ts';
 import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
 import { dueWork, notDue } from '../../../lib/store/due.ts';
 import type { Item } from '../../../lib/store/items.ts';
@@ -23,10 +23,10 @@ import { publish, storedVersion } from '../../support/uploads.ts';
 const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
 const tooLarge = { status_reason_code: 'archive_refused', status_reason: 'too large' } as const;
 const soon = () => ({ deadline: Date.now() + 10_000 });
-const found = (upload: Upload) => readUpload(soon(), upload, 'a finalizer');
+const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
 const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a finalizer', archive);
 const block = (upload: Upload) => finalizing.block(soon(), upload, tooLarge);
-const complete = ({ nodeId, version }: Upload) => finalizing.complete(soon(), nodeId, version);
+const complete = ({ nodeId, version }: Upload) => pendingVersions.complete(soon(), nodeId, version);
 
 beforeAll(async () => {
   await seed();

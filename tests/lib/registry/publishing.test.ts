@@ -5,7 +5,7 @@ import { latestOf } from '../../../lib/registry/node-versions.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../packages/admin/registry/tokens.ts';
-import { readUpload } from '../../../lib/registry/upload-state.ts';
+import { readUpload } from '../../../lib/registry/finalizing.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
