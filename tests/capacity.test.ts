@@ -14,7 +14,7 @@ let counted: Counted[];
 
 beforeAll(async () => {
   counted = await countCalls(stores);
-}, 240_000);
+});
 
 afterAll(() => stores.stop());
 

@@ -9,6 +9,7 @@ import { StatusReasonCode } from '../lib/schemas/node-version.ts';
 import { errorsOf } from '../tools/openapi/answers.ts';
 import { alarmTable, withAlarmTable } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
+import { runProgram } from './support/run-program.ts';
 
 /** Keeps functions, events, routes and documents in step with the code. */
 
@@ -45,6 +46,8 @@ function importsOf(file: string): { own: string[]; packages: string[] } {
     packages: specifiers.filter((name) => !name.startsWith('.')),
   };
 }
+
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 describe('a function of the service', () => {
   test.each(names)('gives %s its entry in serverless.yml, its sample event and its tests', (name) => {
@@ -337,7 +340,6 @@ describe('the documents', () => {
   });
 
   test.each(documents)('%s names only scripts that exist', (_, text) => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => String(name));
 
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
@@ -392,6 +394,18 @@ test('runs the gate in the GitHub workflow, which may only read the repository',
   expect(permissions).toEqual({ contents: 'read' });
   expect(steps.map(({ run }) => run).filter(Boolean)).toEqual(['.ci/run']);
   expect(existsSync('.ci/run')).toBe(true);
+});
+
+const tools = Object.entries<string>(scripts).flatMap(([name, script]) => {
+  const args = /^node (-r \S+ \S+)/.exec(script)?.[1];
+  return args === undefined ? [] : [[name, args.split(' ')] as const];
+});
+
+test.each(tools)('npm run %s explains itself instead of running, for --help', async (name, args) => {
+  const { status, stdout, stderr } = await runProgram(process.execPath, [...args, '--help']);
+
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(new RegExp(`^Usage: (?:npm (?:run )?)?${name} `));
 });
 
 test('package.json gives no license until the owner has chosen one', () => {

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
 import { digestFile, digestSources, isUpToDate, rememberBuild } from './up-to-date.ts';
 
@@ -91,5 +92,11 @@ async function removeOthers(paths: ReadonlySet<string>): Promise<void> {
 }
 
 if (import.meta.main) {
-  process.stdout.write(`The functions in dist/ are ${await buildFunctions()}.\n`);
+  const command = createCommand({
+    name: 'npm run build --',
+    summary: 'Bundles every function into dist/, as it is deployed, unless dist/ is up to date',
+  }).action(async () => {
+    process.stdout.write(`The functions in dist/ are ${await buildFunctions()}.\n`);
+  });
+  process.exitCode = await runCommand(command, process.argv.slice(2));
 }

@@ -6,7 +6,6 @@ import { acceptedWarnings, checkTemplate } from '../../infra/plugins/check-templ
 import { foldConditions } from '../../infra/plugins/fold-conditions.ts';
 import { flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
 import { rehearse } from '../../infra/plugins/rehearse.ts';
-import { runProgram } from '../support/run-program.ts';
 import { builtProject, packagedStage } from './packaging.ts';
 
 let folder: string;
@@ -124,15 +123,6 @@ describe('npm run rehearse', () => {
     });
     return { status, ...printed };
   }
-
-  test('explains itself instead of packaging', async () => {
-    const args = ['run', '--silent', 'rehearse', '--', '--help'];
-    const { status, stdout } = await runProgram('npm', args);
-
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/^Usage: npm run rehearse -- \[options\]/);
-    expect(stdout).not.toContain('resources');
-  });
 
   test.each([
     [['--stag', 'prod'], "Unknown option '--stag'. Did you mean --stage?"],

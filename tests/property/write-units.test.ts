@@ -160,5 +160,5 @@ describe('a caller at the limit of its account', () => {
       credits: ledger.reduce((sum, { credits }) => sum + credits, 0),
       tasks: ledger.length,
     });
-  }, 180_000);
+  });
 });

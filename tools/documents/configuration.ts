@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { variables } from '../../infra/parameters/variables.ts';
 import type { Variables } from '../../lib/config.ts';
+import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { withAlarmTable } from './alarms.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 
@@ -58,7 +59,13 @@ function table(heading: string[], rows: string[][]): string[] {
 }
 
 if (import.meta.main) {
-  await writeFile(file, await configurationDocument());
-  await writeFile(runbook, withAlarmTable(await readFile(runbook, 'utf8')));
-  process.stdout.write(`Wrote ${file} and the alarms of ${runbook}.\n`);
+  const command = createCommand({
+    name: 'npm run configuration --',
+    summary: `Writes ${file} and the alarms of ${runbook}`,
+  }).action(async () => {
+    await writeFile(file, await configurationDocument());
+    await writeFile(runbook, withAlarmTable(await readFile(runbook, 'utf8')));
+    process.stdout.write(`Wrote ${file} and the alarms of ${runbook}.\n`);
+  });
+  process.exitCode = await runCommand(command, process.argv.slice(2));
 }

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { findBreakingChanges, mayBreak } from './breaking-changes.ts';
 import { reasonOf } from './breaks.ts';
 import { loadContracts } from './contracts.ts';
@@ -7,28 +8,37 @@ import { lastRelease } from './last-release.ts';
 
 const file = 'docs/openapi.json';
 
-/** Writes the document, unless it would break callers without a reason or under the same major version. */
-const document = describeService(await loadContracts());
-const released = lastRelease(document) ?? document;
-const breaks = findBreakingChanges(released, document);
-const unexplained = breaks.filter(
-  (sentence) => !mayBreak(released, document) || reasonOf(sentence) === undefined,
-);
-process.stdout.write(
-  listing(
-    'Callers may break',
-    breaks.map((sentence) => `${sentence}: ${reasonOf(sentence) ?? 'no reason is given'}`),
-  ),
-);
-if (unexplained.length > 0) {
-  process.stderr.write(
-    `${file} was not changed. ${listing('Without a reason or a new major version', unexplained)}`,
+const command = createCommand({
+  name: 'npm run openapi --',
+  summary: `Writes ${file}, unless it would break callers without a reason or under the same major version`,
+}).action(writeDocument);
+
+const status = await runCommand(command, process.argv.slice(2));
+process.exitCode ||= status;
+
+async function writeDocument(): Promise<void> {
+  const document = describeService(await loadContracts());
+  const released = lastRelease(document) ?? document;
+  const breaks = findBreakingChanges(released, document);
+  const unexplained = breaks.filter(
+    (sentence) => !mayBreak(released, document) || reasonOf(sentence) === undefined,
   );
-  process.stderr.write(
-    'Keep what callers use, or give the reason in tools/openapi/breaks.ts and raise the major version in package.json.\n',
+  process.stdout.write(
+    listing(
+      'Callers may break',
+      breaks.map((sentence) => `${sentence}: ${reasonOf(sentence) ?? 'no reason is given'}`),
+    ),
   );
-  process.exitCode = 1;
-} else {
+  if (unexplained.length > 0) {
+    process.stderr.write(
+      `${file} was not changed. ${listing('Without a reason or a new major version', unexplained)}`,
+    );
+    process.stderr.write(
+      'Keep what callers use, or give the reason in tools/openapi/breaks.ts and raise the major version in package.json.\n',
+    );
+    process.exitCode = 1;
+    return;
+  }
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
   process.stdout.write(`Wrote ${file}.\n`);
 }

@@ -28,7 +28,7 @@ describe('a hostile pack', () => {
 
   beforeAll(async () => {
     results = await runPacks();
-  }, 180_000);
+  });
 
   test.each(hostilePacks.map(([kind]) => [kind]))(
     'ends in time, relative to a loop of the same run: %s',

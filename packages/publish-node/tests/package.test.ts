@@ -269,7 +269,7 @@ describe('the publish-node action', () => {
     expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('Packing 2 files')]);
     expect(run.steps).toEqual(['Build the command', 'Publish']);
     expect(run.outputs.status).toBe('dry_run');
-  }, 180_000);
+  });
 
   test('builds the command from its own source by default', async () => {
     const { runs, inputs, outputs } = parse(await readFile(action, 'utf8'));
