@@ -23,7 +23,11 @@ export function sentenceFor(error: unknown): string | undefined {
   return sentenceForBucket(error);
 }
 
-const unreachable = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'TimeoutError'];
+const unreachable = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'TimeoutError'],
+  // When the time of a request is up.
+  'AbortError',
+];
 
 /** Recognized by its fields: only two commands need the S3 client, and DynamoDB's own errors have a sentence already. */
 function sentenceForBucket(error: Error & { code?: unknown; $metadata?: unknown }): string | undefined {

@@ -4,7 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { commands } from '../commands.ts';
-import { describeTarget } from '../target.ts';
+import { sentenceFor } from '../faults.ts';
+import { chooseTarget, describeTarget } from '../target.ts';
 import { localAddress, ports } from '../../../tools/local/addresses.ts';
 import { admin } from '../../../tests/support/admin.ts';
 import { intercept } from '../../../tests/support/intercept.ts';
@@ -52,6 +53,22 @@ describe('a command line that is not understood', () => {
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain('token create <publisher> --label <TEXT>');
   });
+});
+
+test.each([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'TimeoutError', 'AbortError'],
+])('names the bucket in one sentence after %s', (reason) => {
+  const error = Object.assign(new Error('x'), { [reason.endsWith('Error') ? 'name' : 'code']: reason });
+
+  expect(sentenceFor(error)).toBe(
+    `The bucket ${process.env.BUCKET_NAME} cannot be reached: check the region (us-east-1) and the network, and try again.`,
+  );
+});
+
+test('asks before each command that stops the work of others', () => {
+  expect(Object.keys(commands).filter((name) => commands[name]?.impact)).toEqual([
+    ...['publisher ban', 'token revoke', 'trust remove', 'node ban', 'node-version ban', 'caller block'],
+  ]);
 });
 
 describe('--help', () => {
@@ -146,6 +163,21 @@ describe('the target of a command', () => {
     Object.assign(process.env, before);
 
     expect(described).toBe(description);
+  });
+
+  test('is the local stack without --region and --table, whatever the shell is signed in to', () => {
+    const before = { ...process.env };
+    const ours = {
+      AWS_ENDPOINT_URL_DYNAMODB: 'http://localhost:1',
+      AWS_ENDPOINT_URL_S3: 'http://localhost:2',
+    };
+    Object.assign(process.env, { AWS_PROFILE: 'work', AWS_SESSION_TOKEN: 'a session', ...ours });
+    chooseTarget(['node', 'show', 'x']);
+    const chosen = { ...process.env };
+    Object.assign(process.env, before);
+
+    expect([chosen.AWS_PROFILE, chosen.AWS_SESSION_TOKEN]).toEqual([undefined, undefined]);
+    expect(chosen).toMatchObject({ ...ours, AWS_REGION: 'us-east-1', TABLE_NAME: 'node-registry-local' });
   });
 
   test('names the target next to the result of a change', async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { runCommandLine } from '../command-line.ts';
 import { confirm } from '../../command-line/confirm.ts';
+import { table } from '../../command-line/table.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../../../tests/support/registry.ts';
 import { SilentServer } from '../../../tests/support/silent-server.ts';
@@ -103,12 +104,13 @@ describe('on a deployed table', () => {
     [['publisher', 'ban', 'acme'], 'bans the publisher "acme" with 2 nodes and 3 versions'],
     [['node', 'ban', 'second-node'], 'bans the node "second-node" of "acme" with 1 version'],
     [['node-version', 'ban', 'first-node', '1.0.0'], 'bans version 1.0.0 of "first-node", which is active'],
+    [['caller', 'block', 'someone'], 'stops all paid requests of someone'],
   ])('says what %j reaches, and does nothing without --yes', async (args, impact) => {
     const { status, stderr } = await run(...args, '--reason', 'A test');
 
     expect([status, stderr]).toEqual([
       2,
-      `In ${tableName()}, this ${impact}. Repeat it with --yes to do it. See npm run admin -- ${args[0]} ban --help\n`,
+      `In ${tableName()}, this ${impact}. Repeat it with --yes to do it. See npm run admin -- ${args.slice(0, 2).join(' ')} --help\n`,
     ]);
     expect((await adminJson('publisher', 'show', 'acme')).banned).toBe(false);
     expect((await adminJson('node-version', 'show', 'first-node', '1.0.0')).status).toMatch(/Active$/);
@@ -163,9 +165,22 @@ describe('confirm', () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const asked = confirm('Do it?', input, output);
-    input.end(typed);
+    if (typed === '') input.end();
+    else input.write(typed);
 
-    expect(await asked).toBe(answer);
+    // One that is not paused keeps the process alive.
+    expect([await asked, input.isPaused()]).toEqual([answer, true]);
     expect(String(output.read())).toContain('Do it? [y/N]');
   });
+});
+
+test('a table aligns its columns, shows an absent value as a dash, and no character that turns a line around', () => {
+  const rows = [
+    ['x', 1, undefined],
+    ['yy\u202E\u001b', 1000, ''],
+  ];
+
+  expect(table(['NAME', 'N', 'NOTE'], rows, { alignRight: [1] })).toBe(
+    'NAME     N  NOTE\nx        1  -\nyy    1000  -',
+  );
 });
