@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { parseAsWritten } from '../../lib/json.ts';
+import { requireNoOpenWrites } from './open-writes.ts';
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Answer>;
 
@@ -43,7 +44,8 @@ export async function invoke(handler: Handler, name: string, changes: Changes = 
   if (changes.isBase64Encoded !== undefined) event.isBase64Encoded = changes.isBase64Encoded;
   const { remainingMs = 29_000 } = changes;
   const context = { awsRequestId: 'an-invocation', getRemainingTimeInMillis: () => remainingMs } as Context;
-  const answer = await handler(event, context);
+  // The function's own deadline is a second before its limit.
+  const answer = await requireNoOpenWrites(remainingMs - 1000, () => handler(event, context));
   const text = answer.isBase64Encoded
     ? gunzipSync(Buffer.from(answer.body, 'base64')).toString()
     : answer.body;

@@ -13,6 +13,7 @@ import { registerVersion } from '../../lib/registry/publishing.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { encodeEventKey } from '../../tools/local/s3-event-key.ts';
 import { sampleEvent } from './invoke.ts';
+import { requireNoOpenWrites } from './open-writes.ts';
 import './patience.ts';
 import { storedItem } from './registry.ts';
 
@@ -60,7 +61,8 @@ export async function finalize(...uploads: Upload[]): Promise<void> {
 
 /** The invocations of one event and its retries have one id. */
 export async function finalizeAs(awsRequestId: string, ...uploads: Upload[]): Promise<void> {
-  await handler(eventOf(...uploads), { awsRequestId, getRemainingTimeInMillis: () => limitMs });
+  const invocation = { awsRequestId, getRemainingTimeInMillis: () => limitMs };
+  await requireNoOpenWrites(limitMs, () => handler(eventOf(...uploads), invocation));
 }
 
 /** A version as it is stored, with the download address that callers get. */
