@@ -68,7 +68,7 @@ describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
   });
 });
 
-test('asks nothing of the table and the parameters where nothing is packaged or deployed', async () => {
+test('asks nothing of the table and the parameters if nothing is packaged or deployed', async () => {
   const checked = framework('print', { stage: 'local' });
   new StageParameters(checked);
 

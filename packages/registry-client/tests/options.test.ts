@@ -236,7 +236,7 @@ describe('an image', () => {
     expect([...uploads.values()].map(({ size }) => size)).toEqual([1_000_001]);
   });
 
-  test('is put to where its upload is needed, and then the same request is made with the same key', async () => {
+  test('uploads what is needed, and then sends the same request with the same key', async () => {
     const large = Buffer.alloc(4_000_001, 'x');
     const digest = createHash('sha256').update(large).digest('hex');
     const upload_url = `https://bucket.example.com/images/${digest}?signed`;

@@ -170,7 +170,7 @@ describe('createPublicIndex', () => {
     ['timed_out', 'stands still', (stream) => Array.fromAsync(stream)],
     ['not_found', 'is gone', (stream) => Array.fromAsync(stream)],
     ['unreachable', 'fails', (stream) => Array.fromAsync(stream)],
-  ])('ends a download with %s, and its connection, where it %s', async (code, _, read) => {
+  ])('ends a download with %s, and its connection, if it %s', async (code, _, read) => {
     const closed = Promise.withResolvers<void>();
     const status = { not_found: 403, unreachable: 500 }[code] ?? 200;
     const endless = createServer((__, response) => {

@@ -213,7 +213,7 @@ describe('waiting for a task', () => {
     states.length = 0;
   });
 
-  test('asks more and more rarely, whatever is missing or lost, and tells each state once, without a token', async () => {
+  test('asks more and more rarely, also if one is missing or lost, and tells each state once, without a token', async () => {
     const said: (() => Answer)[] = [
       ...[() => json(404, {}), () => json(500, {}), () => 'lost' as const, () => 'silent' as const],
       ...[() => status('created'), () => json(404, {}), () => status('created'), () => status('success')],

@@ -151,7 +151,7 @@ let problems: string[];
     },
   );
 
-  test.each(['host-nodes.json', 'readme.json'])('tries again where %s cannot be read', async (file) => {
+  test.each(['host-nodes.json', 'readme.json'])('tries again if %s cannot be read', async (file) => {
     host.disturb = async (path) => (path.endsWith(file) ? 500 : undefined);
     await page.goto(`${host.url}#/nodes/whole`);
     const again = page.getByRole('button', { name: 'Try again' });
@@ -164,7 +164,7 @@ let problems: string[];
     expect(await page.locator('.notice.bad').count()).toBe(0);
   });
 
-  test.each([200, 500])('stays, whatever a node that was left says late: %i', async (late) => {
+  test.each([200, 500])('stays if a node that was left answers late: %i', async (late) => {
     const held = Promise.withResolvers<number | undefined>();
     host.disturb = async (path) => (path === nodePath('whole') ? held.promise : undefined);
     await page.goto(`${host.url}#/nodes/whole`);
