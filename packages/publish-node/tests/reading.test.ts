@@ -109,12 +109,18 @@ describe('publish-node', () => {
   });
 
   test('download writes the verified archive, and never over another file', async () => {
-    const { sha256, output, archive_bytes } = await report('download', 'blender');
+    const { node_version, ...shown } = await report('show', 'blender');
+    const { output, ...written } = await report('download', 'blender');
     const again = await report('download', 'blender');
+    const { downloadUrl: download_url, sha256: digest, size_bytes: archive_bytes } = node_version;
+    const said = { download_url, sha256: digest, archive_bytes };
+    const same = { exitCode: 0, publisher: 'demo', node: 'blender', version: '1.0.0' };
 
+    expect(shown).toMatchObject({ ...same, ...said, status: 'found' });
+    expect(written).toMatchObject({ ...same, ...said, status: 'downloaded' });
     expect(output).toBe('blender-1.0.0.zip');
-    expect(sha256).toMatch(/^[0-9a-f]{64}$/);
-    expect((await stat(join(folder, output))).size).toBe(archive_bytes);
+    const bytes = await readFile(join(folder, output));
+    expect([sha256(bytes), bytes.length]).toEqual([digest, archive_bytes]);
     expect(again).toMatchObject({
       exitCode: 2,
       message: expect.stringContaining(`${output} exists. Name a`),
