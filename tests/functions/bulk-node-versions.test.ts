@@ -179,6 +179,13 @@ describe('POST /bulk/nodes/versions', () => {
     });
   });
 
+  test('answers 503 if the store returned no version of any batch', async () => {
+    leaveOut(() => true);
+    const { status, body } = await fetchAll(pairsOf(200), 1500);
+
+    expect([status, body.error]).toEqual([503, 'unavailable']);
+  });
+
   describe('400 for the whole request', () => {
     test('rejects pairs that are too long to be repeated in the answer', async () => {
       const pairs = Array.from({ length: 4 }, () => ({ node_id: '"'.repeat(700_000), version: '1.0.0' }));
