@@ -202,11 +202,8 @@ test('notices an addition that is sent again', async () => {
 
 /** A machine whose clock is wrong by so much. */
 function startHost(storeUrl: string, skewMs: number) {
-  return startFunctionProcess(operations, {
-    ...process.env,
-    AWS_ENDPOINT_URL_DYNAMODB: storeUrl,
-    CLOCK_OFFSET_MS: String(offset + skewMs),
-  });
+  const environment = { ...process.env, AWS_ENDPOINT_URL_DYNAMODB: storeUrl };
+  return startFunctionProcess(operations, environment, offset + skewMs);
 }
 
 function killAtRandom(hosts: readonly Host[]): { stop: () => Promise<void> } {

@@ -5,8 +5,8 @@ import { fc } from '../support/properties.ts';
 import { Actor } from '../../tools/upgrade/actor.ts';
 import { type Source, sources } from '../../tools/upgrade/events.ts';
 import { journeys, marksOf, type State, type Step } from '../../tools/upgrade/journeys.ts';
-import { type Recording, writeBundles } from '../../tools/upgrade/recording.ts';
-import { type RunningRelease, runRelease } from '../../tools/upgrade/release.ts';
+import type { FunctionProcess } from '../../tools/processes/function-process.ts';
+import { type Recording, startRelease, writeBundles } from '../../tools/upgrade/recording.ts';
 import { requireSettled } from '../../tools/upgrade/settled.ts';
 import type { Stage } from '../../tools/upgrade/stage.ts';
 
@@ -15,7 +15,7 @@ export type Side = 'old' | 'new';
 /** Starts releases on stages, and ends them with the tests. */
 export class Releases {
   readonly #folder = mkdtemp(join(tmpdir(), 'node-registry-releases-'));
-  readonly #running: RunningRelease[] = [];
+  readonly #running: FunctionProcess[] = [];
   #count = 0;
 
   async start(
@@ -27,7 +27,7 @@ export class Releases {
   ): Promise<Actor> {
     this.#count += 1;
     const folder = await writeBundles(join(await this.#folder, String(this.#count)), bundles);
-    const running = runRelease(name, folder, { ...stage.environment, ...environment }, clockOffset);
+    const running = startRelease(name, folder, { ...stage.environment, ...environment }, clockOffset);
     this.#running.push(running);
     return new Actor(stage, running);
   }

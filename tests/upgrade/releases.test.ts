@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../tools/upgrade/actor.ts';
-import { moveClock } from '../../tools/upgrade/clock.ts';
+import { moveClock } from '../../tools/processes/clock.ts';
 import { sources } from '../../tools/upgrade/events.ts';
 import { journeys, marksOf } from '../../tools/upgrade/journeys.ts';
 import {

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { issueCiToken, issueToken } from '../local/issuer.ts';
 import { type EventRecord, type Source, sources } from './events.ts';
-import type { RunningRelease } from './release.ts';
+import type { FunctionProcess } from '../processes/function-process.ts';
 import type { Stage } from './stage.ts';
 
 export interface Request {
@@ -45,9 +45,9 @@ export function hold(rule: string, isHeld: boolean, found: unknown): asserts isH
 export class Actor {
   readonly stage: Stage;
   readonly name: string;
-  readonly #release: RunningRelease;
+  readonly #release: FunctionProcess;
 
-  constructor(stage: Stage, release: RunningRelease) {
+  constructor(stage: Stage, release: FunctionProcess) {
     this.stage = stage;
     this.name = release.name;
     this.#release = release;
@@ -119,7 +119,7 @@ export class Actor {
     });
   }
 
-  #invoke(invocation: Parameters<RunningRelease['invoke']>[0]): Promise<unknown> {
+  #invoke(invocation: Parameters<FunctionProcess['invoke']>[0]): Promise<unknown> {
     return this.stage.events.during(this.name, () => this.#release.invoke(invocation));
   }
 

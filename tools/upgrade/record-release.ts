@@ -15,10 +15,10 @@ import {
   type Recording,
   readStores,
   recordingFile,
+  startRelease,
   writeBundles,
   writeRecording,
 } from './recording.ts';
-import { runRelease } from './release.ts';
 import { startStage } from './stage.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -53,7 +53,7 @@ type Records = Pick<Recording, 'recordedAt' | 'key' | 'addresses' | 'table' | 'o
  */
 async function recordJourneys(folder: string): Promise<Records> {
   const stage = await startStage();
-  const running = runRelease(release.name, folder, stage.environment, 0);
+  const running = startRelease(release.name, folder, stage.environment, 0);
   const actor = new Actor(stage, running);
   const states: Recording['journeys'] = [];
   try {

@@ -14,6 +14,7 @@ import type { Template } from '../../infra/plugins/framework.ts';
 import { localClient } from '../local/dynamodb.ts';
 import type { SigningKey } from '../local/issuer.ts';
 import { encodeEventKey } from '../local/s3-event-key.ts';
+import { type FunctionProcess, startFunctions } from '../processes/function-process.ts';
 import type { State } from './journeys.ts';
 import type { Stage } from './stage.ts';
 
@@ -86,6 +87,17 @@ export async function writeBundles(folder: string, bundles: Record<string, strin
     await writeFile(join(folder, path), text);
   }
   return folder;
+}
+
+/** The bundles in a folder, which has one for each function. */
+export function startRelease(
+  name: string,
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+  clockOffset: number,
+): FunctionProcess {
+  const fileOf = (file: string) => join(folder, file, 'index.js');
+  return startFunctions({ name, fileOf, environment, clockOffset });
 }
 
 function clientOf({ environment }: Stage): DynamoDBClient {

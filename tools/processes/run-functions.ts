@@ -1,13 +1,12 @@
-// The process of one release: its functions and its administration, as their bundles have them
+// The program of function-process.ts: functions, and an administration, from the files that its calls name
 import { AsyncLocalStorage } from 'node:async_hooks';
 import http from 'node:http';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import { moveClock, runLater } from './clock.ts';
-import type { Invocation, Reply } from './release.ts';
+import type { Invocation, Reply } from './function-process.ts';
 
-const [folder = '', clockOffset] = process.argv.slice(2);
+const [clockOffset] = process.argv.slice(2);
 const running = new AsyncLocalStorage<string>();
 
 moveClock(Number(clockOffset));
@@ -23,8 +22,11 @@ http.request = ((...args: Parameters<typeof request>) => {
 // The bundles get the module itself, and what imports it here its copy.
 Object.assign(process.getBuiltinModule('node:http'), { request: http.request });
 
-async function invoke({ name, input, laterMs, limitMs }: Invocation): Promise<unknown> {
-  const module = await import(pathToFileURL(join(folder, name, 'index.js')).href);
+type Call = Invocation & { id: number; file: string };
+
+async function invoke({ name, file, input, isLoad, laterMs, limitMs }: Call): Promise<unknown> {
+  const module = await import(pathToFileURL(file).href);
+  if (isLoad) return undefined;
   if (name === 'admin') return module.runCommandLine(input);
   const end = performance.now() + limitMs;
   const context = {
@@ -34,12 +36,14 @@ async function invoke({ name, input, laterMs, limitMs }: Invocation): Promise<un
   return running.run(name, () => runLater(laterMs, () => module.handler(input, context)));
 }
 
-process.on('message', async ({ id, ...invocation }: Invocation & { id: number }) => {
-  const reply: Reply = await invoke(invocation).then(
-    (answer) => ({ id, answer }),
-    (error: unknown) => ({ id, error: inspect(error) }),
+process.on('message', async (call: Call) => {
+  const reply: Omit<Reply, 'id'> = await invoke(call).then(
+    (answer) => ({ answer }),
+    (error: unknown) => ({ error: inspect(error) }),
   );
-  process.send?.(reply);
+  const { user, system } = process.cpuUsage();
+  const used = { cpuMs: (user + system) / 1000, maxMegabytes: process.resourceUsage().maxRSS / 1024 };
+  process.send?.({ id: call.id, ...reply, used });
 });
 
 process.on('disconnect', () => process.exit());
