@@ -49,10 +49,12 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** The violations that axe finds, each with the element. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+/** The violations that axe finds outside these elements, each with the element. */
+export async function accessibilityProblems(page: Page, exclude: string[] = []): Promise<string[]> {
   await page.evaluate(await readFile(axePath, 'utf8'));
-  const { violations }: { violations: Violation[] } = await page.evaluate('axe.run()');
+  const { violations }: { violations: Violation[] } = await page.evaluate(
+    `axe.run(${JSON.stringify({ exclude })})`,
+  );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 300)} ${failureSummary}`),
   );
