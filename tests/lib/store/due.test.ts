@@ -256,9 +256,10 @@ describe('a sweep', () => {
     const other = Promise.withResolvers<void>();
     const { report } = await sweep({
       visitsAtOnce: 2,
-      visit: async ({ pk }) => {
-        if (pk === 'DUE#1') other.resolve();
+      visit: async (entry) => {
+        if (entry.pk === 'DUE#1') other.resolve();
         await other.promise;
+        await update<Task>(soon(), entry, notDue, present);
         return 'done';
       },
     });
