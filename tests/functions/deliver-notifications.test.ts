@@ -439,6 +439,21 @@ describe('the schedule', () => {
     expect(queue.bodies).toHaveLength(1);
   });
 
+  test('queues none that another run has listed for later', async () => {
+    const [one, other] = [await writeNotification(receiver.url), await writeNotification(receiver.url)];
+    await runQueue(async () => undefined);
+    for (const written of [one, other]) await makeDue(written);
+    const stop = intercept(dynamodb, async ({ command, input, send }) => {
+      if (command !== 'UpdateItemCommand' || !JSON.stringify(input).includes(one.pk)) return send();
+      stop();
+      await makeDue(one, 1000);
+      return send();
+    });
+    await handOver();
+
+    expect(queue.bodies).toEqual([JSON.stringify({ id: other.id, attempts: 0 })]);
+  });
+
   test('begins no page that it could not end', async () => {
     const written = await writeNotification(receiver.url);
     await runQueue(async () => undefined);

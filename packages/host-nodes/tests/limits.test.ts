@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Budget, LimitReached } from '../limits.ts';
 import { extract, nodeOf, resultOf } from './packs.ts';
 
 const listed = 'NODE_CLASS_MAPPINGS = {"A": type("A", (), {"FUNCTION": "f", "RETURN_TYPES": ()})}\n';
@@ -71,6 +72,12 @@ describe('the limits of a pack', () => {
 
     expect(extract('while True: pass').steps).toBe(3_000_001);
     expect(Math.floor((stepsOf(3) - stepsOf(2)) / 100)).toBe(3_000);
+  });
+
+  test('give a part no more steps than the pack has left', () => {
+    const budget = new Budget(10);
+
+    expect(() => budget.allow(100, () => budget.spend(11))).toThrow(LimitReached);
   });
 
   test('keep 80,000 characters of a node, 2,000,000 of all nodes, 50 notes, and 500 characters of a reason', () => {
