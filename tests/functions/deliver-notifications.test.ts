@@ -440,7 +440,9 @@ describe('the schedule', () => {
   });
 
   test('queues none that another run has listed for later', async () => {
-    const [one, other] = [await writeNotification(receiver.url), await writeNotification(receiver.url)];
+    const shard = { pending_shard: dueShard('notifications', '00') };
+    const one = await writeNotification(receiver.url, shard);
+    const other = await writeNotification(receiver.url, shard);
     await runQueue(async () => undefined);
     for (const written of [one, other]) await makeDue(written);
     const stop = intercept(dynamodb, async ({ command, input, send }) => {
