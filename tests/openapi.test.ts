@@ -7,7 +7,7 @@ import * as config from '../lib/config.ts';
 import { readNotification } from '../lib/notifications/provider-notification.ts';
 import { ErrorBody } from '../lib/schemas/error-body.ts';
 import { errorsOf } from '../tools/openapi/answers.ts';
-import { findBreakingChanges, mayBreak } from '../tools/openapi/breaking-changes.ts';
+import { findBreakingChanges, findDifferences, mayBreak } from '../tools/openapi/breaking-changes.ts';
 import { loadContracts } from '../tools/openapi/contracts.ts';
 import { describeService } from '../tools/openapi/document.ts';
 import { sampleIssues, sampleRequest } from '../tools/openapi/examples.ts';
@@ -377,6 +377,19 @@ describe('breaking changes', () => {
     change(copy);
 
     expect(findBreakingChanges(committed, copy)).toContainEqual(expect.stringContaining(sentence));
+  });
+
+  test('are listed apart from what callers gain', () => {
+    const copy = structuredClone(committed);
+    copy.components.schemas.ExtendVideoRequest.required = [];
+    Object.assign(at(copy, body).duration, { maximum: 9 });
+    delete extend(copy).responses[429];
+    const name = 'POST /proxy/video-provider/extend';
+
+    expect(findDifferences(committed, copy)).toEqual({
+      breaks: [`${name} no longer answers 429`],
+      widenings: [`${name} body.model is no longer required`, `${name} body.duration has a wider maximum`],
+    });
   });
 
   test('exclude an added field, optional header, request value or operation', () => {

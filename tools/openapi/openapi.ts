@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
-import { findBreakingChanges, mayBreak } from './breaking-changes.ts';
+import { findDifferences, mayBreak } from './breaking-changes.ts';
 import { reasonOf } from './breaks.ts';
 import { loadContracts } from './contracts.ts';
 import { describeService } from './document.ts';
@@ -19,10 +19,11 @@ process.exitCode ||= status;
 async function writeDocument(): Promise<void> {
   const document = describeService(await loadContracts());
   const released = lastRelease(document) ?? document;
-  const breaks = findBreakingChanges(released, document);
+  const { breaks, widenings } = findDifferences(released, document);
   const unexplained = breaks.filter(
     (sentence) => !mayBreak(released, document) || reasonOf(sentence) === undefined,
   );
+  process.stdout.write(listing('Callers gain', widenings));
   process.stdout.write(
     listing(
       'Callers may break',
