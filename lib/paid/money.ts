@@ -60,11 +60,9 @@ export class Money implements Participant {
     const { caller } = this.#spending;
     const { account, at } = this.#mustBeReserved;
     const isFirst = account[`tasks:${dayOf(at)}`] === 1;
-    await Promise.all([
-      openUsage(this.#context, this.#opened),
-      // The sweep lists the caller too, so this may fail.
-      isFirst && listDayCaller(this.#context, caller, at).catch(logUnlisted),
-    ]);
+    // The sweep lists the caller too, so this may fail.
+    const listed = isFirst ? listDayCaller(this.#context, caller, at).catch(logUnlisted) : undefined;
+    await openUsage(this.#context, this.#opened).finally(() => listed);
     this.#isRecorded = true;
     this.#sentAt = Date.now();
   }
