@@ -76,7 +76,7 @@ function listedVersion(record: NodeVersionRecord, since: string): ListedVersion 
   };
 }
 
-/** Finishes a version that is no longer pending: updates the node's latest_version, and hands it on to extraction. */
+/** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
 export async function complete(context: Context, nodeId: string, version: string): Promise<void> {
   const versionKey = nodeVersionKey(nodeId, version);
   await untilWritten(context, async () => {

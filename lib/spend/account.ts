@@ -102,7 +102,7 @@ export function counterName({ counter }: Counted, time: number) {
 
 /**
  * What an account leaves its caller, as the fields of draft-ietf-httpapi-ratelimit-headers: one member for each limit
- * that is set, and none where there is no limit.
+ * that is set.
  */
 export function rateLimitFields(account: AccountRecord, time = Date.now()): Record<string, string> {
   const limits = limitsOf(account.terms);

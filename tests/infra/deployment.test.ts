@@ -30,6 +30,7 @@ function framework(commands: string, { parameters = {}, stage = 'prod', config =
     }),
     classes: { Error },
   };
+  // Only what these plugins use: the real one cannot deploy without an account.
   return own as unknown as Framework;
 }
 

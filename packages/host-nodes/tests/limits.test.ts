@@ -22,7 +22,7 @@ function parses(characters: number): boolean {
   return extract({ '__init__.py': init, ...Object.fromEntries(files) }).status === 'success';
 }
 
-/** Files that nobody imports, of which only the last is risky. */
+/** Files that are never imported. Only the last one is risky. */
 function findsRisk(characters: number): boolean {
   const harmless = { 'a.py': '#eval'.padEnd(1_000_000), 'b.py': '#eval'.padEnd(1_000_000) };
   const { risks } = extract({
@@ -51,7 +51,7 @@ describe('the limits of a pack', () => {
   test.each<[limit: string, max: number, isWithin: (size: number) => boolean]>([
     ['characters of a file', 1_000_000, (size) => isRead('#'.repeat(size - listed.length))],
     ['characters of all code', 16_000_000, parses],
-    ['characters of code that nobody imports', 3_000_000, findsRisk],
+    ['characters of code that is never imported', 3_000_000, findsRisk],
     ['characters of a text', 1_000_000, (size) => isRead(`x = "a" * ${size}`)],
     ['characters of a regular expression', 500, (size) => matches(size, 600)],
     ['characters that one is matched with', 20_000, (size) => matches(1, size)],

@@ -128,7 +128,7 @@ describe('a call', () => {
     });
   });
 
-  test('asks once for its token, within 35 seconds, and tells the function that it is over', async () => {
+  test('asks once for its token, and aborts the request for it after 35 seconds', async () => {
     const heard: AbortSignal[] = [];
     const accessToken = (signal: AbortSignal) => {
       heard.push(signal);

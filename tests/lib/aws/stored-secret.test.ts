@@ -116,7 +116,7 @@ describe('a secret by reference', () => {
     expect(await key.read(soon())).toBe('there now');
   });
 
-  test('ends no function whose secret nobody has asked for yet', async () => {
+  test('does not end a function if a secret that no request has needed yet cannot be read', async () => {
     answer = { status: 500, content: {} };
     storedSecret('ssm:/unread');
     const other = storedSecret('ssm:/key');

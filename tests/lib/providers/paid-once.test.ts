@@ -12,7 +12,7 @@ const call = (key: string, remainingMs?: number): Promise<Result> =>
     ...(remainingMs !== undefined && { remainingMs }),
   });
 
-/** A silent provider costs each test this time, of which a busy machine needs much before sending. */
+/** Each test of a silent provider takes this long. A busy machine needs much of it before it sends. */
 const silentMs = 6000;
 const isSilent = (misbehavior: Misbehavior | undefined) =>
   misbehavior !== undefined && /^(?:stall|delay|trickle)$/.test(misbehavior.kind);
