@@ -162,11 +162,7 @@ export const registry = concern(() => ({
 }));
 
 export const publishing = concern(() => ({
-  MAX_PENDING_VERSIONS: variable(
-    count(100, 1000),
-    'maxPendingVersions',
-    'Versions of a publisher that may wait for their archives.',
-  ),
+  MAX_PENDING_VERSIONS: variable(count(100, 1000), 'maxPendingVersions', 'Pending versions per publisher.'),
   MAX_NEW_NODES_PER_DAY: variable(
     limit(),
     'maxNewNodesPerDay',

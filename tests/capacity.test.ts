@@ -70,6 +70,16 @@ describe('a registry call', () => {
     },
   );
 
+  test.each([
+    ['update node', 3],
+    ['update host node', 2],
+    ['a replay by its key', 1],
+    ['a state received', 2],
+    ['the last state received', 2],
+  ])('makes only so many round trips: %s, %i', (name, before) => {
+    for (const { rounds } of countsOf(name)) expect(rounds).toEqual({ before, after: 0 });
+  });
+
   test('writes one unit for a host node', () => {
     for (const { writes } of countsOf('update host node')) expect(writes).toBe(1);
   });

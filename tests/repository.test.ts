@@ -7,7 +7,7 @@ import type { Contract } from '../lib/contract.ts';
 import { errorCatalog } from '../lib/errors.ts';
 import { StatusReasonCode } from '../lib/schemas/node-version.ts';
 import { errorsOf } from '../tools/openapi/answers.ts';
-import { alarmTable, withAlarmTable } from '../tools/documents/alarms.ts';
+import { alarmList, withAlarmList } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
 import { runProgram } from './support/run-program.ts';
 
@@ -318,8 +318,8 @@ describe('the documents', () => {
     const runbook = readFileSync('docs/runbook.md', 'utf8');
     const linked = readFileSync('infra/template/alarms.ts', 'utf8').match(/(?<=\]\()#[\w-]+(?=\))/g) ?? [];
 
-    expect(withAlarmTable(runbook)).toBe(runbook);
-    expect(runbook).toContain(alarmTable());
+    expect(withAlarmList(runbook)).toBe(runbook);
+    expect(runbook).toContain(alarmList());
     expect(linked.length).toBeGreaterThan(4);
     expect(linked.filter((link) => !isReached('docs/runbook.md', link))).toEqual([]);
   });

@@ -113,7 +113,7 @@ export const parameters: Record<string, Parameter> = {
   ),
   archiveAdministratorArn: optional(
     shape(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
-    'Role that may delete archives; by default, none may.',
+    'Role that may change archives; by default, none may.',
   ),
   tracing: required(oneOf('PassThrough', 'Active'), '`Active` sends traces to X-Ray.'),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),

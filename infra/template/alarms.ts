@@ -1,6 +1,6 @@
 /*
  * Every alarm of a stage, once: what it watches, and one line each for its meaning, where to look and what to do. The
- * template's alarms, their descriptions and the table in docs/runbook.md are made from here. Metrics of the stage's own
+ * template's alarms, their descriptions and the list in docs/runbook.md are made from here. Metrics of the stage's own
  * come from its log lines (lib/metrics.ts).
  *
  * CloudWatch evaluates an alarm when data may still be on its way, and Lambda stamps an error with the time of the
@@ -96,8 +96,8 @@ function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunc
   const periods = Math.max(10, Math.ceil((timeoutSeconds + reportSeconds) / minutes));
   const faults: Alarm = {
     name: `faults-${name}`,
-    meaning: 'A crash, time or memory ran out, or an event failed.',
-    look: '`causes`; lines `sending` without a `request`',
+    meaning: 'A crash, no time or memory left, or a failed event.',
+    look: '`causes`; `sending` lines without a `request`',
     action: 'Since a deployment: [roll back](#roll-back).',
     metric: { ...ofLambda, name: 'Errors', statistic: 'Sum' },
     ...anyOfTen,
@@ -122,7 +122,7 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
     {
       name: `slow-${name}`,
       meaning: 'The p95 is above 2 s (proxies: 15 s).',
-      look: '`ms`, `provider_ms`, `cold_start`, table throttles, the issuer',
+      look: '`ms`, `provider_ms`, `cold_start`, table throttles',
       action: '`provider_ms` close to `ms`: tell the provider.',
       metric: { namespace: 'AWS/Lambda', name: 'Duration', statistic: 'p95', dimensions },
       ...fifteenMinutes,
@@ -220,7 +220,7 @@ const rate = (errors: string, atLeast: number) => ({
 const causesOf5xx: Pick<Alarm, 'meaning' | 'look' | 'action'> = {
   meaning: 'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour.',
   look: 'lines with 5xx by `code`; the access log’s `gateway_error`',
-  action: '`unavailable`: read `causes`. Other codes have their own alarms.',
+  action: '`unavailable`: read `causes`. Other codes have alarms.',
 };
 
 const apiAlarms: Alarm[] = [
@@ -244,7 +244,7 @@ const apiAlarms: Alarm[] = [
     meaning: 'Over half of at least 20 requests got a 4xx.',
     look: 'lines by `code` and `principal`; 429 in the access log',
     action:
-      '`unauthorized`: did the issuer, audience or keys change? `provider_rejected` with `provider_status` 404: correct the provider’s URL. One caller: block it. 429: raise `rateLimit`.',
+      '`unauthorized`: did the issuer, audience or keys change? `provider_status` 404: correct the provider’s URL. One caller: block it. 429: raise `rateLimit`.',
     metric: rate('4xx', 20),
     ...fifteenMinutes,
     above: 50,
@@ -266,7 +266,7 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
   const account: Alarm = {
     name: 'function-throttles',
     meaning: 'Lambda throttled invocations outside the reservations.',
-    look: '`ConcurrentExecutions`, the quota, the reservations',
+    look: '`ConcurrentExecutions` and the quota',
     action: 'Raise the quota, or lower `rateLimit`.',
     metric:
       reserved.length === 0
@@ -284,7 +284,7 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
       name: 'reserved-throttles',
       meaning: 'A reserved concurrency is used up.',
       look: '`provider_ms`; lines by `principal`',
-      action: 'Limit the caller, tell a slow provider, or raise `proxyConcurrency` or `finalizeConcurrency`.',
+      action: 'Limit the caller, tell a slow provider, or raise the reservation.',
       metric: { expression: filled.join(' + '), metrics },
       ...fifteenMinutes,
       above: 0,
@@ -306,7 +306,7 @@ function tableAlarms(): Alarm[] {
         meaning: 'DynamoDB throttles the table or its index.',
         look: 'consumed capacity; lines by node, publisher and `principal`',
         action:
-          'Raise `tableMaxReads` or `tableMaxWrites` if it is reached. Otherwise one key is hot: limit its node, publisher or caller.',
+          'Raise `tableMaxReads` or `tableMaxWrites` if it is reached. Otherwise one key is hot: limit its caller.',
         metric: {
           expression: 'FILL(throttles, 0)',
           metrics: {
@@ -347,7 +347,7 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
     {
       name: `${provider}-provider-errors`,
       meaning: 'Over 20 % of calls failed, timed out or got an invalid reply.',
-      look: 'the provider’s status page, `provider_status`',
+      look: '`provider_status`',
       action: 'Tell the provider. Time-outs may have been charged.',
       metric: {
         expression: '100 * errors / calls',
@@ -392,7 +392,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     deadLetters(
       'extraction-dead-letters',
       'ExtractionsFailures',
-      'Reading host nodes crashed three times, or failed because of us. Downloads work.',
+      'Reading host nodes crashed three times, or failed because of us.',
     ),
     oldestMessage('extraction-backlog', 'Extractions', 2 * hours, {
       meaning: 'An archive has waited over two hours.',
@@ -401,7 +401,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     }),
     {
       name: 'bucket-size',
-      meaning: 'The archives take more than 500 GB. S3 measures once a day.',
+      meaning: 'The archives take more than 500 GB.',
       look: '`node-version list`',
       action: 'Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it.',
       metric: {
@@ -422,15 +422,15 @@ const indexAlarms: Alarm[] = [
     ...deadLetters(
       'write-index-dead-letters',
       'WriteIndexFailures',
-      'The public index lacks changes that were given up after ten retries.',
+      'Changes of the public index were given up after ten retries.',
     ),
-    look: '`index` lines with `causes`, throttles of S3',
+    look: '`index` lines with `causes`',
     action: 'Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue.',
   },
   {
     name: 'index-age',
     meaning: 'The public index is over 5 minutes behind.',
-    look: '`index` lines with `causes`, throttles of `writeIndex` and S3',
+    look: '`index` lines with `causes`, throttles of `writeIndex`',
     action:
       'Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
     metric: {
@@ -508,7 +508,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
     {
       name: 'notification-runs',
       meaning: 'A notification is 15 minutes overdue, or no run hands over what is due.',
-      look: '`faults-deliverNotifications`, the signing key, its schedule, `hand_over` lines',
+      look: '`faults-deliverNotifications`, its schedule, `hand_over` lines',
       action: 'Remove the cause.',
       metric: { ...own(stage, 'oldest_due_ms', {}), statistic: 'Maximum' },
       seconds: 5 * minutes,
@@ -555,10 +555,14 @@ export function alarmProperties(alarm: Alarm, prefix: string, topic: string | un
   };
 }
 
+/** The line of an alarm, in its mail and in docs/runbook.md. */
+export function lineOf({ meaning, look, action }: Alarm): string {
+  return `${meaning} See ${look}. ${action}`;
+}
+
 /** It becomes a mail, so it has neither the variables nor the links of docs/runbook.md. */
-function descriptionOf({ meaning, look, action }: Alarm, table: string): string | { 'Fn::Sub': string } {
-  const linked = action.replaceAll(/\[([^\]]+)\]\((#[^)]+)\)/g, '$1 (docs/runbook.md$2)');
-  const text = `${meaning} Look at: ${look}. ${linked}`;
+function descriptionOf(alarm: Alarm, table: string): string | { 'Fn::Sub': string } {
+  const text = lineOf(alarm).replaceAll(/\[([^\]]+)\]\((#[^)]+)\)/g, '$1 (docs/runbook.md$2)');
   const named = text.replaceAll('$on', `--region \${AWS::Region} --table ${table}`);
   return named === text ? text : { 'Fn::Sub': named };
 }

@@ -274,7 +274,7 @@ describe('the alarms', () => {
     expect(
       breaking(
         ({ AlarmDescription: it }) =>
-          /^[A-Z].+\. Look at: .+\. .+\.$/.test(asText(it)) && asText(it).length <= 1024,
+          /^[A-Z].+\. See .+\. .+\.$/.test(asText(it)) && asText(it).length <= 1024,
       ),
     ).toEqual([]);
   });

@@ -365,7 +365,7 @@ describe('docs/notifications.md, run as printed', () => {
   });
 
   testInBrowser(`has a page that shows the film, in a browser${note}`, async () => {
-    const html = blockOf(document, 'html')
+    const html = (await readFile('docs/examples/film.html', 'utf8'))
       .replace('https://registry.example.com', stack.apiUrl)
       .replace('the access token of your user', stack.token('OWNER'));
     const { page, problems } = await openOrigin(html);

@@ -12,14 +12,7 @@ const { functions, provider } = parse(readFileSync('serverless.yml', 'utf8'), {
   merge: true,
 });
 
-const heading = [
-  'Call or event',
-  'Reads, writes',
-  'Round trips',
-  'S3 PUT, GET',
-  'Dollars a million',
-  'First ceiling of a key, a second',
-];
+const heading = ['Call or event', 'Reads, writes', 'Dollars a million', 'First ceiling of a key, a second'];
 
 /** The table of docs/capacity.md: one row for each kind of call, and one for kinds that count the same. */
 export function capacityTable(all: readonly Counted[]): string {
@@ -42,23 +35,18 @@ function rowOf(counted: Counted): string[] {
   const average = (part: (count: Counted['counts'][number]) => number) =>
     rounded(sumOf(counts.map(part)) / counts.length);
   const [reads, writes] = [average((count) => count.reads), average((count) => count.writes)];
-  const [puts, gets] = [average((count) => count.puts), average((count) => count.gets)];
-  const { before, after } = counts[0]?.rounds ?? { before: 0, after: 0 };
   const memory = functions[counted.function]?.memorySize ?? provider.memorySize;
   const compute = prices.invocation + (memory / 1024) * ms * 1000 * prices.gigabyteSecond;
   const table = reads * prices.readUnit + writes * prices.writeUnit;
   const other =
     (isRequest ? prices.gatewayRequest : 0) +
     loggedKilobytes * prices.logs +
-    puts * prices.put +
-    gets * prices.get +
+    average((count) => count.puts) * prices.put +
+    average((count) => count.gets) * prices.get +
     (average((count) => count.messages) + queueReads) * prices.queueRequest;
   return [
     name,
     `${shown(reads)}, ${shown(writes)}`,
-    // No caller waits for the others.
-    isRequest ? `${before}${after > 0 ? ` + ${after}` : ''}` : '',
-    puts + gets > 0 ? `${shown(puts)}, ${shown(gets)}` : '',
     (compute + table + other).toFixed(2),
     isRequest || queueReads > 0 ? ceilingOf(counted) : '',
   ];

@@ -1,4 +1,4 @@
-import { type Alarm, alarmsOf } from '../../infra/template/alarms.ts';
+import { alarmsOf, lineOf } from '../../infra/template/alarms.ts';
 
 /** A stage with everything, in which one function stands for all. */
 const everything = {
@@ -9,20 +9,15 @@ const everything = {
   creditsPerHour: 0,
 };
 
-/** The table of docs/runbook.md: one line for each alarm, and one for those that say the same. */
-export function alarmTable(): string {
-  const lines = Map.groupBy(alarmsOf(everything), ({ meaning, look, action }) =>
-    [meaning, look, action].join(' | '),
-  );
-  const rows = [...lines].map(([text, alarms]) => `| ${alarms.map(named).join(', ')} | ${text} |`);
-  return ['| Alarm | Meaning | Look at | Action |', '|---|---|---|---|', ...rows, ''].join('\n');
+/** The list of docs/runbook.md: one line for each alarm, and one for those that say the same. */
+export function alarmList(): string {
+  const lines = Map.groupBy(alarmsOf(everything), lineOf);
+  return [...lines]
+    .map(([line, alarms]) => `- ${alarms.map(({ name }) => `\`${name}\``).join(', ')}: ${line}\n`)
+    .join('');
 }
 
-function named({ name }: Alarm): string {
-  return `\`${name}\``;
-}
-
-/** The runbook with its table renewed. */
-export function withAlarmTable(runbook: string): string {
-  return runbook.replace(/^\| Alarm \|.*\n(?:\|.*\n)+/m, () => alarmTable());
+/** The runbook with its list renewed. */
+export function withAlarmList(runbook: string): string {
+  return runbook.replace(/^- `faults-.*\n(?:- .*\n)+/m, () => alarmList());
 }

@@ -5,7 +5,7 @@ import { parameters } from '../../infra/parameters/parameters.ts';
 import { variables } from '../../infra/parameters/variables.ts';
 import type { Variables } from '../../lib/config.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
-import { withAlarmTable } from './alarms.ts';
+import { withAlarmList } from './alarms.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 
 const file = 'docs/configuration.md';
@@ -13,7 +13,7 @@ const runbook = 'docs/runbook.md';
 
 const introduction = `# Configuration
 
-For operators; \`npm run configuration\` generates it. Pass a parameter with \`--param=name=value\`, or put it in a block named after the
+For operators. Pass a parameter with \`--param=name=value\`, or put it in a block named after the
 stage under \`params\` in \`serverless.yml\`. An empty one counts as not given. Log lines of functions name the variable. Keys are references,
 never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`.
 `;
@@ -64,7 +64,7 @@ if (import.meta.main) {
     summary: `Writes ${file} and the alarms of ${runbook}`,
   }).action(async () => {
     await writeFile(file, await configurationDocument());
-    await writeFile(runbook, withAlarmTable(await readFile(runbook, 'utf8')));
+    await writeFile(runbook, withAlarmList(await readFile(runbook, 'utf8')));
     process.stdout.write(`Wrote ${file} and the alarms of ${runbook}.\n`);
   });
   process.exitCode = await runCommand(command, process.argv.slice(2));

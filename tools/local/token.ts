@@ -17,7 +17,7 @@ const command = createCommand({
   summary:
     'Prints an access token of the local issuer, or the ID token of a CI job, for calls to the local stack',
   notes:
-    'An ID token publishes once, within ten minutes, for a publisher that trusts the job: see npm run admin -- trust add --help.',
+    'An ID token publishes once, within ten minutes, for a publisher that trusts the job and its issuer, http://localhost:3001/ci: see npm run admin -- trust add --help.',
   examples: [
     '--user demo-owner',
     '--user root --admin --hours 1',

@@ -287,17 +287,17 @@ describe('the publish-node action', () => {
     expect(inputs.registry.required).toBe(true);
   });
 
-  test('matches docs/publishing.md', async () => {
+  test('matches the workflows of docs/examples', async () => {
     const { inputs, outputs } = parse(await readFile(action, 'utf8'));
-    const document = await readFile('docs/publishing.md', 'utf8');
-    const workflows = [...document.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => parse(String(text)));
-    const { permissions, steps } = workflows[0].jobs.publish;
-    const used = document.match(/(?<=steps\.node\.outputs\.)[\w-]+/g) ?? [];
+    const gitHub = await readFile('docs/examples/release.yml', 'utf8');
+    const gitLab = parse(await readFile('docs/examples/gitlab-ci.yml', 'utf8'));
+    const { permissions, steps } = parse(gitHub).jobs.publish;
+    const used = gitHub.match(/(?<=steps\.node\.outputs\.)[\w-]+/g) ?? [];
 
     expect(Object.keys(steps[1].with).filter((name) => !(name in inputs))).toEqual([]);
     expect(used.filter((name) => !(name in outputs))).toEqual([]);
     expect(used.length).toBeGreaterThan(1);
     expect(permissions['id-token']).toBe('write');
-    expect(Object.keys(workflows[1].publish.id_tokens)).toEqual(['NODE_REGISTRY_ID_TOKEN']);
+    expect(Object.keys(gitLab.publish.id_tokens)).toEqual(['NODE_REGISTRY_ID_TOKEN']);
   });
 });

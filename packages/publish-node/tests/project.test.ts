@@ -75,9 +75,8 @@ requires-host-frontend = ">=1.40"
     expect(NodeVersionInput.safeParse(request.version).success).toBe(true);
   });
 
-  test('configures a publish with every key, as docs/publishing.md shows it', async () => {
-    const [, shown = ''] = /```toml\n(.*?)```/s.exec(await readFile('docs/publishing.md', 'utf8')) ?? [];
-    const project = await projectOf(shown);
+  test('configures a publish with every key, as docs/examples/pyproject.toml shows it', async () => {
+    const project = await projectOf(await readFile('docs/examples/pyproject.toml', 'utf8'));
 
     expect(Object.keys(project).sort()).toEqual([
       ...[
