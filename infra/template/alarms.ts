@@ -122,7 +122,7 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
     {
       name: `slow-${name}`,
       meaning: 'The p95 is above 2 s (proxies: 15 s).',
-      look: '`ms`, `provider_ms`, `cold_start`, table throttles',
+      look: '`ms`, `provider_ms`, `cold_start`, table throttles, the issuer',
       action: '`provider_ms` close to `ms`: tell the provider.',
       metric: { namespace: 'AWS/Lambda', name: 'Duration', statistic: 'p95', dimensions },
       ...fifteenMinutes,
@@ -508,7 +508,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
     {
       name: 'notification-runs',
       meaning: 'A notification is 15 minutes overdue, or no run hands over what is due.',
-      look: '`faults-deliverNotifications`, its schedule, `hand_over` lines',
+      look: '`faults-deliverNotifications`, the signing key, its schedule, `hand_over` lines',
       action: 'Remove the cause.',
       metric: { ...own(stage, 'oldest_due_ms', {}), statistic: 'Maximum' },
       seconds: 5 * minutes,
