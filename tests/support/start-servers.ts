@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { tableDefinition } from '../../tools/local/dynamodb.ts';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startS3 } from '../../tools/local/s3.ts';
@@ -33,6 +34,7 @@ export default async function startServers(): Promise<void> {
   process.env.AWS_ENDPOINT_URL_DYNAMODB = dynamodb.url;
   process.env.AWS_ENDPOINT_URL_S3 = s3.url;
   process.env.TOKEN_JWKS_URL = `${issuer.url}/.well-known/jwks.json`;
+  process.env.TEST_TABLE = JSON.stringify(await tableDefinition());
   process.env.TEST_SIGNING_KEY = JSON.stringify(key);
 }
 

@@ -55,7 +55,7 @@ export async function createTable(
   { keepsExpired = false } = {},
 ): Promise<void> {
   const client = localClient(url);
-  const { TimeToLiveSpecification, ...definition } = await readTableDefinition();
+  const { TimeToLiveSpecification, ...definition } = await tableDefinition();
   try {
     await client.send(new CreateTableCommand({ ...definition, TableName: tableName }));
     if (!keepsExpired)
@@ -71,7 +71,8 @@ type TableDefinition = CreateTableCommandInput & {
   TimeToLiveSpecification: { AttributeName: string; Enabled: boolean };
 };
 
-async function readTableDefinition(): Promise<TableDefinition> {
+/** The table of the template, as a server without its limits takes it. */
+export async function tableDefinition(): Promise<TableDefinition> {
   const file = parse(await readFile('infra/template/table.yml', 'utf8'));
   const { BillingMode, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, TimeToLiveSpecification } =
     file.Resources.Table.Properties;
