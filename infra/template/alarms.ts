@@ -5,7 +5,8 @@
  *
  * CloudWatch evaluates an alarm when data may still be on its way, and Lambda stamps an error with the time of the
  * invocation. So an alarm on events looks at more periods than it needs (M of N), and treats a period without data as one
- * without events. tests/infra/alarms.test.ts holds all of them to AWS's documented rules.
+ * without events (docs.aws.amazon.com: AmazonCloudWatch/latest/monitoring/alarm-evaluation.html, and
+ * lambda/latest/dg/monitoring-metrics-types.html for Lambda's statistics). tests/infra/stage.yml has every value.
  */
 
 /** A resource of the template, or text. */

@@ -40,7 +40,7 @@ describe('the documents for operators', () => {
   });
 
   test('count the alarms of a stage, whose resources fit into one stack', async () => {
-    const [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+    const [plain, full] = await Promise.all([packagedStage('minimal'), packagedStage('full')]);
     const alarms = ofType(plain, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
     const metrics = alarms.flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
       Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat),

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { environmentProblems } from '../../infra/parameters/environment-problems.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { isReachable, longNames } from '../../infra/parameters/place-problems.ts';
 import { flagsOf, packageWith, requiredParameters, templateIn } from '../../infra/plugins/packages.ts';
@@ -62,13 +63,6 @@ describe('a stage that cannot be deployed', () => {
     expect(refusal).not.toContain('the-key-itself');
   });
 
-  test('rejects the stage name "local"', async () => {
-    expect(sentencesIn(await refusalOf([]))).toEqual([
-      'This stage cannot be deployed:',
-      '  "local" is the stage of npm start; name another one, such as --stage prod.',
-    ]);
-  });
-
   test('rejects a parameter without a value and an equals sign', async () => {
     expect(sentencesIn(await refusalOf(['--stage', 'prod', '--param=foo', '--param', '=bar']))).toEqual([
       'This stage cannot be deployed:',
@@ -104,14 +98,14 @@ test('takes an empty parameter, given or in its block, as one that is not given'
   const names = Object.keys(parameters);
   await addBlock(project, 'prod', names.map((name) => `${name}: ""`).join(', '));
   const empty = Object.fromEntries(names.map((name) => [name, '']));
-  await packageWith(project, 'packaged', flagsOf({ ...empty, ...requiredParameters }));
+  await packageWith(project, 'packaged', flagsOf({ ...empty, ...parameterSets.minimal }));
   const template = async (file: string) => {
     const text = await readFile(file, 'utf8');
     return JSON.parse(text.replaceAll(/\d{13}-[\d:.TZ-]+/g, '<time>'));
   };
 
   expect(await template(templateIn(join(project, 'packaged')))).toEqual(
-    await template((await packagedStage('default')).file),
+    await template((await packagedStage('minimal')).file),
   );
 });
 

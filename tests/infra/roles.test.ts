@@ -53,9 +53,6 @@ function conditionText(condition: Part): string {
     .join(' and ');
 }
 
-/** All but the unknown route write or read records. */
-const functionsWithTable = 14;
-
 describe('the roles', () => {
   test('grant exactly what tests/infra/statements.json says', () => {
     const words = [...statements(stage.template)].map(([role, list]) => [role, list.map(inWords)]);
@@ -86,35 +83,8 @@ describe('the roles', () => {
     expect([...statements(stage.template).keys()].sort()).toEqual([...roles, 'RolloutRole'].sort());
   });
 
-  test('allow no action with a star, and a star as resource only if AWS offers nothing narrower', () => {
-    const all = [...statements(stage.template).values()].flat();
-
-    expect(all.flatMap(({ Action }) => Action).filter((action) => action.includes('*'))).toEqual([]);
-    const open = all
-      .filter(({ Resource }) => [Resource].flat().includes('*'))
-      .flatMap(({ Action }) => Action);
-    expect(new Set(open)).toEqual(
-      new Set(['xray:PutTraceSegments', 'xray:PutTelemetryRecords', 'cloudwatch:DescribeAlarms']),
-    );
-  });
-
-  test('never touch the table but by partition keys that the function has business with', () => {
-    // An index and a stream have names of their own.
-    const isOfTable = (action: string) =>
-      /^dynamodb:(?!.*(?:Stream|Records|Shard))/.test(action) && action !== 'dynamodb:Query';
-    const ofTable = [...statements(stage.template).values()]
-      .flat()
-      .filter(({ Action }) => [Action].flat().some(isOfTable));
-    const allowed = ofTable.filter(({ Effect }) => Effect === 'Allow');
-
-    expect(allowed.length).toBeGreaterThanOrEqual(functionsWithTable);
-    for (const { Resource } of ofTable) expect(asText(Resource)).toBe(tableArn);
-    for (const { Condition } of allowed)
-      expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(expect.any(Array));
-  });
-
   test('let notifications read no secret if none is named', async () => {
-    const { template } = await packagedStage('default');
+    const { template } = await packagedStage('minimal');
 
     expect(JSON.stringify(statements(template).get('ReceiveNotificationRole'))).not.toMatch(
       /GetParameter|GetSecret/,

@@ -100,26 +100,6 @@ describe('the API', () => {
     expect(ExposeHeaders).toEqual(expect.arrayContaining(promised));
   });
 
-  // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html: these are ids, numbers,
-  // times and names of AWS's. The messages of errors and integrations are texts, and a quote in one ends the JSON.
-  test('writes an access log line that is JSON whatever was asked, with the ids that lead to the function', () => {
-    const { AccessLogSettings } = properties(plain, 'HttpApiStage');
-    const variables = [...AccessLogSettings.Format.matchAll(/"\$context\.([\w.]+)"/g)].map(
-      ([, name]) => name,
-    );
-
-    expect(asText(AccessLogSettings.DestinationArn)).toBe(
-      asText({ 'Fn::GetAtt': ['HttpApiLogGroup', 'Arn'] }),
-    );
-    expect(variables).toEqual([
-      ...['requestId', 'requestTime', 'identity.sourceIp', 'routeKey', 'status', 'responseLength'],
-      ...['responseLatency', 'integrationLatency', 'integrationStatus', 'integration.requestId'],
-      'error.responseType',
-    ]);
-    expect(Object.keys(JSON.parse(AccessLogSettings.Format))).toHaveLength(variables.length);
-    expect(AccessLogSettings.Format).not.toContain('\n');
-  });
-
   test('throttles bulk, publishing, the proxies and notifications by allowances of their own', () => {
     const own = contracts
       .filter(({ path }) => /^\/proxy\/|^\/bulk\/|\/versions$/.test(path))
@@ -236,16 +216,6 @@ describe('the functions', () => {
 
     expect(found(plain)).toEqual(new Set());
     expect(found(full).size).toBe(13);
-  });
-
-  // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: at least six times the function's timeout.
-  test.each([
-    ['Notifications', 'DeliverNotifications'],
-    ['Extractions', 'ExtractHostNodes'],
-  ])('end long before the messages of the queue %s are shown again', (queue, name) => {
-    expect(properties(full, queue).VisibilityTimeout).toBe(
-      6 * properties(full, `${name}LambdaFunction`).Timeout,
-    );
   });
 
   test('wait for the table, which comes last, before a schedule may call them', () => {
