@@ -238,23 +238,6 @@ describe('the promises of the interface', () => {
     expect([...used, 'route_not_found'].sort()).toEqual(Object.keys(errorCatalog).sort());
   });
 
-  test('states every limit and default', () => {
-    const { RelightImageRequest, ExtendVideoRequest, MultiframeVideoRequest, TextToVideoRequest } =
-      document.components.schemas;
-
-    expect(RelightImageRequest.properties.light_transfer_strength).toMatchObject({
-      minimum: 0,
-      maximum: 100,
-      default: 100,
-    });
-    expect(RelightImageRequest.properties.style.default).toBe('standard');
-    expect(ExtendVideoRequest.properties.duration).toMatchObject({ minimum: 1, maximum: 7, default: 5 });
-    expect(MultiframeVideoRequest.properties.image_settings).toMatchObject({ minItems: 2, maxItems: 9 });
-    expect(TextToVideoRequest.properties.wm_position).toMatchObject({ minimum: 1, maximum: 4 });
-    expect(TextToVideoRequest.properties.prompt.maxLength).toBe(2000);
-    expect(TextToVideoRequest.properties.payload.maxLength).toBe(1_048_576);
-  });
-
   test('marks only what the interface calls response-only as read-only', () => {
     const readOnly = Object.entries<Any>(document.components.schemas).flatMap(([name, { properties = {} }]) =>
       Object.entries<Any>(properties).flatMap(([field, schema]) =>

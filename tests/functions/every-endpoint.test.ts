@@ -32,13 +32,7 @@ function call(name: string, changes: Parameters<typeof invoke>[2] = {}) {
 
 /** The lists of all operations. */
 const listFields = [
-  'tags',
-  'tags_admin',
-  'dependencies',
-  'supported_os',
-  'output_is_list',
-  'images',
-  'node_versions',
+  ...'tags tags_admin dependencies supported_os output_is_list images node_versions'.split(' '),
 ];
 
 const hugeBodies: Record<string, string> = {
