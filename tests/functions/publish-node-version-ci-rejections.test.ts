@@ -133,17 +133,9 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
     ['another registry, of GitLab', gitLabToken({ aud: 'https://gitlab.com' })],
   ],
   incomplete: [
-    ...[
-      'exp',
-      'jti',
-      'repository',
-      'repository_id',
-      'repository_owner_id',
-      'workflow_ref',
-      'ref',
-      'sha',
-      'run_id',
-    ].map((name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)]),
+    ...[...'exp jti repository repository_id repository_owner_id workflow_ref ref sha run_id'.split(' ')].map(
+      (name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)],
+    ),
     ['an empty id of the repository', gitHubToken({ repository_id: '' })],
     ['an id of the repository that is an object', gitHubToken({ repository_id: { id: '7100' } })],
     ['an id of the owner that is null', gitHubToken({ repository_owner_id: null })],
@@ -157,8 +149,7 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
       'octo/evil/.github/workflows/release.yml@refs/heads/main',
       'evil/octo/nodes/.github/workflows/release.yml@refs/heads/main',
       'octo/nodes.evil/.github/workflows/release.yml@refs/heads/main',
-      'octo/nodes/.github/release.yml@refs/heads/main',
-      'octo/nodes/.github/workflows/release.yml',
+      ...'octo/nodes/.github/release.yml@refs/heads/main octo/nodes/.github/workflows/release.yml'.split(' '),
       'release.yml',
     ].map((workflow_ref): Row => [workflow_ref, gitHubToken({ workflow_ref })]),
     ...[

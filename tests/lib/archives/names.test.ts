@@ -19,13 +19,7 @@ describe('checkName', () => {
     'f/'.repeat(64),
     `${'x'.repeat(255)}/${'ä'.repeat(127)}`,
     `${'x'.repeat(199)}/`.repeat(5),
-    'a;b.py',
-    'v;1.py',
-    '.gitignore',
-    '.github/workflows/.gitattributes',
-    'docs/.gitkeep',
-    'a.git/b',
-    'git~/git1',
+    ...'a;b.py v;1.py .gitignore .github/workflows/.gitattributes docs/.gitkeep a.git/b git~/git1'.split(' '),
   ])('accepts the name %j', (name) => {
     expect(() => checkName(name)).not.toThrow();
   });
