@@ -135,7 +135,7 @@ export async function firstDue(
   const lists = await Promise.all(
     shards[work].map(async (shard) => {
       const keys: DueKey[] = [];
-      for await (const page of query(context, dueRange(shard, period, order))) {
+      for await (const page of query(context, dueRange(shard, period, order), max)) {
         keys.push(...page.map(dueKey));
         if (keys.length >= max) break;
       }
