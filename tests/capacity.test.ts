@@ -84,6 +84,10 @@ describe('a registry call', () => {
     for (const { writes } of countsOf('update host node')) expect(writes).toBe(1);
   });
 
+  test.each(['update node', 'update host node'])('makes two round trips: %s', (name) => {
+    for (const { rounds } of countsOf(name)) expect(rounds).toEqual({ before: 2, after: 0 });
+  });
+
   test('reads a hundred versions in one wave, at half a unit each', () => {
     for (const count of countsOf('bulk of 100 versions'))
       expect(count).toMatchObject({ reads: 50, writes: 0, rounds: { before: 1, after: 0 } });

@@ -1,10 +1,9 @@
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startStrictDynamoDb } from '../local/dynamodb-conflicts.ts';
 import { type MeteredCall, startMeter } from '../local/dynamodb-meter.ts';
 import { createSigningKey, issueToken, publicKeyOf } from '../local/issuer.ts';
 import { startParts } from '../local/parts.ts';
-import { readAll, relay, startReverseProxy } from '../local/reverse-proxy.ts';
+import { holdBack, readAll, relay, startReverseProxy } from '../local/reverse-proxy.ts';
 import type { Queue } from '../local/sqs-queue.ts';
 import { startHttpServer } from '../processes/http-server.ts';
 import type { Simulation } from '../simulators/simulation.ts';
@@ -105,7 +104,7 @@ function startFront(
     const end = journal.begin(service);
     const body = await readAll(request);
     const reply = await origin.send(request, { body });
-    if (hold.ms > 0) await pause(hold.ms);
+    await holdBack(hold.ms);
     const { pathname } = new URL(request.url ?? '/', url);
     end({ operation: String(request.method), path: decodeURIComponent(pathname) });
     relay(reply, response);

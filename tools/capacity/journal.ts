@@ -80,11 +80,13 @@ function countOf(entries: readonly Entry[]): Count {
   };
 }
 
+/** The most calls that each began after the end of the one before: a call beside a wave joins it, however long it takes. */
 function wavesIn(entries: readonly Entry[]): number {
   let [waves, end] = [0, Number.NEGATIVE_INFINITY];
-  for (const { began, ended } of entries.toSorted((a, b) => a.began - b.began)) {
-    if (began >= end) waves += 1;
-    end = Math.max(end, ended);
+  for (const { began, ended } of entries.toSorted((a, b) => a.ended - b.ended)) {
+    if (began < end) continue;
+    waves += 1;
+    end = ended;
   }
   return waves;
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Attributes } from './dynamodb-actions.ts';
 import { consumedIn, kindOf, type Target, targetsOf, type UnitKind, unitsOf } from './dynamodb-units.ts';
 import { fail } from './dynamodb-replies.ts';
-import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
+import { endToEndHeaders, holdBack, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 
 /** One call to the store, with the units that it is billed. */
 export interface MeteredCall {
@@ -71,7 +70,7 @@ class Counting {
     const shares = targets.length === 1 ? [units] : await this.#shares(kind, targets, request, origin, units);
     const shared = targets.map((target, place) => ({ target, units: shares[place] ?? 0 }));
     for (const each of shared) this.#spend(kind, each.target.partition, each.units);
-    if (this.#options.hold?.ms) await pause(this.#options.hold.ms);
+    await holdBack(this.#options.hold?.ms ?? 0);
     onAnswer?.({
       operation,
       reads: kind === 'reads' ? units : 0,

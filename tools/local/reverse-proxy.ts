@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { startHttpServer } from '../processes/http-server.ts';
 
 export interface Origin {
@@ -77,6 +78,13 @@ export function relay(answer: IncomingMessage, response: ServerResponse): void {
   response.writeHead(answer.statusCode ?? 502, endToEndHeaders(answer));
   answer.on('error', () => response.destroy());
   answer.pipe(response);
+}
+
+const stepMs = 5;
+
+/** Holds an answer back, in steps: a stall of this process, which holds its calls back as well, ends one of them. */
+export async function holdBack(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= stepMs) await pause(stepMs);
 }
 
 export async function readAll(message: IncomingMessage): Promise<Buffer> {
