@@ -111,7 +111,8 @@ async function moveLatest(
   version: NodeVersionRecord,
   node: NodeRecord | undefined,
 ): Promise<boolean> {
-  if (node?.status !== 'NodeStatusActive') return true;
+  // A withdrawn one shows it once it is restored. Lifting a ban decides anew.
+  if (!node || node.status === 'NodeStatusBanned') return true;
   const latest = node.latest_version;
   if (latestOf(latest ? [latest, version] : [version]) !== version) return true;
   const seen: Clause<NodeRecord> = latest
@@ -124,7 +125,7 @@ async function moveLatest(
       ['host_node_extract_status', '=', version.host_node_extract_status],
     ]),
     updating<NodeRecord>(node, { latest_version: shownVersion(version) }, [
-      ['status', '=', 'NodeStatusActive'],
+      ['status', '=', node.status],
       seen,
     ]),
   ]).catch((error: unknown) => {

@@ -367,6 +367,15 @@ describe('complete', () => {
     expect(await latestOf('banned-node')).toBeUndefined();
   });
 
+  test('moves the latest version of a withdrawn node, which shows it once restored', async () => {
+    const upload = await publish('withdrawn-node', '1.0.0');
+    await activate(upload);
+    await setFields({ pk: 'NODE#withdrawn-node', sk: 'NODE' }, { status: 'NodeStatusDeleted' });
+    await complete(upload);
+
+    expect(await latestOf('withdrawn-node')).toBe('1.0.0');
+  });
+
   test('lists no version again whose extraction ended between its read and its write', async () => {
     const upload = await publish('overtaken-end', '1.0.0');
     await activate(upload);
