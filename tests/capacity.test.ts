@@ -71,7 +71,7 @@ describe('a registry call', () => {
   );
 
   test.each([
-    ['update node', 3],
+    ['update node', 2],
     ['update host node', 2],
     ['a replay by its key', 1],
     ['a state received', 2],
@@ -82,10 +82,6 @@ describe('a registry call', () => {
 
   test('writes one unit for a host node', () => {
     for (const { writes } of countsOf('update host node')) expect(writes).toBe(1);
-  });
-
-  test.each(['update node', 'update host node'])('makes two round trips: %s', (name) => {
-    for (const { rounds } of countsOf(name)) expect(rounds).toEqual({ before: 2, after: 0 });
   });
 
   test('reads a hundred versions in one wave, at half a unit each', () => {

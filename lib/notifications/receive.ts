@@ -2,7 +2,7 @@ import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import { dueShard } from '../store/due.ts';
-import { absent, type Changes, IfAbsent, present } from '../store/items.ts';
+import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
 import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/send.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
@@ -91,7 +91,7 @@ async function store(context: Context, call: ProviderCall): Promise<Taken> {
     };
     const changes = { state, sequence, task_id: taskId, ttl: ttlFrom(now) };
     const writes: Write[] = [
-      updating<TaskRecord>(ticketKey(hash), changes, [['revision', '=', task.revision]]),
+      updating<TaskRecord>(ticketKey(hash), changes, onRevision(task)),
       putting(notification, absent),
     ];
     const isWritten = await writeWithUsage(

@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
 import { dueWork, notDue } from '../store/due.ts';
-import type { Changes } from '../store/items.ts';
+import { type Changes, onRevision } from '../store/items.ts';
 import { nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
 import { update } from '../store/write.ts';
-import { type ExtractedArchive, finishExtraction, type FoundHostNodes, onRevision } from './extraction.ts';
+import { type ExtractedArchive, finishExtraction, type FoundHostNodes } from './extraction.ts';
 import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 
 /**

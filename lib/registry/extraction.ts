@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import { dueWork, notDue } from '../store/due.ts';
-import { type Condition, withChanges } from '../store/items.ts';
+import { onRevision, withChanges } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
@@ -163,8 +163,4 @@ export async function finishExtraction(
     }
     return (await transact(context, [...writes, ...also])).length === 0 ? true : undefined;
   });
-}
-
-export function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {
-  return [['revision', '=', revision]];
 }

@@ -2,7 +2,7 @@ import type { Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
 import { describeError, log, note } from '../log.ts';
 import type { StatusReasonCode } from '../schemas/node-version.ts';
-import type { Changes, Clause } from '../store/items.ts';
+import { type Changes, type Clause, onRevision } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
@@ -127,8 +127,7 @@ export async function claim(
   finalizer: string,
 ): Promise<boolean> {
   const changes = { checked_by: finalizer, checked_until: context.deadline };
-  return (await update<NodeVersionRecord>(context, version, changes, [['revision', '=', version.revision]]))
-    .written;
+  return (await update<NodeVersionRecord>(context, version, changes, onRevision(version))).written;
 }
 
 /** After a failure that another event may get past. If it fails, retries of the same event get through. */

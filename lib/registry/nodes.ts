@@ -2,25 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { ApiError } from '../errors.ts';
-import { describeError, log } from '../log.ts';
 import { adminNodeFields, Node, NodeInput } from '../schemas/node.ts';
 import { isUnset } from '../schemas/media.ts';
-import { absent, type Clause, type Item, withChanges } from '../store/items.ts';
+import { type Clause, type Item, onRevision, withChanges } from '../store/items.ts';
 import { isSameNodeId, nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
-import { update } from '../store/write.ts';
+import { transact, updating, type Write } from '../store/write.ts';
 import { parseAsWritten } from '../json.ts';
-import { historyEntry } from './history.ts';
+import { historyOf } from './history.ts';
 import { nodeVersionView } from './node-versions.ts';
 import { publisherView, requireOwner, requirePublisher } from './publishers.ts';
-import {
-  type HistoryRecord,
-  type NodeRecord,
-  nodeRecord,
-  type PublisherRecord,
-  shownFields,
-} from './records.ts';
+import { type NodeRecord, nodeRecord, type PublisherRecord, shownFields } from './records.ts';
 
 /**
  * A node shares DynamoDB's 400 KB an item with the copy of its latest version, so each has its own bound:
@@ -42,8 +35,8 @@ interface OwnedNode {
 }
 
 /**
- * Changes the named fields and nothing else, so that two writers on different fields both win. The write
- * carries what the decision rested on as its condition; where that has changed, the decision is made again.
+ * Changes the named fields and nothing else, so that two writers on different fields both win. The decision holds for
+ * the revision that was read; where that has changed, it is made again.
  */
 export function changeNode(context: Context, request: NodeUpdate): Promise<OwnedNode> {
   const { publisherId, nodeId, changes, caller, ifMatch } = request;
@@ -51,30 +44,24 @@ export function changeNode(context: Context, request: NodeUpdate): Promise<Owned
     const [nodeItem, publisherItem] = await get(context, nodeKey(nodeId), publisherKey(publisherId));
     const publisher = requirePublisher(publisherItem);
     const node = requireEditableNode(nodeItem, request, publisher);
-    const condition = [...nodeClauses(node), ...revisionClauses(node, ifMatch)];
+    requireMatch(node, ifMatch);
     requireMayChange(changes, node, caller, 'body');
     const fields = nodeChanges(changes, caller);
-    requireNodeFits(withChanges(node, fields));
-    const editor = { edited_by: callerName(caller), edited_at: new Date().toISOString() };
-    const result = await update<NodeRecord>(context, nodeKey(nodeId), { ...fields, ...editor }, condition);
-    if (!result.written) return undefined;
-    await noteEdit(context, callerName(caller), node, fields);
-    return { node: result.item, publisher };
+    const edited = { ...fields, edited_by: callerName(caller), edited_at: new Date().toISOString() };
+    const after = { ...withChanges(node, edited), revision: node.revision + 1 };
+    requireNodeFits(after);
+    const edit = updating<NodeRecord>(node, edited, onRevision(node));
+    const failed = await transact(context, [edit, ...entryOf(node, fields, caller)]);
+    return failed.length === 0 ? { node: after, publisher } : undefined;
   });
 }
 
-/**
- * Next to the edit, which says itself who made it: in one transaction they would cost four times as much, and two edits
- * at once would wait for each other. Where this fails, the log line has the entry.
- */
-async function noteEdit(context: Context, actor: string, { id }: NodeRecord, fields: object): Promise<void> {
+/** No entry for an edit that names no field. */
+function entryOf({ id }: NodeRecord, fields: object, caller: Caller): Write[] {
   const edited = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (edited.length === 0) return;
+  if (edited.length === 0) return [];
   const change = { of: nodeKey(id), action: 'node update', subject: id, detail: edited.join(', ') };
-  const { key, ...entry } = historyEntry(actor, change);
-  await update<HistoryRecord>(context, key, entry, absent).catch((error: unknown) =>
-    log('warn', 'history', { ...entry, ...describeError(error) }),
-  );
+  return [historyOf(callerName(caller), change)];
 }
 
 export function requireNode(item: Item | undefined, nodeId: string): NodeRecord {
@@ -106,7 +93,7 @@ function requireEditableNode(
   return node;
 }
 
-/** The condition of a node's write: its owner, and the status that the change was decided on. */
+/** The condition of a publish on its node: its owner, and the status that the change was decided on. */
 export function nodeClauses({ publisher_id, status }: NodeRecord): Clause<NodeRecord>[] {
   return [
     ['publisher_id', '=', publisher_id],
@@ -114,11 +101,10 @@ export function nodeClauses({ publisher_id, status }: NodeRecord): Clause<NodeRe
   ];
 }
 
-function revisionClauses(node: NodeRecord, ifMatch: string | undefined): Clause<NodeRecord>[] {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return [];
+function requireMatch(node: NodeRecord, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
   const wanted = ifMatch.split(',').map((etag) => etag.trim());
   if (!wanted.includes(etagOf(node))) throw new ApiError('precondition_failed');
-  return [['revision', '=', node.revision]];
 }
 
 export function etagOf(node: NodeRecord): string {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { dueShard } from '../store/due.ts';
-import type { Changes } from '../store/items.ts';
+import { type Changes, onRevision } from '../store/items.ts';
 import { update } from '../store/write.ts';
 import type { NodeVersionRecord } from './records.ts';
 
@@ -18,5 +18,5 @@ export async function readAgain(context: Context, version: NodeVersionRecord): P
     pending_shard: dueShard('host-nodes', version.id),
     pending_since: new Date().toISOString(),
   };
-  await update<NodeVersionRecord>(context, version, changes, [['revision', '=', version.revision]]);
+  await update<NodeVersionRecord>(context, version, changes, onRevision(version));
 }

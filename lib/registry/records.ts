@@ -172,7 +172,7 @@ export interface HostNodeRecord extends Stored, HostNode {
   write_id?: string;
 }
 
-/** One change: an administrator's is written in its transaction, an owner's right after it. */
+/** One change, written in its transaction. */
 export interface HistoryRecord extends Key {
   at: string;
   actor: string;

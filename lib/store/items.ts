@@ -82,6 +82,11 @@ export const absent: Condition<Key> = [['pk', 'absent']];
 /** Holds for a record that is there. */
 export const present: Condition<Key> = [['pk', 'exists']];
 
+/** Holds only if there was no write since the record was read: each counts its revision on. */
+export function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {
+  return [['revision', '=', revision]];
+}
+
 /** Undefined keeps a value, null clears it, and anything except Plus and IfAbsent replaces it. */
 export type Changes<Stored> = {
   [Field in keyof Stored]?:

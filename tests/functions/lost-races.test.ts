@@ -32,7 +32,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
     for (let round = 1; round <= 10; round += 1) {
       const [published, ...updated] = await Promise.all([
         publishVersion(`2.0.${round}`),
-        ...Array.from({ length: 15 }, updateNode),
+        ...Array.from({ length: 5 }, updateNode),
       ]);
       statuses.push(Number(published?.status), ...updated.map(({ status }) => status));
     }

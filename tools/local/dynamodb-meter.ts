@@ -2,7 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Attributes } from './dynamodb-actions.ts';
 import { consumedIn, kindOf, type Target, targetsOf, type UnitKind, unitsOf } from './dynamodb-units.ts';
 import { fail } from './dynamodb-replies.ts';
-import { endToEndHeaders, holdBack, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
+import {
+  endToEndHeaders,
+  holdBack,
+  type Origin,
+  readAll,
+  relay,
+  startReverseProxy,
+} from './reverse-proxy.ts';
 
 /** One call to the store, with the units that it is billed. */
 export interface MeteredCall {

@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os';
 import type { Context } from '../../../lib/context.ts';
-import { type Change, historyEntry } from '../../../lib/registry/history.ts';
+import * as history from '../../../lib/registry/history.ts';
 import { type HistoryRecord, historyRecord } from '../../../lib/registry/records.ts';
-import { absent, type Item } from '../../../lib/store/items.ts';
+import type { Item } from '../../../lib/store/items.ts';
 import type { Key } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/send.ts';
-import { putting, transact, type Write } from '../../../lib/store/write.ts';
+import { transact, type Write } from '../../../lib/store/write.ts';
 
 /*
  * Changes without an endpoint. Each reads, decides, and writes on the condition that what it read still holds, so no
@@ -29,7 +29,7 @@ export interface Changed<Result> {
 export async function administer<Result>(
   decide: (
     context: Context,
-  ) => Promise<{ done: Result } | { change: Change; writes: Write[]; result: Result }>,
+  ) => Promise<{ done: Result } | { change: history.Change; writes: Write[]; result: Result }>,
 ): Promise<Result> {
   return (await administerChange(decide)).result;
 }
@@ -47,11 +47,9 @@ export function administerChange<Result>(
 }
 
 /** The history of a change that an administrator makes. */
-export function historyOf(change: Change): Write {
+export function historyOf(change: history.Change): Write {
   const actor = process.env.ADMIN_ACTOR || `${userInfo().username}@${hostname()}`;
-  const { key, ...entry } = historyEntry(actor, change);
-  const record: HistoryRecord = { ...key, ...entry };
-  return putting(record, absent);
+  return history.historyOf(actor, change);
 }
 
 /** What administrators and owners changed about a publisher or a node, the latest first. */

@@ -8,7 +8,7 @@ import {
   ownedNodeRecord,
 } from '../../../lib/registry/records.ts';
 import { compareVersions, normalizeVersion } from '../../../lib/schemas/version-label.ts';
-import { type Changes, withChanges } from '../../../lib/store/items.ts';
+import { type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/send.ts';
@@ -223,8 +223,4 @@ function latestWrite(node: NodeRecord, versions: readonly NodeVersionRecord[]): 
   const latest = latestOf(versions);
   const changes = { latest_version: latest ? shownVersion(latest) : null };
   return updating<NodeRecord>(node, changes, onRevision(node));
-}
-
-function onRevision({ revision }: { revision: number }): [['revision', '=', number]] {
-  return [['revision', '=', revision]];
 }

@@ -35,7 +35,7 @@ function change(changes: NodeInput, ifMatch?: string) {
 function beforeEachWrite(work: (write: number) => Promise<unknown>): { count: number } {
   const writes = { count: 0 };
   intercept(dynamodb, async ({ command, send }) => {
-    if (command === 'UpdateItemCommand') {
+    if (command === 'TransactWriteItemsCommand') {
       writes.count += 1;
       await work(writes.count);
     }
@@ -53,6 +53,20 @@ describe('changeNode', () => {
       code: 'precondition_failed',
     });
     expect(await storedNode('some-node')).toMatchObject({ name: 'first' });
+  });
+
+  test('decides again where another field was changed in the meantime, and returns what is stored', async () => {
+    await addNode('acme', 'some-node', { name: 'before', tags: ['a'], license: 'MIT' });
+    const writes = beforeEachWrite((write) =>
+      write === 1 ? change({ license: 'BSD', translations: { fr: { name: 'x' } } }) : Promise.resolve(),
+    );
+    const { node } = await change({ name: 'after', tags: null });
+
+    // With the one in between.
+    expect(writes.count).toBe(3);
+    expect(node).toMatchObject({ name: 'after', license: 'BSD' });
+    expect(node).not.toHaveProperty('tags');
+    expect(await storedNode('some-node')).toEqual(node);
   });
 
   test.each([['*'], [' * '], ['"0", "1"']])('accepts If-Match: %s', async (ifMatch) => {
