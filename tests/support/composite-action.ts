@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { type Ending, runFile } from './publishing.ts';
+import { type Ending, runFile } from './shell.ts';
 
 interface Step {
   name: string;

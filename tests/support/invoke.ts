@@ -53,7 +53,7 @@ export async function invoke(handler: Handler, name: string, changes: Changes = 
 }
 
 export function sampleEvent(name: string): APIGatewayProxyEventV2 {
-  return JSON.parse(readFileSync(`events/${name}.json`, 'utf8'));
+  return JSON.parse(readFileSync(new URL(`../../events/${name}.json`, import.meta.url), 'utf8'));
 }
 
 export function sampleBody(name: string): Record<string, unknown> {

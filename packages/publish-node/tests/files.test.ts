@@ -6,28 +6,21 @@ import { directory, enter, folder } from '../../../tests/support/folders.ts';
 import { fc } from '../../../tests/support/properties.ts';
 import { check } from '../../../tests/support/property-runs.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
-import {
-  type Files,
-  dryRun,
-  git,
-  publishNode,
-  unzip,
-  writeFiles,
-} from '../../../tests/support/publishing.ts';
+import { dryRun, publishNode, spawnPublishNode, unzip } from '../../../tests/support/publish-node.ts';
+import { emptyFiles, type Files, git, writeFiles } from '../../../tests/support/shell.ts';
 
 const packed = async (choice: Parameters<typeof chooseFiles>[1] = {}) =>
   pack(await chooseFiles(folder, choice));
 const names = async (choice = {}) => [...(await unzip((await packed(choice)).archive)).keys()];
 
-/** The files that git itself ships: a copy of the folder, added and committed, and read back out of git. */
+/** The files that git itself ships: a copy of the folder, added, and read back out of git. */
 async function shippedByGit(): Promise<Map<string, Buffer>> {
   const copy = await mkdtemp(join(directory, 'copy-'));
   await cp(folder, copy, { recursive: true, verbatimSymlinks: true });
   await git(copy, 'add', '--all');
-  await git(copy, 'commit', '--quiet', '--allow-empty', '-m', 'All of it');
   const shipped = await mkdtemp(join(directory, 'shipped-'));
-  await git(copy, 'clone', '--quiet', copy, shipped);
-  const listed = await git(shipped, 'ls-files', '-z');
+  await git(copy, 'checkout-index', '--all', `--prefix=${shipped}/`);
+  const listed = await git(copy, 'ls-files', '-z');
   const files = new Map<string, Buffer>();
   for (const path of listed
     .split('\0')
@@ -63,7 +56,7 @@ describe('the archive of a git folder', () => {
     expect(await names()).toEqual(['.gitignore', 'LICENSE.txt', 'new.py', 'node.py', 'requirements.txt']);
   });
 
-  test('equals git for 259 files with 1 MB, nested ignore files, links, an allowed .env and names of many scripts', async () => {
+  test('equals git for 53 files with 1 MB, nested ignore files, links, an allowed .env and names of many scripts', async () => {
     const files: Files = {
       '.env': 'MODE=test\n',
       '.gitignore': 'build/\n*.log\n!keep.log\n/models/*\n!/models/small\n',
@@ -81,9 +74,8 @@ describe('the archive of a git folder', () => {
       'docs/read me.md': 'd',
       'tools/run.sh': '#!/bin/sh\n',
     };
-    for (let index = 0; index < 246; index += 1) {
-      files[`assets/${index % 7}/${index}.bin`] = randomBytes(3600);
-    }
+    for (let index = 0; index < 40; index += 1)
+      files[`assets/${index % 7}/${index}.bin`] = randomBytes(22_140);
     await writeFiles(folder, files);
     await chmod(join(folder, 'tools/run.sh'), 0o755);
     await symlink('docs/read me.md', join(folder, 'README.md'));
@@ -91,7 +83,7 @@ describe('the archive of a git folder', () => {
 
     await expectWhatGitShips();
     const { files: chosen, unpackedBytes } = await packed({ allow: ['.env'] });
-    expect(chosen).toHaveLength(259);
+    expect(chosen).toHaveLength(53);
     expect(unpackedBytes).toBeGreaterThan(980_000);
   });
 
@@ -125,11 +117,8 @@ describe('the archive of a git folder', () => {
         lines.join('\n'),
       ]);
       await writeFiles(folder, Object.fromEntries(ignoreFiles));
-      await git(folder, 'add', '--force', 'always.md');
-      for (const index of tracked) {
-        const name = files[index];
-        if (name !== undefined) await git(folder, 'add', '--force', '--', name);
-      }
+      const added = tracked.flatMap((index) => files[index] ?? []);
+      await git(folder, 'add', '--force', '--', 'always.md', ...added);
       await expectWhatGitShips();
     });
   });
@@ -141,22 +130,9 @@ describe('the archive of a git folder', () => {
     await git(library, 'add', '--all');
     await git(library, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},deep`);
     await git(library, 'commit', '--quiet', '-m', 'Library');
-    await writeFiles(folder, {
-      '.gitignore': '*.tmp\n',
-      'pack/node.py': '',
-      'pack/x.tmp': '',
-      'other.py': '',
-    });
-    await git(
-      folder,
-      '-c',
-      'protocol.file.allow=always',
-      'submodule',
-      '--quiet',
-      'add',
-      library,
-      'pack/vendor',
-    );
+    await writeFiles(folder, { '.gitignore': '*.tmp\n', ...emptyFiles('pack/node.py pack/x.tmp other.py') });
+    const submodule = ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add'];
+    await git(folder, ...submodule, library, 'pack/vendor');
     await writeFiles(folder, { 'pack/vendor/lib.pyc': 'ignored by the submodule' });
     await rm(join(folder, 'pack/vendor/gone.py'));
     await enter(join(folder, 'pack'));
@@ -191,12 +167,8 @@ describe('the archive of a git folder', () => {
   });
 
   test('follows the ignore files in a folder that its repository ignores', async () => {
-    await writeFiles(folder, {
-      '.gitignore': 'out/\n',
-      'out/node.py': '',
-      'out/.gitignore': '*.log',
-      'out/x.log': '',
-    });
+    const ignored = { '.gitignore': 'out/\n', 'out/.gitignore': '*.log' };
+    await writeFiles(folder, { ...ignored, ...emptyFiles('out/node.py out/x.log') });
     await enter(join(folder, 'out'));
 
     expect(await names()).toEqual(['.gitignore', 'node.py']);
@@ -206,17 +178,13 @@ describe('the archive of a git folder', () => {
 describe('the archive of a folder without git', () => {
   test('leaves out what tools leave behind, unless includes bring it back', async () => {
     await writeFiles(folder, {
-      ...{
-        'web/.git/config': '',
-        '.DS_Store': '',
-        'web/Thumbs.db': '',
-        'a/__pycache__/x.py': '',
-        'b.pyc': '',
-      },
-      ...{ '.venv/bin/python': '', 'venv/x': '', 'web/node_modules/m.js': '', '.mypy_cache/x': '' },
-      ...{ '.pytest_cache/x': '', '.ruff_cache/x': '', '.tox/x': '', '.idea/x': '', '.vscode/kept.json': '' },
-      ...{ '.hg/hgrc': '', 'a/.svn/wc.db': '' },
-      'node.py': '',
+      ...emptyFiles(
+        'node.py web/.git/config .DS_Store web/Thumbs.db a/__pycache__/x.py b.pyc .venv/bin/python',
+      ),
+      ...emptyFiles(
+        'venv/x web/node_modules/m.js .mypy_cache/x .pytest_cache/x .ruff_cache/x .tox/x .idea/x',
+      ),
+      ...emptyFiles('.vscode/kept.json .hg/hgrc a/.svn/wc.db'),
     });
 
     expect(await names()).toEqual(['node.py']);
@@ -226,24 +194,12 @@ describe('the archive of a folder without git', () => {
   test('leaves out what .gitignore files name, at every depth', async () => {
     await writeFiles(folder, {
       '.gitignore': '*.log\nbuild/\n!keep.log\n',
-      'a.log': '',
-      'keep.log': '',
-      'build/x': '',
       'deep/.gitignore': 'local.txt\n!b.log\n',
-      'deep/local.txt': '',
-      'deep/b.log': '',
-      'deep/node.py': '',
-      'local.txt': '',
+      ...emptyFiles('a.log keep.log build/x deep/local.txt deep/b.log deep/node.py local.txt'),
     });
 
-    expect(await names()).toEqual([
-      '.gitignore',
-      'deep/.gitignore',
-      'deep/b.log',
-      'deep/node.py',
-      'keep.log',
-      'local.txt',
-    ]);
+    const kept = '.gitignore deep/.gitignore deep/b.log deep/node.py keep.log local.txt';
+    expect(await names()).toEqual(kept.split(' '));
   });
 });
 
@@ -252,11 +208,8 @@ describe('the publisher of a pack', () => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, {
       '.publishignore': '/tests/\n*.psd\n.publishignore\n',
-      'tests/a.py': '',
       'art/.publishignore': '!logo.psd\n',
-      'art/logo.psd': '',
-      'art/draft.psd': '',
-      'node.py': '',
+      ...emptyFiles('tests/a.py art/logo.psd art/draft.psd node.py'),
     });
     await git(folder, 'add', '--all');
 
@@ -265,12 +218,8 @@ describe('the publisher of a pack', () => {
 
   test('reads a .publishignore that git ignores', async () => {
     await git(folder, 'init', '--quiet');
-    await writeFiles(folder, {
-      '.gitignore': '.publishignore\n',
-      '.publishignore': '*.psd\n',
-      'a.psd': '',
-      'b.py': '',
-    });
+    const rules = { '.gitignore': '.publishignore\n', '.publishignore': '*.psd\n' };
+    await writeFiles(folder, { ...rules, ...emptyFiles('a.psd b.py') });
 
     expect(await names()).toEqual(['.gitignore', 'b.py']);
   });
@@ -287,28 +236,14 @@ describe('the publisher of a pack', () => {
     expect(await names({ includes })).toEqual(['.gitignore', ...expected]);
   });
 
-  test.each([
-    ['web/dist', 'The includes entry "web/dist" names no file.'],
-    ['../secrets', 'The includes entry "../secrets" leads out of the folder.'],
-  ])('gets an error for an includes entry %j that cannot be used', async (entry, sentence) => {
-    await writeFiles(folder, { 'node.py': '' });
-
-    await expect(packed({ includes: [entry] })).rejects.toThrow(sentence);
-  });
-
-  test.each([
-    ['/etc/passwd', 'is a link to something that is not published.'],
-    ['hidden.txt', 'is a link to something that is not published.'],
-    ['nowhere', 'is a link to nothing.'],
-    ['sub', 'is a link to something that is not published.'],
-  ])(
-    'gets an error for a link to %s, which could lead out of the published files',
-    async (target, sentence) => {
+  test.each(['hidden.txt', 'sub'])(
+    'gets an error for a link to %s, of which nothing is published',
+    async (target) => {
       await writeFiles(folder, { '.gitignore': 'hidden.txt\n', 'hidden.txt': 'secret', 'sub/a.py': '' });
       await symlink(target, join(folder, 'link'));
       expect(await publishNode(dryRun(folder))).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining(`link: ${sentence}`),
+        stderr: expect.stringContaining('link: is a link to something that is not published.'),
       });
     },
   );
@@ -317,16 +252,12 @@ describe('the publisher of a pack', () => {
 test('writes the bytes that every earlier version wrote, in any time zone, and keeps no file open', async () => {
   await writeFiles(folder, { 'node.py': 'print(1)\n'.repeat(100), 'größe/run.sh': '#!/bin/sh\n' });
   await chmod(join(folder, 'größe/run.sh'), 0o755);
-  const args = [...dryRun(folder), '--json'];
-  for (const TZ of ['UTC', 'Asia/Tokyo']) {
-    // The zone of a process is that of its start.
-    const { stdout } = await publishNode(args, { cwd: folder, env: { TZ } });
-    expect(JSON.parse(stdout)).toMatchObject({
-      sha256: '59928a8a73c1e76d5e583f3cfd37e2461e78b2e50d4e3ec7f373f56884f6ff2d',
-    });
-  }
+  const sha256 = '59928a8a73c1e76d5e583f3cfd37e2461e78b2e50d4e3ec7f373f56884f6ff2d';
+  // The zone of a process is that of its start.
+  const { stdout } = await spawnPublishNode([...dryRun(folder), '--json'], { env: { TZ: 'Asia/Tokyo' } });
+  expect(JSON.parse(stdout)).toMatchObject({ sha256 });
   const before = await openFiles();
-  await packed();
+  expect(await packed()).toMatchObject({ sha256 });
   expect(await openFiles()).toEqual(before);
 });
 

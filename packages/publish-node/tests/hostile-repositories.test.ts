@@ -4,6 +4,7 @@ import {
   appendFile,
   chmod,
   chown,
+  cp,
   mkdir,
   mkdtemp,
   readFile,
@@ -22,7 +23,7 @@ import { chooseFiles } from '../files/pack.ts';
 import { runGit } from '../files/run-git.ts';
 import { initCommand } from '../init-command.ts';
 import { readPyProject } from '../pyproject.ts';
-import { type Files, git, runFile, writeFiles } from '../../../tests/support/publishing.ts';
+import { type Files, git, runFile, writeFiles } from '../../../tests/support/shell.ts';
 
 /*
  * Repositories whose author wants to run a command, or to read a file, on the machine that publishes them. Each is made
@@ -39,6 +40,7 @@ const environment = { ...process.env };
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'node-registry-hostile-'));
+  await cloneInto(join(directory, 'plain'), {}, async () => {});
 });
 
 beforeEach(async () => {
@@ -61,16 +63,24 @@ afterEach(() => {
 
 afterAll(() => rm(directory, { recursive: true }));
 
-/** A commit of these files, and a clone of it. */
-async function cloned(files: Files, prepare = async (_: string) => {}): Promise<string> {
-  const origin = join(place, 'origin');
+type Prepare = (origin: string) => Promise<unknown>;
+
+/** A commit of these files, and a clone of it. One without anything of its own is copied, which starts no git. */
+async function cloned(files: Files = {}, prepare?: Prepare): Promise<string> {
+  if (prepare || Object.keys(files).length > 0) await cloneInto(place, files, prepare);
+  else await cp(join(directory, 'plain'), place, { recursive: true });
+  return join(place, 'clone');
+}
+
+async function cloneInto(parent: string, files: Files, prepare: Prepare = async () => {}): Promise<void> {
+  const origin = join(parent, 'origin');
   await writeFiles(origin, { 'node.py': 'x\n', ...files });
-  await git(origin, 'init', '--quiet');
+  await git(origin, 'init', '--quiet', '--template=');
   await prepare(origin);
   await git(origin, 'add', '--all', '--force');
   await git(origin, 'commit', '--quiet', '-m', 'A pack');
-  await git(place, 'clone', '--quiet', '-c', 'core.symlinks=true', origin, 'clone');
-  return join(place, 'clone');
+  await git(parent, 'clone', '--quiet', '--template=', '-c', 'core.symlinks=true', origin, 'clone');
+  await mkdir(join(parent, 'clone/.git/info'), { recursive: true });
 }
 
 const missing = '1234567890123456789012345678901234567890';
@@ -117,8 +127,14 @@ interface Attack {
 const isRepository = 'git takes its top folder for a repository';
 
 /** What a committed folder can do. */
-const committed = (config: () => string, fires: readonly string[] = list): Attack => ({
-  make: async () => join(await cloned({}, (origin) => bareRepository(origin, config())), 'pack'),
+const committed = (config: () => string, fires: readonly string[] = list, more = () => ''): Attack => ({
+  make: async () => {
+    const clone = await cloned({}, async (origin) => {
+      await bareRepository(origin, config());
+      await writeFiles(origin, { 'pack/more': more() });
+    });
+    return join(clone, 'pack');
+  },
   fires,
   expected: isRepository,
 });
@@ -142,7 +158,7 @@ const unpacked = (
 
 const wantsMissing = (config: () => string): Attack => ({
   make: async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     await wantMissingFile(clone);
     await writeFiles(clone, { 'new.py': '' });
     await git(clone, 'config', '--remove-section', 'remote.origin');
@@ -156,7 +172,7 @@ const wantsMissing = (config: () => string): Attack => ({
 
 const withEnvironment = (given: () => NodeJS.ProcessEnv, fires?: readonly string[]): Attack => ({
   make: async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     await writeFiles(clone, { 'node.py': 'changed\n' });
     return clone;
   },
@@ -179,18 +195,11 @@ const attacks: Record<string, Attack> = {
     () => `  fsmonitor = ${script}\n`,
     ['ls-files', '--modified'],
   ),
-  'a committed bare repository with an inclusion': {
-    ...committed(() => `[include]\n  path = more\n`),
-    make: async () => {
-      const clone = await cloned({}, async (origin) => {
-        await bareRepository(origin, '[include]\n  path = more\n');
-        await writeFiles(origin, {
-          'pack/more': `[core]\n  sshCommand = ${script}\n${promisor('ssh://x/y')}`,
-        });
-      });
-      return join(clone, 'pack');
-    },
-  },
+  'a committed bare repository with an inclusion': committed(
+    () => '[include]\n  path = more\n',
+    list,
+    () => `[core]\n  sshCommand = ${script}\n${promisor('ssh://x/y')}`,
+  ),
   'a promisor remote with an SSH command': wantsMissing(
     () => `[core]\n  sshCommand = ${script}\n${promisor('ssh://x/y')}`,
   ),
@@ -206,12 +215,8 @@ const attacks: Record<string, Attack> = {
   ),
   'a file system monitor': unpacked(() => `[core]\n  fsmonitor = ${script}\n`, ['status']),
   'hooks of the repository': {
-    ...unpacked(
-      () => '[core]\n  hooksPath = hooks\n',
-      ['update-index', '--refresh', '--really-refresh', '-q'],
-    ),
     make: async () => {
-      const clone = await cloned({});
+      const clone = await cloned();
       await writeFiles(clone, { 'hooks/post-index-change': `#!/bin/sh\ntouch ${marker}\n` });
       await chmod(join(clone, 'hooks/post-index-change'), 0o755);
       await appendFile(join(clone, '.git/config'), '[core]\n  hooksPath = hooks\n');
@@ -233,32 +238,27 @@ const attacks: Record<string, Attack> = {
   'a conversion to text': unpacked(() => `[diff "d"]\n  textconv = ${script}\n`, ['diff'], {
     '.gitattributes': '*.py diff=d\n',
   }),
-  'a committed file that the configuration includes': {
-    make: async () => {
-      const clone = await cloned({ 'more.txt': `[core]\n  fsmonitor = ${script}\n` });
-      await appendFile(join(clone, '.git/config'), '[include]\n  path = ../more.txt\n');
-      return clone;
-    },
-    fires: ['status'],
-    expected: ['more.txt', 'node.py'],
-  },
-  'an inclusion under a condition': {
-    make: async () => {
-      const clone = await cloned({ 'more.txt': `[core]\n  fsmonitor = ${script}\n` });
-      await appendFile(join(clone, '.git/config'), '[includeIf "gitdir:**"]\n  path = ../more.txt\n');
-      return clone;
-    },
-    fires: ['status'],
-    expected: ['more.txt', 'node.py'],
-  },
+  ...Object.fromEntries(
+    ['include', 'includeIf "gitdir:**"'].map((section): [string, Attack] => [
+      `a committed file that the configuration includes by [${section}]`,
+      {
+        make: async () => {
+          const clone = await cloned({ 'more.txt': `[core]\n  fsmonitor = ${script}\n` });
+          await appendFile(join(clone, '.git/config'), `[${section}]\n  path = ../more.txt\n`);
+          return clone;
+        },
+        fires: ['status'],
+        expected: ['more.txt', 'node.py'],
+      },
+    ]),
+  ),
   'an alias of the command that lists files': unpacked(
     () => `[alias]\n  ls-files = !${script}\n  config = !${script}\n  other = !${script}\n`,
     ['other'],
   ),
-  'a pager': unpacked(() => `[core]\n  pager = ${script}\n[pager]\n  ls-files = ${script}\n`, []),
-  'programs for signatures, credentials and editors': unpacked(
+  'programs for pages, signatures, credentials and editors': unpacked(
     () =>
-      `[gpg]\n  program = ${script}\n[log]\n  showSignature = true\n[credential]\n  helper = !${script}\n[core]\n  editor = ${script}\n  askPass = ${script}\n[sequence]\n  editor = ${script}\n`,
+      `[core]\n  pager = ${script}\n[pager]\n  ls-files = ${script}\n[gpg]\n  program = ${script}\n[log]\n  showSignature = true\n[credential]\n  helper = !${script}\n[core]\n  editor = ${script}\n  askPass = ${script}\n[sequence]\n  editor = ${script}\n`,
     ['commit', '--allow-empty', '-S', '-m', 'x'],
   ),
   'a .git file that names a committed folder': {
@@ -280,7 +280,7 @@ const attacks: Record<string, Attack> = {
       await git(library, 'init', '--quiet');
       await git(library, 'add', '--all');
       await git(library, 'commit', '--quiet', '-m', 'x');
-      const clone = await cloned({});
+      const clone = await cloned();
       await git(clone, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'vendor');
       await git(join(clone, 'vendor'), 'config', 'core.fsmonitor', script);
       await git(clone, 'config', '-f', '.gitmodules', 'submodule.vendor.update', `!${script}`);
@@ -290,7 +290,6 @@ const attacks: Record<string, Attack> = {
     fires: ['-C', 'vendor', 'status'],
     expected: ['.gitmodules', 'node.py', 'vendor/lib.py'],
   },
-  'objects of another repository': unpacked(() => '', [], {}),
   'the variables of a hook, of configuration and of programs': withEnvironment(
     () => ({
       GIT_CONFIG_COUNT: '1',
@@ -343,24 +342,27 @@ describe('a hostile repository', () => {
     expect(existsSync(marker)).toBe(true);
   });
 
-  const isSpelled: Record<string, (bin: string) => string> = {
-    'as it is': (bin) => bin,
-    'with two slashes': (bin) => `/${bin.replace('/clone/', '//clone/./')}/`,
-    'as a link': () => join(place, 'link'),
-    'from the current folder': (bin) => relative(process.cwd(), bin),
-  };
-  const bins = ['clone/node_modules/.bin', 'node_modules/.bin', 'clone/bin'];
-  const entries = bins.flatMap((bin) => Object.keys(isSpelled).map((how): [string, string] => [bin, how]));
+  const asItIs = (bin: string) => bin;
+  const asLink = () => join(place, 'link');
 
-  test.each(entries)('runs no "git" from %s on the path, written %s', async (bin, how) => {
-    const clone = await cloned({});
+  test.each<[string, string, (bin: string) => string]>([
+    ...['clone/node_modules/.bin', 'node_modules/.bin', 'clone/bin'].map(
+      (bin) => [bin, 'as it is', asItIs] as [string, string, typeof asItIs],
+    ),
+    ...['node_modules/.bin', 'clone/bin'].map(
+      (bin) => [bin, 'as a link', asLink] as [string, string, typeof asItIs],
+    ),
+    ['clone/bin', 'with two slashes', (bin) => `/${bin.replace('/clone/', '//clone/./')}/`],
+    ['clone/bin', 'from the current folder', (bin) => relative(process.cwd(), bin)],
+  ])('runs no "git" from %s on the path, written %s', async (bin, _, spelled) => {
+    const clone = await cloned();
     await git(clone, 'init', '--quiet', 'vendor');
     await git(join(clone, 'vendor'), 'commit', '--quiet', '--allow-empty', '-m', 'A submodule');
     await git(clone, 'add', 'vendor');
     await writeFiles(join(place, bin), { git: `#!/bin/sh\ntouch ${marker}\n` });
     await chmod(join(place, bin, 'git'), 0o755);
     await symlink(join(place, bin), join(place, 'link'));
-    process.env.PATH = [isSpelled[how]?.(join(place, bin)), environment.PATH].join(delimiter);
+    process.env.PATH = [spelled(join(place, bin)), environment.PATH].join(delimiter);
 
     await chosen(clone);
     await chosen(join(clone, 'vendor'));
@@ -369,14 +371,14 @@ describe('a hostile repository', () => {
   });
 
   test('reveals nothing of a folder that the repository claims', async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     await git(clone, 'config', 'core.worktree', outside);
 
     expect(await listFiles(clone)).toMatchObject({ paths: ['node.py'], notes: [] });
   });
 
   test('starts git without the secrets of the job', async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     const bin = join(outside, 'bin');
     await writeFiles(bin, { git: `#!/bin/sh\nenv > ${marker}\n` });
     await chmod(join(bin, 'git'), 0o755);
@@ -395,7 +397,7 @@ describe('a hostile repository', () => {
   asRoot(
     'is read in the workspace of a job with a container, where another user owns it, and nowhere else',
     async () => {
-      const clone = await cloned({});
+      const clone = await cloned();
       await chown(clone, 1001, 1001);
       await chown(join(clone, '.git'), 1001, 1001);
       const elsewhere = await chosen(clone);
@@ -495,7 +497,7 @@ describe('a file outside of the folder', () => {
   test.each(['.git/config', '.git', '.git/', '.git/*', 'sub/.git/config'])(
     'does not publish a file from the folder of git by includes %j',
     async (entry) => {
-      const clone = await cloned({});
+      const clone = await cloned();
       await writeFiles(clone, { 'sub/.git/config': 'x' });
 
       expect(await chosen(clone, [entry])).toMatch(/belongs to git|names no file/);
@@ -549,14 +551,10 @@ describe('a file outside of the folder', () => {
 
 /** Every place where git opens a file of its own, before it lists anything. */
 const openedByGit: [string, (clone: string) => Promise<string>][] = [
-  ...['HEAD', 'config', 'index', 'info/exclude', 'objects/info/alternates', 'packed-refs', 'commondir'].map(
-    (name): [string, (clone: string) => Promise<string>] => [
-      `.git/${name}`,
-      async (clone) => join(clone, '.git', name),
-    ],
-  ),
-  ['.git', async (clone) => join(clone, '.git')],
-  ['.gitignore', async (clone) => join(clone, '.gitignore')],
+  ...[
+    ...['.git/HEAD', '.git/config', '.git/index', '.git/info/exclude', '.git/objects/info/alternates'],
+    ...['.git/packed-refs', '.git/commondir', '.git', '.gitignore'],
+  ].map((name): (typeof openedByGit)[number] => [name, async (clone) => join(clone, name)]),
   [
     'an object that it needs',
     async (clone) => {
@@ -582,7 +580,7 @@ const openedByGit: [string, (clone: string) => Promise<string>][] = [
     ['an inclusion after a comment that looks continued', '[include]\n# path = \\\npath = ../named\n'],
     ['an inclusion before a zero byte', '[include]\n  path = ../named\0x\n'],
     ['a list of what is excluded', '[core]\n  excludesFile = ABSOLUTE\n'],
-  ].map(([what, config = '']): [string, (clone: string) => Promise<string>] => [
+  ].map(([what, config = '']): (typeof openedByGit)[number] => [
     `${what} of the configuration`,
     async (clone) => {
       const named = join(clone, 'named');
@@ -632,7 +630,7 @@ const openedByGit: [string, (clone: string) => Promise<string>][] = [
 
 describe('a file that git opens', () => {
   test.each(openedByGit)('does not wait for a pipe that replaces %s', async (_, pathOf) => {
-    const path = await pathOf(await cloned({}));
+    const path = await pathOf(await cloned());
     await rm(path, { recursive: true, force: true });
     await mkdir(dirname(path), { recursive: true });
     await pipe(path);
@@ -663,7 +661,7 @@ describe('a file that git opens', () => {
   );
 
   test('gives init no address from outside of the repository', async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     await writeFiles(outside, { settings: '[remote "origin"]\n  url = https://example.com/secret\n' });
     await git(clone, 'config', '--remove-section', 'remote.origin');
     await appendFile(join(clone, '.git/config'), `[include]\n  path = ${join(outside, 'settings')}\n`);
@@ -673,7 +671,7 @@ describe('a file that git opens', () => {
   });
 
   test('includes the credentials of actions/checkout without harm', async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     await writeFiles(outside, { 'git-credentials.config': '[http]\n  extraheader = x\n' });
     const credentials = join(outside, 'git-credentials.config');
     await git(clone, 'config', `includeIf.gitdir:${clone}/.git.path`, credentials);
@@ -682,7 +680,7 @@ describe('a file that git opens', () => {
   });
 
   test('lists a repository with the usual leftovers of git and its tools', async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     const server = createServer().listen(join(clone, '.git/fsmonitor--daemon.ipc'));
     await rm(join(clone, '.git/hooks'), { recursive: true, force: true });
     await mkdir(join(clone, '.git/hooks'));
@@ -696,14 +694,14 @@ describe('a file that git opens', () => {
   });
 
   test('stops reading a link to a device', async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     await symlink('/dev/zero', join(clone, '.git/objects/info/alternates'));
 
     expect(await chosen(clone)).toMatch(/alternates is neither a file nor a folder/);
   });
 
   test('ends git with a sentence if it takes too long', async () => {
-    const clone = await cloned({});
+    const clone = await cloned();
     await pipe(join(place, 'settings'));
     process.env.GIT_CONFIG_GLOBAL = join(place, 'settings');
 

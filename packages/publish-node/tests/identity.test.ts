@@ -1,11 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { demo } from '../../../tools/local/demo.ts';
-import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+import { type HttpServer, type Serve, startHttpServer } from '../../../tools/processes/http-server.ts';
+import { folder } from '../../../tests/support/folders.ts';
+import { publishNode } from '../../../tests/support/publish-node.ts';
+import { writeFiles } from '../../../tests/support/shell.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
 
 const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
@@ -14,42 +12,35 @@ const stored = {
   NODE_REGISTRY_ACCESS_TOKEN: 'a.stored.bearer',
 };
 
-let folder: string;
+let runner: HttpServer;
 let api: Awaited<ReturnType<typeof startHttpApi>>;
 
 /** Serves ID tokens like a GitHub runner, for an audience, to requests with the job's own secret. */
 const asked: { url: string; authorization: string | undefined }[] = [];
 const answers: { status: number; body: object; location?: string }[] = [];
-const runner = createServer((request, response) => {
+const serve: Serve = (request, response) => {
   asked.push({ url: String(request.url), authorization: request.headers.authorization });
   const { status, body, location } = answers.shift() ?? { status: 200, body: { value: idToken } };
   const headers = { 'content-type': 'application/json', ...(location && { location }) };
   response.writeHead(status, headers).end(JSON.stringify(body));
-});
+};
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => runner.listen(0, '127.0.0.1', resolve));
-  api = await startHttpApi();
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-identity-'));
-  await writeFiles(folder, { 'node.py': 'x' });
+  [runner, api] = await Promise.all([startHttpServer(serve), startHttpApi()]);
 });
 
-beforeEach(() => {
+beforeEach(async () => {
   asked.length = 0;
   answers.length = 0;
   api.reset();
+  await writeFiles(folder, { 'node.py': 'x' });
 });
 
-afterAll(async () => {
-  runner.close();
-  runner.closeAllConnections();
-  await api.stop();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => Promise.all([runner.stop(), api.stop()]));
 
 const gitHub = () => ({
   GITHUB_ACTIONS: 'true',
-  ACTIONS_ID_TOKEN_REQUEST_URL: `http://localhost:${(runner.address() as AddressInfo).port}/token?api-version=2.0`,
+  ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/token?api-version=2.0`,
   ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret of the job',
 });
 const gitLab = { GITLAB_CI: 'true', NODE_REGISTRY_ID_TOKEN: idToken };
@@ -143,18 +134,15 @@ describe('publish-node in a CI job without an ID token', () => {
     'fails in GitHub Actions that redirects the request, and so the secret of the job, with %i',
     async (status) => {
       const others: (string | undefined)[] = [];
-      const other = createServer((request, response) => {
+      const other = await startHttpServer((request, response) => {
         others.push(request.headers.authorization);
         response.end(JSON.stringify({ value: idToken }));
       });
-      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-      const { port } = other.address() as AddressInfo;
-      const redirect = { status, body: {}, location: `http://127.0.0.1:${port}/elsewhere` };
+      const redirect = { status, body: {}, location: `http://127.0.0.1:${other.port}/elsewhere` };
       const here = { status, body: {}, location: '/token/again' };
       answers.push(redirect, here, redirect);
       const { code } = await publish(gitHub());
-      other.close();
-      other.closeAllConnections();
+      await other.stop();
 
       expect([code, others, sent()]).toEqual([5, [], []]);
       expect(asked.map(({ url }) => url)).not.toContain('/token/again');

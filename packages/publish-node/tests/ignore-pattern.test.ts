@@ -1,20 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { folder } from '../../../tests/support/folders.ts';
 import { fc } from '../../../tests/support/properties.ts';
 import { check } from '../../../tests/support/property-runs.ts';
-import { git, writeFiles } from '../../../tests/support/publishing.ts';
+import { git, writeFiles } from '../../../tests/support/shell.ts';
 import { IgnoreRules } from '../files/ignore-rules.ts';
 import { chooseFiles } from '../files/pack.ts';
-
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'node-registry-patterns-'));
-});
-
-afterAll(() => rm(directory, { recursive: true }));
 
 describe('an ignore pattern', () => {
   /** Names that patterns of the same few characters meet often. */
@@ -25,19 +15,8 @@ describe('an ignore pattern', () => {
   const part = fc.constantFrom(
     ...['a', 'b', 'd', 'e', 'a', 'b', 'd', '.log', 'é', '-', ' ', '!', '#', '\r', '\t', '/', '/', '/', '/'],
     ...['*', '*', '*', '**', '/**/', '**/', '/**', '***', '?', '[ab]', '[!a]', '[^a-c]', '[c-a]', '[a-]'],
-    ...[
-      '[]]',
-      '[',
-      ']',
-      '[[:alpha:]]',
-      '[[:punct:]]',
-      '[[:none:]]',
-      '[[:constructor:]]',
-      '[[:]',
-      '[\\]a]',
-      '[+--]',
-      '[d/]',
-    ],
+    ...['[]]', '[', ']', '[[:alpha:]]', '[[:punct:]]', '[[:none:]]', '[[:constructor:]]', '[[:]'],
+    ...['[\\]a]', '[+--]', '[d/]'],
     ...['\\', '\\a', '\\*', '\\ ', '\\!', '\\#', '\\[', '\\\\'],
   );
   // After a plain beginning, git takes two stars for any depth, against its documentation.
@@ -52,21 +31,30 @@ describe('an ignore pattern', () => {
     .map((parts) => parts.join(''));
 
   test('leaves out the same files as git for generated ignore files', async () => {
-    const repository = await mkdtemp(join(directory, 'repository-'));
-    await git(repository, 'init', '--quiet');
-    await writeFiles(repository, Object.fromEntries(paths.map((path) => [path, ''])));
-    const file = join(directory, 'patterns');
+    await git(folder, 'init', '--quiet', '--template=');
+    // One start of git compares many ignore files, each in a folder with the same files.
+    const packs = Array.from({ length: 10 }, (_, at) => `pack${at}/`);
+    const files = packs.flatMap((pack) => paths.map((path) => [pack + path, '']));
+    await writeFiles(folder, Object.fromEntries(files));
     let leftOut = 0;
-    const matchesGit = async (lines: readonly string[]) => {
-      await writeFile(file, lines.join('\n'));
-      const listed = await git(repository, 'ls-files', '-z', '--others', `--exclude-from=${file}`);
-      const rules = new IgnoreRules().and(lines);
-      const kept = paths.filter((path) => !rules.match(path));
-      leftOut += paths.length - kept.length;
+    const matchesGit = async (ignoreFiles: readonly (readonly string[])[]) => {
+      const written = ignoreFiles.map((lines, at) => [`${packs[at]}rules.txt`, lines.join('\n')]);
+      await writeFiles(folder, Object.fromEntries(written));
+      const listed = await git(folder, 'ls-files', '-z', '--others', '--exclude-per-directory=rules.txt');
+      const found = listed.split('\0').sort();
+      const keptByGit = packs.map((pack) => found.filter((path) => path.startsWith(pack)));
+      ignoreFiles.forEach((lines, at) => {
+        const rules = new IgnoreRules().and(lines);
+        const kept = paths.filter((path) => !rules.match(path));
+        leftOut += paths.length - kept.length;
+        const byGit = keptByGit[at]?.map((path) => path.slice(path.indexOf('/') + 1));
 
-      expect(kept).toEqual(listed.split('\0').filter(Boolean).sort());
+        expect({ lines, kept }).toEqual({ lines, kept: byGit?.filter((path) => path !== 'rules.txt') });
+      });
     };
-    await check(fc.array(line, { minLength: 1, maxLength: 4 }), matchesGit, { weight: 40 });
+    const ignoreFile = fc.array(line, { minLength: 1, maxLength: 4 });
+    const ignoreFiles = fc.array(ignoreFile, { minLength: packs.length, maxLength: packs.length });
+    await check(ignoreFiles, matchesGit, { weight: 4 });
 
     expect(leftOut).toBeGreaterThan(1_000);
   });
@@ -97,7 +85,6 @@ describe('a pattern that can be divided in many ways', () => {
     ['.comfyignore', stars],
     ['.publishignore', `${'[[:'.repeat(80_000)}]b`],
   ])('matches at once in %s: %s', async (name, pattern) => {
-    const folder = await mkdtemp(join(directory, 'deep-'));
     const paths = [name, `${deep}x`, 'a'.repeat(200)];
     await writeFiles(folder, Object.fromEntries(paths.map((path) => [path, path === name ? pattern : ''])));
     const { files } = await chooseFiles(folder, {});
@@ -106,7 +93,6 @@ describe('a pattern that can be divided in many ways', () => {
   });
 
   test.each([anyDepth, stars])('matches at once in an includes entry: %s', async (pattern) => {
-    const folder = await mkdtemp(join(directory, 'deep-'));
     await writeFiles(folder, { [`${deep}x`]: '', ['a'.repeat(200)]: '' });
 
     await expect(chooseFiles(folder, { includes: [pattern] })).rejects.toThrow('names no file');

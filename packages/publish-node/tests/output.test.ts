@@ -1,8 +1,4 @@
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { fc } from '../../../tests/support/properties.ts';
@@ -13,7 +9,10 @@ import { end, reportOf, say, writeTo } from '../output.ts';
 import { printable, printableJson } from '../printable.ts';
 import { run } from '../program.ts';
 import { progressBar, remind } from '../progress.ts';
-import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { folder } from '../../../tests/support/folders.ts';
+import { publishNode } from '../../../tests/support/publish-node.ts';
+import { writeFiles } from '../../../tests/support/shell.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
 
 let written = '';
@@ -183,19 +182,14 @@ describe('progress', () => {
 });
 
 describe('text from a folder or a server', () => {
-  let folder: string;
   let api: Awaited<ReturnType<typeof startHttpApi>>;
   const evil = 'x\n::add-path::/tmp/evil\u202E\u001B[2J ##[add-path]y';
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'node-registry-output-'));
     api = await startHttpApi();
   });
 
-  afterAll(async () => {
-    await api.stop();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => api.stop());
 
   const check = (text: string) => {
     expect(text.split('\n').filter(isCommand)).toEqual([]);
@@ -214,37 +208,23 @@ describe('text from a folder or a server', () => {
     const misspelled = await publishNode([evil, ...flags]);
     await writeFiles(folder, { '::error::x.py': '', 'evil\u202E.py': '', 'a\nb.py': '' });
     const refused = await publishNode(['publish', folder, '--dry-run', '--publisher', 'demo', ...flags]);
-    for (const path of ['::error::x.py', 'evil\u202E.py', 'a\nb.py']) await rm(join(folder, path));
 
     expect([plan, wrong, unknown, misspelled, refused].map(({ code }) => code)).toEqual([0, 2, 2, 2, 2]);
     for (const { stdout, stderr } of [plan, wrong, unknown, misspelled, refused]) check(stdout + stderr);
   });
 
   test('stands below the bar of an upload that failed', async () => {
-    const storage = createServer((request, response) => {
+    const storage = await startHttpServer((request, response) => {
       request.resume().on('end', () => response.writeHead(403).end());
     });
-    await once(storage.listen(0, '127.0.0.1'), 'listening');
-    const { port } = storage.address() as AddressInfo;
-    const signedUrl = `http://127.0.0.1:${port}/`;
+    const signedUrl = `${storage.url}/`;
     api.disturb({ status: 201, body: { signedUrl, node_version: { version: '1.0.0' } } });
     await writeFiles(folder, { 'node.py': 'x' });
-    const named = [
-      '--publisher',
-      'demo',
-      '--node',
-      'x',
-      '--version',
-      '1.0.0',
-      '--token',
-      'x',
-      '--access-token',
-      'x',
-    ];
+    const named = '--publisher demo --node x --version 1.0.0 --token x --access-token x'.split(' ');
     const stream = { isTTY: true, write: (text: string) => (written += text) };
     writeTo({ stdout: stream, stderr: stream });
     const code = await run(['publish', folder, ...named, '--base-url', api.url]);
-    storage.close();
+    await storage.stop();
 
     expect([code, written]).toEqual([
       5,
@@ -281,14 +261,6 @@ describe('text from a folder or a server', () => {
 });
 
 describe('a step of GitHub Actions', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'node-registry-step-'));
-  });
-
-  afterEach(() => rm(folder, { recursive: true }));
-
   async function leave(report: Parameters<typeof reportOf>[0]) {
     const [GITHUB_OUTPUT, GITHUB_STEP_SUMMARY] = [join(folder, 'output'), join(folder, 'summary')];
     await Promise.all([GITHUB_OUTPUT, GITHUB_STEP_SUMMARY].map((file) => writeFile(file, 'before=1\n')));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { directory, folder } from '../../../tests/support/folders.ts';
-import { fc } from '../../../tests/support/properties.ts';
-import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
+import { publishNode, unzip } from '../../../tests/support/publish-node.ts';
+import { emptyFiles, type Files, git, writeFiles } from '../../../tests/support/shell.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
 
@@ -42,8 +42,8 @@ describe('.comfyignore', () => {
     ['everything but a folder', '*\n!web/*\n', [], ['web/app.js']],
   ])('leaves out %s', async (_, rules, includes, expected) => {
     await writeFiles(folder, {
-      ...{ '.comfyignore': rules, 'node.py': '', 'art/logo.psd': '', 'docs/a.md': '', 'docs/keep.md': '' },
-      ...{ 'web/app.js': '', 'web/.comfyignore': '*.js\n' },
+      ...{ '.comfyignore': rules, 'web/.comfyignore': '*.js\n' },
+      ...emptyFiles('node.py art/logo.psd docs/a.md docs/keep.md web/app.js'),
     });
     const own = ['.comfyignore', 'web/.comfyignore'];
 
@@ -51,15 +51,8 @@ describe('.comfyignore', () => {
   });
 
   test('counts next to .publishignore, which leaves out what includes names too', async () => {
-    await writeFiles(folder, {
-      ...{
-        '.comfyignore': 'a.py\n',
-        '.publishignore': 'b.py\n.*ignore\n',
-        'a.py': '',
-        'b.py': '',
-        'c.py': '',
-      },
-    });
+    const rules = { '.comfyignore': 'a.py\n', '.publishignore': 'b.py\n.*ignore\n' };
+    await writeFiles(folder, { ...rules, ...emptyFiles('a.py b.py c.py') });
 
     expect(await paths(['a.py', 'b.py'])).toEqual(['a.py', 'c.py']);
   });
@@ -216,11 +209,6 @@ describe('a key of a service', () => {
   });
 
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-  const characters = (alphabet: string, length: number) =>
-    fc
-      .array(fc.constantFrom(...alphabet), { minLength: length, maxLength: length })
-      .map((all) => all.join(''));
-
   test.each([
     ['sk-', 'sk-ant-api03-', `${letters}-_`, 95],
     ['sk-', 'sk-proj-', `${letters}-_`, 156],
@@ -237,9 +225,13 @@ describe('a key of a service', () => {
     ['glpat-', 'glpat-', `${letters}-_`, 20],
     ['r8_', 'r8_', letters, 37],
   ])('finds each of 2,000 generated keys that begin with %s: %s', (prefix, start, alphabet, length) => {
-    const keys = fc
-      .sample(characters(alphabet, length), { numRuns: 2_000, seed: 1 })
-      .map((key) => start + key);
+    const bytes = createHash('shake256', { outputLength: 2_000 * length })
+      .update(start)
+      .digest();
+    const letterOf = (byte: number) => alphabet[byte % alphabet.length];
+    const keys = Array.from({ length: 2_000 }, (_, at) =>
+      [start, ...Array.from(bytes.subarray(at * length, (at + 1) * length), letterOf)].join(''),
+    );
     const missed = keys.filter(
       (key) => secretIn('a.py', Buffer.from(`"${key}"`)) !== `holds a key that begins with ${prefix}.`,
     );

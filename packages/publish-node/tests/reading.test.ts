@@ -1,16 +1,16 @@
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../../functions/write-index.ts';
 import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { demo } from '../../../tools/local/demo.ts';
-import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { folder } from '../../../tests/support/folders.ts';
+import { publishNode } from '../../../tests/support/publish-node.ts';
+import { startRegistry } from '../../../tests/support/publishing.ts';
+import { writeFiles } from '../../../tests/support/shell.ts';
 import { recordStream } from '../../../tests/support/table-stream.ts';
-import { bearer } from '../../../tests/support/tokens.ts';
+import { until } from '../../../tests/support/until.ts';
 import { hostileArchives } from '../../../tests/support/hostile-archives.ts';
 import { sha256 } from '../../../tests/support/uploads.ts';
 import { type ZipFile, zip } from '../../../tests/support/zip.ts';
@@ -18,7 +18,6 @@ import { downloadCommand } from '../download-command.ts';
 import { unpack } from '../unpack.ts';
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
-let folder: string;
 let env: Record<string, string>;
 
 const code = `class Blend:
@@ -42,34 +41,21 @@ beforeAll(async () => {
   const pack = await mkdtemp(join(registry.directory, 'pack-'));
   const project = `[project]\nname = "blender"\nversion = "1.0.0"\ndescription = "Blends\u202E images"\n[tool.node-registry]\npublisher = "demo"\n`;
   await writeFiles(pack, { 'pyproject.toml': project, '__init__.py': code, 'docs/help.md': '# Help' });
-  const tokens = {
-    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
-    NODE_REGISTRY_ACCESS_TOKEN: bearer(demo.owner).replace('Bearer ', ''),
-  };
-  const { code: exitCode, stderr } = await publishNode(['publish', pack], { env: { ...env, ...tokens } });
+  const { code: exitCode, stderr } = await publishNode(['publish', pack], { env: registry.access });
   if (exitCode !== 0) throw new Error(stderr);
   env.NODE_REGISTRY_DOWNLOADS_URL = downloadUrl('').replace(/\/$/, '');
   // The host nodes are read after the version is active.
-  for (let found = 0; found === 0; ) {
+  await until(async () => {
     await handler({ Records: stream.take() }, { getRemainingTimeInMillis: () => 30_000 });
-    const { stdout } = await publishNode(['show', 'blender', '--json'], { env, cwd: pack });
-    found = JSON.parse(stdout).host_nodes?.length ?? 0;
-  }
+    const { stdout } = await publishNode(['show', 'blender', '--json'], { env });
+    return JSON.parse(stdout).host_nodes?.length > 0;
+  });
   stream.stop();
 });
 
 afterAll(() => registry.stop());
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(registry.directory, 'folder-'));
-});
-
 const command = (...args: string[]) => publishNode(args, { env, cwd: folder });
-
-async function listening(server: Server): Promise<AddressInfo> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return server.address() as AddressInfo;
-}
 
 async function report(...args: string[]) {
   const { code: exitCode, stdout } = await command(...args, '--json');
@@ -184,13 +170,12 @@ describe('files that are not of a registry', () => {
 
   /** Serves these files as a registry's, and runs a command that reads them. */
   async function over(files: Record<string, unknown>, ...args: string[]) {
-    const server = createServer(({ url = '' }, response) => {
+    const server = await startHttpServer(({ url = '' }, response) => {
       const content = files[url.replace('/index/v1/', '')];
       response.writeHead(content === undefined ? 404 : 200).end(JSON.stringify(content));
     });
-    const { port } = await listening(server);
-    const NODE_REGISTRY_DOWNLOADS_URL = `http://127.0.0.1:${port}`;
-    return publishNode(args, { env: { ...env, NODE_REGISTRY_DOWNLOADS_URL } }).finally(() => server.close());
+    const given = { ...env, NODE_REGISTRY_DOWNLOADS_URL: server.url };
+    return publishNode(args, { env: given }).finally(server.stop);
   }
 
   test.each<[string, Record<string, unknown>, string[]]>([
@@ -251,16 +236,15 @@ describe('files that are not of a registry', () => {
     'send nothing to %s',
     async (downloads) => {
       const named = await command('show', 'blender', '--downloads-url', downloads);
-      const server = createServer((_, response) => {
+      const server = await startHttpServer((_, response) => {
         const node_version = { version: '1.0.0', downloadUrl: `${downloads}/archives/x.zip` };
         const identifier = { node_id: 'x', version: '1.0.0' };
         const body = { node_versions: [{ identifier, node_version }] };
         response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
       });
-      const { port } = await listening(server);
       const answered = await publishNode(['show', 'x@1.0.0'], {
-        env: { NODE_REGISTRY_URL: `http://127.0.0.1:${port}` },
-      }).finally(() => server.close());
+        env: { NODE_REGISTRY_URL: server.url },
+      }).finally(server.stop);
 
       expect([named.code, named.stderr]).toEqual([2, expect.stringMatching(/http or https/)]);
       expect([answered.code, answered.stderr]).toEqual([2, expect.stringMatching(/http or https/)]);
@@ -302,16 +286,15 @@ describe('unpack', () => {
     ['a repository of git at its top', zip([file, ...bareRepository]), 'git takes its top folder'] as const,
   ])('writes nothing of an archive that a registry serves with %s', async (_, archive, reason) => {
     const version = { version: '1.0.0', sha256: sha256(archive), size_bytes: archive.length };
-    const server = createServer(({ url = '', headers: { host } }, response) => {
+    const server = await startHttpServer(({ url = '', headers: { host } }, response) => {
       const served = { ...version, downloadUrl: `http://${host}/archives/x.zip` };
       const node = { id: 'x', latest_version: served, versions: [served] };
       const isArchive = url.startsWith('/archives/');
       response.end(isArchive ? archive : JSON.stringify(node));
     });
-    const { port } = await listening(server);
-    const url = `http://127.0.0.1:${port}`;
+    const { url } = server;
     const flags = { baseUrl: url, downloadsUrl: url, unpack: join(folder, 'target') };
-    const download = downloadCommand('x', flags, () => {}).finally(() => server.close());
+    const download = downloadCommand('x', flags, () => {}).finally(server.stop);
 
     await expect(download).rejects.toMatchObject({
       exitCode: 4,

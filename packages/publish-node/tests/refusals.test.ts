@@ -4,11 +4,15 @@ import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tok
 import { archives } from '../../../lib/config.ts';
 import { normalizeVersion, semanticSpelling } from '../../../lib/schemas/version-label.ts';
 import { folder } from '../../../tests/support/folders.ts';
-import { dryRun, publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+import { dryRun, publishNode } from '../../../tests/support/publish-node.ts';
+import { writeFiles } from '../../../tests/support/shell.ts';
+import { cpuMsOf } from '../../../tests/support/cpu.ts';
 import { Failure } from '../failure.ts';
 import { limits } from '../files/limits.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { pathProblems } from '../files/path-rules.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { secretIn } from '../files/secrets.ts';
 
 async function rejectedPaths(allow: string[] = []): Promise<string[]> {
   const failure = await chooseFiles(folder, { allow }).then(
@@ -193,7 +197,6 @@ describe('invalid input', () => {
       [],
       'Name the version',
     ],
-    ['invalid TOML', { 'pyproject.toml': '[project' }, [], 'is not valid TOML'],
     [
       'metadata of a wrong type',
       { 'pyproject.toml': '[project]\nname = 5' },
@@ -219,25 +222,13 @@ describe('invalid input', () => {
       ['--node', 'my node'],
       'The node "my node" is not valid',
     ],
-    [
-      'an invalid publisher',
-      { 'pyproject.toml': project },
-      ['--publisher', 'Me!'],
-      'The publisher "Me!" is not',
-    ],
-    ['an unknown option', {}, ['--versoin', '1'], 'Did you mean --version?'],
     ['an invalid address', {}, ['--base-url', 'registry'], 'It must be an http or https URL.'],
     ['an invalid time', {}, ['--timeout', 'soon'], 'It must be a number above 0.'],
     ['no token', { 'pyproject.toml': project }, [], 'Give a personal access token'],
   ])('rejects %s before anything is sent', async (_, files, args, sentence) => {
     await writeFiles(folder, files);
-    const { code, stdout, stderr } = await publishNode([
-      'publish',
-      folder,
-      '--base-url',
-      'http://localhost:1',
-      ...args,
-    ]);
+    const here = ['publish', folder, '--base-url', 'http://localhost:1'];
+    const { code, stdout, stderr } = await publishNode([...here, ...args]);
 
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)]);
     expect(stderr).not.toContain('Invalid input');
@@ -248,5 +239,73 @@ describe('invalid input', () => {
       code: 2,
       stderr: "error: unknown command 'stauts'\n(Did you mean status?)\n",
     });
+  });
+});
+
+const begin = '-----BEGIN RSA PRIVATE KEY-----';
+const key = pem.privateKey.trimEnd().split('\n').slice(1).join('\n');
+const cell = (source: string) => JSON.stringify({ cells: [{ source: source.split(/(?<=\n)/) }] }, null, 1);
+const found = (text: string) => secretIn('a.txt', Buffer.from(text));
+
+describe('a private key', () => {
+  test.each([
+    ['alone', `${begin}\n${key}\n`],
+    ['on Windows', `${begin}\r\n${key}\r\n`],
+    ['a string', JSON.stringify(pem.privateKey)],
+    ['lines of a notebook', cell(`KEY = """${pem.privateKey}"""\n`)],
+    ['a string of a notebook', cell(`KEY = ${JSON.stringify(pem.privateKey)}\n`)],
+    ['a sum of strings', pem.privateKey.replaceAll('\n', '\\n" +\n    "')],
+    ['a list of strings', `[${pem.privateKey.split('\n').map((text) => `'${text}',\n  `)}].join()`],
+    ['a comment', pem.privateKey.replaceAll(/^/gm, '# ')],
+    ['a quoted mail', pem.privateKey.replaceAll(/^/gm, '> ')],
+    ['a string with escapes of Unicode', pem.privateKey.replaceAll('\n', '\\u000a')],
+    ['a URL', encodeURIComponent(pem.privateKey)],
+    ['a form', new URLSearchParams({ pem: pem.privateKey }).toString()],
+    [
+      'after its headers',
+      `${begin}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0011223344556677\n\n${key}\n`,
+    ],
+    ['after a header on its own line', `${begin}\nProc-Type: 4,ENCRYPTED ${key}\n`],
+    [
+      'in a block of PGP',
+      `-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2.0.22 (GNU/Linux)\n\n${key}\n`,
+    ],
+  ])('finds a private key in %s', (_, text) => {
+    expect(found(text)).toBe('holds a private key.');
+  });
+
+  test.each([
+    ['a mention of the first line', `text.startsWith("${begin}")`],
+    [
+      'a program after it',
+      `${begin}";\n${'const isPrivate = readKeyOfPkcs8File(path, withPassword);\n'.repeat(20)}`,
+    ],
+    ['an example without a key', `${begin}\n...\n-----END RSA PRIVATE KEY-----`],
+  ])('finds no private key in %s', (_, text) => {
+    expect(found(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['many headers on one line', `${begin}\n${'a: b '.repeat(30)}!`],
+    ['many headers', `${begin}\n${'a: b c\n'.repeat(100_000)}!`],
+    ['a long word', `${begin}\n${'a-'.repeat(500_000)}!`],
+    ['long words after many first lines', `${begin}${'a'.repeat(950)}`.repeat(2_000)],
+    ['many first lines', `${begin}\na: b `.repeat(20_000)],
+  ])('searches %s for a private key without much work', async (_, text) => {
+    const work = () => expect(found(text)).toBeUndefined();
+
+    // It takes milliseconds; trying every way to divide the text takes seconds at 30 headers, and doubles with each.
+    expect(await cpuMsOf(work)).toBeLessThan(2000);
+  });
+});
+
+describe('a misspelled word', () => {
+  test('proposes a candidate that is similar', () => {
+    expect(didYouMean('pubish', ['publish', 'status'])).toBe(' Did you mean "publish"?');
+    expect(didYouMean('other', ['publish', 'status'])).toBe('');
+  });
+
+  test('proposes nothing without a similar candidate', () => {
+    expect(didYouMean('a', [])).toBe('');
   });
 });

@@ -1,33 +1,26 @@
-import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { banNodeVersion } from '../../admin/registry/node-versions.ts';
 import { demo } from '../../../tools/local/demo.ts';
-import { createRegistryClient } from '../../registry-client/client.ts';
-import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
+import { adminJson } from '../../../tests/support/admin.ts';
+import { folder } from '../../../tests/support/folders.ts';
+import { publishNode } from '../../../tests/support/publish-node.ts';
+import { startRegistry } from '../../../tests/support/publishing.ts';
+import { writeFiles } from '../../../tests/support/shell.ts';
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { addNode, addPublisher, addVersion, storedItem } from '../../../tests/support/registry.ts';
-import { bearer } from '../../../tests/support/tokens.ts';
 import { until } from '../../../tests/support/until.ts';
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
-let folder: string;
-let access: Record<string, string>;
+let access: (typeof registry)['access'];
 
 beforeAll(async () => {
   registry = await startRegistry();
-  access = {
-    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
-    NODE_REGISTRY_ACCESS_TOKEN: bearer(demo.owner).replace('Bearer ', ''),
-    NODE_REGISTRY_URL: registry.api.url,
-  };
+  access = registry.access;
 });
 
 afterAll(() => registry.stop());
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(registry.directory, 'folder-'));
-});
 
 async function write(node: string, files = {}): Promise<void> {
   const project = `[project]\nname = "${node}"\nversion = "1.0.0"\n[tool.node-registry]\npublisher = "demo"\n`;
@@ -45,25 +38,9 @@ async function report(name: string, ...args: string[]) {
 }
 
 const keys = [
-  ...['code', 'status', 'publisher', 'node', 'version', 'download_url', 'sha256', 'archive_bytes'],
-  ...[
-    'unpacked_bytes',
-    'chosen_by',
-    'files',
-    'notes',
-    'host_node_extract_status',
-    'host_node_extract_reason',
-    'host_nodes',
-    'host_node_notes',
-    'node_version',
-    'reason',
-    'nodes',
-    'versions',
-    'output',
-    'error',
-    'message',
-  ],
-  ...['details', 'request_id'],
+  ...'code status publisher node version download_url sha256 archive_bytes unpacked_bytes'.split(' '),
+  ...'chosen_by files notes host_node_extract_status host_node_extract_reason host_nodes'.split(' '),
+  ...'host_node_notes node_version reason nodes versions output error message details request_id'.split(' '),
 ];
 
 describe('publish-node --json', () => {
@@ -135,28 +112,14 @@ describe('publish-node --json', () => {
     expect(failed.message).toMatch(sentence);
   });
 
-  test.each<[string, string[], object]>([
-    ['other files under a published version', [], { version: '1.0.0', error: 'published_with_other_bytes' }],
-    ['a secret', ['--version', 'v2.0.0'], { version: '2.0.0', error: 'usage' }],
-    ['a version that is not semantic', ['--version', '1.0.0rc1'], { version: '1.0.0rc1', error: 'usage' }],
-  ])('reports the intended publisher, node and version for %s', async (title, args, expected) => {
-    const node = `meant-${args.length}-${title.length}`;
-    await write(node);
-    if (args.length === 0) await report('publish');
-    await write(node, { 'node.py': 'y', ...(args.length > 0 && { '.env': 'A=1' }) });
+  test.each<[string, string, string[], object]>([
+    ['a secret', 'publish', ['--version', 'v2.0.0'], { version: '2.0.0', error: 'usage' }],
+    ['an invalid version', 'publish', ['--version', '1.0.0rc1'], { version: '1.0.0rc1', error: 'usage' }],
+    ['a version that is not there', 'status', [], { version: '1.0.0', error: 'not_found' }],
+  ])('reports the intended publisher, node and version for %s', async (_, name, args, expected) => {
+    await write('meant', { '.env': 'A=1' });
 
-    expect(await report('publish', ...args)).toMatchObject({ publisher: 'demo', node, ...expected });
-  });
-
-  test('keeps its shape for a version that is not there, with the node and version that were meant', async () => {
-    await write('never-published');
-
-    expect(await report('status')).toMatchObject({
-      publisher: 'demo',
-      node: 'never-published',
-      version: '1.0.0',
-      error: 'not_found',
-    });
+    expect(await report(name, ...args)).toMatchObject({ publisher: 'demo', node: 'meant', ...expected });
   });
 
   test('writes valid Unicode, even if a node of the pack has half of a surrogate pair', async () => {
@@ -185,17 +148,8 @@ describe('publish-node and a folder with several problems', () => {
     const wrong = '[project]\nversion = "1.0.0rc1"\ndependencies = "numpy"\n[tool.node-registry]\ntag = []\n';
     await writeFiles(folder, { 'pyproject.toml': wrong, '.env': 'A=1', 'aux.py': '', 'node.py': '' });
     await symlink('nowhere', join(folder, 'link.py'));
-    const entries = [
-      '--include',
-      'web/dist',
-      '--include',
-      '../x',
-      '--allow',
-      'nothere.txt',
-      '--allow',
-      '.evn',
-    ];
-    const { code, stdout, stderr } = await publishNode(['publish', folder, '--publisher', 'Me!', ...entries]);
+    const options = '--publisher Me! --include web/dist --include ../x --allow nothere.txt --allow .evn';
+    const { code, stdout, stderr } = await publishNode(['publish', folder, ...options.split(' ')]);
 
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr.trim().split('\n')).toEqual([
@@ -234,13 +188,7 @@ describe('publish-node and a folder with several problems', () => {
     const poetry =
       '[tool.poetry]\nname = "x"\nversion = "1.0.0"\n[tool.poetry.dependencies]\npython = "^3.9"\n';
     await writeFiles(folder, { 'pyproject.toml': `${poetry}numpy = "^2"\n` });
-    const { code, stderr, stdout } = await publishNode([
-      'publish',
-      folder,
-      '--publisher',
-      'demo',
-      '--dry-run',
-    ]);
+    const { code, stderr, stdout } = await command('publish', '--publisher', 'demo', '--dry-run');
 
     expect([code, stdout]).toEqual([0, expect.stringContaining('node       x\nversion    1.0.0')]);
     expect(stderr).toContain('The dependencies of [tool.poetry] are left out.');
@@ -263,22 +211,6 @@ describe('publish-node status', () => {
     expect(await command('status')).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/^banned-later 1\.0\.0 is banned\.\nreason {6}It mines coins\.\n/),
-    });
-  });
-
-  test('reports that a version was banned before its archive arrived', async () => {
-    const client = createRegistryClient({
-      baseUrl: registry.api.url,
-      accessToken: String(access.NODE_REGISTRY_ACCESS_TOKEN),
-    });
-    const personal_access_token = demo.personalAccessToken;
-    const body = { node: {}, node_version: { version: '1.0.0' }, personal_access_token };
-    await client.versions.register('demo', 'banned-early', body);
-    await banNodeVersion('banned-early', '1.0.0', 'Spam');
-
-    await expect(client.versions.register('demo', 'banned-early', body)).rejects.toMatchObject({
-      code: 'version_exists',
-      message: 'This version is banned; publish a new version instead.',
     });
   });
 
@@ -444,5 +376,153 @@ describe('publish-node publish --changelog-file', () => {
     const { code, stderr } = await command('publish', ...args);
 
     expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
+  });
+});
+
+const nodes = `import host
+
+class Load:
+    RETURN_TYPES = ("IMAGE",)
+    FUNCTION = "run"
+    CATEGORY = "ours"
+    @classmethod
+    def INPUT_TYPES(cls): return {"required": {"path": ("STRING",)}}
+
+class Save(Load):
+    CATEGORY = host.category()
+
+NODE_CLASS_MAPPINGS = {"Load it": Load, "Save it": Save}
+NODE_DISPLAY_NAME_MAPPINGS = {"Load it": "Load an image"}
+`;
+
+describe('the host nodes of a publish', () => {
+  /** The few seconds after which it waits no longer: they end when a test says so. */
+  let patience: AbortController;
+
+  beforeEach(() => {
+    patience = new AbortController();
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const signalOf = (ms: number) => (ms === 5000 ? patience.signal : timeout(ms));
+    jest.spyOn(AbortSignal, 'timeout').mockImplementation(signalOf);
+  });
+
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  test('--dry-run shows the host nodes that the registry then reads out of the archive, with all their fields', async () => {
+    await write('foreseen', { '__init__.py': nodes });
+    const text = await command('publish', '--dry-run');
+    const { host_nodes: foreseen, ...plan } = await report('publish', '--dry-run');
+    await command('publish');
+
+    expect(text.stdout).toMatch(/^ {2}Load it "Load an image" {2}\(ours: run returns \["IMAGE"\]\)$/m);
+    expect(text.stdout).toMatch(/^ {2}Save it {2}\(\?: run returns .*\n {4}left open: category: /m);
+    expect(text.stdout).toMatch(/\n2 in all\.\nNothing was sent\.\n$/);
+    expect(plan).toMatchObject({ host_node_extract_status: 'success', host_node_notes: [] });
+    expect(await adminJson('host-node', 'list', 'foreseen', '1.0.0')).toEqual(foreseen.map(storedFields));
+  });
+
+  function storedFields({ conditional: _, left_open: __, ...fields }: Record<string, unknown>) {
+    return fields;
+  }
+
+  test('marks conditional host nodes in a dry run, and notes skipped statements', async () => {
+    await write('conditional', {
+      '__init__.py': `${nodes}if host.is_new: NODE_CLASS_MAPPINGS["New"] = Load\n"a" + 1\n`,
+    });
+    const text = await command('publish', '--dry-run');
+    const { host_nodes: found, host_node_notes: notes } = await report('publish', '--dry-run');
+
+    expect(text.stdout).toContain('  New  (ours: run returns ["IMAGE"]) (only under a condition)\n');
+    expect(found.map((node: Record<string, unknown>) => [node.host_node_name, node.conditional])).toEqual([
+      ['Load it', false],
+      ['Save it', false],
+      ['New', true],
+    ]);
+    const note = '__init__.py:16 is skipped: TypeError: unsupported operand types';
+    expect(notes).toEqual([note]);
+    expect(text.stdout).toContain(`What could not be followed, and may be wrong:\n  ${note}\n`);
+  });
+
+  test.each([
+    ['an empty name', '""', 'A host node has an empty name.'],
+    ['a name of 201 characters', '"x" * 201', `The name "${'x'.repeat(40)}…" has more than 200 characters.`],
+    ['half a character', String.raw`"half \ud83c"`, 'The name "half \ufffd" is not valid Unicode.'],
+  ])('--dry-run fails for %s as the registry does, and lists what it stores', async (title, name, reason) => {
+    const node = `named-${title.replaceAll(' ', '-')}`;
+    await write(node, { '__init__.py': `${nodes}NODE_CLASS_MAPPINGS[${name}] = Load\n` });
+    const plan = await report('publish', '--dry-run');
+    const published = await report('publish');
+
+    expect(plan).toMatchObject({ host_node_extract_status: 'failed', host_node_extract_reason: reason });
+    expect(plan.host_nodes.map(storedFields)).toEqual(await adminJson('host-node', 'list', node, '1.0.0'));
+    expect(published).toMatchObject({
+      status: 'published',
+      host_node_extract_status: 'failed',
+      host_node_extract_reason: reason,
+    });
+  });
+
+  test('--dry-run leaves out a text that is too long for the registry, and says so', async () => {
+    await write('long', { '__init__.py': `${nodes}Load.DESCRIPTION = "x" * 90_000\n` });
+    const { host_nodes: found } = await report('publish', '--dry-run');
+
+    expect(found[0]).not.toHaveProperty('description');
+    expect(found[0].left_open).toEqual(['description: it is too long to be stored']);
+  });
+
+  test('counts the host nodes', async () => {
+    await write('counted', { '__init__.py': nodes });
+    const first = await command('publish');
+    const again = await report('publish');
+    const status = await command('status');
+
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/\n2 host nodes\n$/)]);
+    expect(again).toMatchObject({
+      status: 'already_published',
+      host_node_extract_status: 'success',
+      host_nodes: [{ host_node_name: 'Load it' }, { host_node_name: 'Save it' }],
+      node_version: { host_node_extract_status: 'success' },
+    });
+    expect(status.stdout).toMatch(/^host nodes {2}success$/m);
+  });
+
+  test('name the reason if they cannot be read, as --dry-run and status do', async () => {
+    await write('hidden', { '__init__.py': 'import elsewhere\nNODE_CLASS_MAPPINGS = elsewhere.nodes' });
+    const why = 'Its NODE_CLASS_MAPPINGS come from elsewhere.nodes (__init__.py:2).';
+    const plan = await command('publish', '--dry-run');
+    const published = await command('publish');
+
+    expect([plan.code, plan.stdout]).toEqual([
+      0,
+      expect.stringContaining(`They could not be read, or not all of them: ${why}\n`),
+    ]);
+    expect([published.code, published.stdout]).toEqual([
+      0,
+      expect.stringMatching(/\nhost nodes: failed: Its NODE_CLASS_MAPPINGS come from elsewhere\.nodes .*\n$/),
+    ]);
+    expect((await command('status')).stdout).toContain(`host nodes  failed: ${why}\n`);
+  });
+
+  test('reports that they are still being read after a few seconds, and does not fail', async () => {
+    await write('late', { '__init__.py': nodes });
+    registry.events.ofArchivesAreLost = true;
+    registry.api.reset();
+    const looks = () => registry.api.received.filter(({ route }) => route.includes('/bulk/')).length;
+    const running = command('publish');
+    await until(() => looks() > 3);
+    expect(AbortSignal.timeout).toHaveBeenCalledWith(5000);
+    patience.abort();
+    const { code, stdout } = await running;
+    registry.events.ofArchivesAreLost = false;
+
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /\nhost nodes are being read; see: publish-node status --node late --version 1\.0\.0\n$/,
+      ),
+    ]);
+    expect((await command('status')).stdout).toMatch(/^host nodes {2}pending$/m);
   });
 });

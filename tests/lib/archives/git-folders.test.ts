@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkArchive } from '../../../lib/archives/check-archive.ts';
 import { checkGitFolders, findGitFolders } from '../../../lib/archives/git-folders.ts';
 import { inMemory } from '../../support/archive-files.ts';
-import { git } from '../../support/publishing.ts';
+import { git } from '../../support/shell.ts';
 import { zip } from '../../support/zip.ts';
 
 describe('checkGitFolders', () => {

@@ -1,0 +1,77 @@
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { fromBufferPromise } from 'yauzl';
+import { writeTo } from '../../packages/publish-node/output.ts';
+import { run } from '../../packages/publish-node/program.ts';
+import { type Ending, own, type RunOptions, runFile } from './shell.ts';
+
+/** The packed command, which starts in a third of the time of its sources. The first test of a run that asks builds it. */
+export function packedProgram(): string {
+  const program = join(String(process.env.TEST_DIRECTORY), 'publish-node.cjs');
+  if (existsSync(program)) return program;
+  const outfile = `${program}.${process.pid}`;
+  buildSync({
+    entryPoints: ['packages/publish-node/publish-node.ts'],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'warning',
+  });
+  renameSync(outfile, program);
+  return program;
+}
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/** Runs the command in this process, one run after another: its environment and its folder are this process's. */
+export function publishNode(args: readonly string[], options: RunOptions = {}): Promise<Ending> {
+  const ending = turn.then(() => runHere(args, options));
+  turn = ending.catch(() => undefined);
+  return ending;
+}
+
+async function runHere(args: readonly string[], { env = {}, cwd = '.' }: RunOptions): Promise<Ending> {
+  const before = { ...process.env };
+  const folder = process.cwd();
+  process.chdir(cwd);
+  const ending: Ending = { code: 0, stdout: '', stderr: '' };
+  writeTo({
+    stdout: { write: (text) => (ending.stdout += text) },
+    stderr: { write: (text) => (ending.stderr += text) },
+  });
+  try {
+    for (const name of Object.keys(before)) if (own.test(name)) delete process.env[name];
+    for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value;
+    ending.code = await run(args);
+  } finally {
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    Object.assign(process.env, before);
+    process.chdir(folder);
+    writeTo(process);
+  }
+  return ending;
+}
+
+/** Runs the packed command in a process of its own. */
+export function spawnPublishNode(args: readonly string[], options?: RunOptions): Promise<Ending> {
+  return runFile(process.execPath, [packedProgram(), ...args], options);
+}
+
+/** What shows a publish of a folder that has no metadata, without sending anything. */
+export function dryRun(folder: string): string[] {
+  return [...'publish --dry-run --publisher demo --node x --version 1.0.0'.split(' '), folder];
+}
+
+/** The files of a zip by name, as a current unpacker reads them. */
+export async function unzip(archive: Uint8Array): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  const zip = await fromBufferPromise(Buffer.from(archive));
+  for await (const entry of zip.eachEntry()) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk);
+    files.set(entry.fileName, Buffer.concat(chunks));
+  }
+  return files;
+}

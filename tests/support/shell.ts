@@ -1,0 +1,61 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { runProgram } from './run-program.ts';
+
+export interface Ending {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+export const own = /^(?:GITHUB_|GITLAB_|ACTIONS_|NODE_REGISTRY_|GIT_|npm_|NODE_OPTIONS$|INIT_CWD$)/;
+
+/** This process's environment without the variables of npm, git and CI, as in a person's shell. */
+export const plainEnvironment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !own.test(name)),
+);
+
+export async function runFile(
+  file: string,
+  args: readonly string[],
+  { cwd, env }: RunOptions = {},
+): Promise<Ending> {
+  const absent = Object.keys(process.env).filter((name) => own.test(name));
+  const environment = { ...Object.fromEntries(absent.map((name) => [name, undefined])), ...env };
+  const { status, ...output } = await runProgram(file, args, { environment, ...(cwd && { cwd }) });
+  return { code: status, ...output };
+}
+
+export type Files = Record<string, string | Buffer>;
+
+export async function writeFiles(folder: string, files: Files): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+}
+
+/** Files without content, by their names with blanks in between. */
+export function emptyFiles(names: string): Files {
+  return Object.fromEntries(names.split(' ').map((name) => [name, '']));
+}
+
+/** Git without the settings of this machine. */
+export async function git(folder: string, ...args: string[]): Promise<string> {
+  const env = {
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@example.com',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@example.com',
+  };
+  const { code, stdout, stderr } = await runFile('git', args, { cwd: folder, env });
+  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
