@@ -309,3 +309,13 @@ export const hostilePacks: [kind: string, files: PackFiles | string][] = [
     ]) as PackFiles,
   ],
 ];
+
+/** The kinds that ask for the most memory. */
+export const hungry = [
+  'a list doubled',
+  'dicts merged over and over',
+  'many texts kept',
+  'recursion on something unknown that doubles',
+  'more code than is read',
+  'many nodes with a large answer',
+];
