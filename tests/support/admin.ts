@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { dynamodb } from '../../lib/store/table.ts';
 import { runCommandLine } from '../../packages/admin/command-line.ts';
-import { beforeNext } from './intercept.ts';
+import { beforeNext, intercept } from './intercept.ts';
 
 /** Runs `npm run admin -- ...` in this process, on the test file's own table. */
 export function admin(...args: string[]) {
@@ -13,6 +13,14 @@ export async function adminJson(...args: string[]) {
   const { status, stdout, stderr } = await runCommandLine([...args, '--json']);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringMatching(/^(?:Target: .*\n)?$/) });
   return JSON.parse(stdout);
+}
+
+/** Until the test ends, a page of a query has so many items: a real one ends after a megabyte. */
+export function limitPages(items: number): void {
+  intercept(dynamodb, ({ command, input, send }) => {
+    if (command === 'QueryCommand') input.Limit = items;
+    return send();
+  });
 }
 
 /** Runs other work after `work` has read and decided, right before its first write is sent. */

@@ -56,15 +56,8 @@ describe('publisher', () => {
   });
 
   test('rejects a website that a page would run', async () => {
-    const { status, stderr } = await admin(
-      'publisher',
-      'create',
-      'runs',
-      '--name',
-      'x',
-      '--website',
-      'javascript:x',
-    );
+    const words = 'publisher create runs --name x --website javascript:x';
+    const { status, stderr } = await admin(...words.split(' '));
 
     expect([status, stderr]).toEqual([
       2,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/client-dynamodb';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { administer, listHistory, listItems } from '../registry/administration.ts';
 import { nodeVersionKey, publisherKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
@@ -14,7 +14,7 @@ import {
 } from '../registry/tokens.ts';
 import { stopDate } from '../../../tests/support/clock.ts';
 import { intercept } from '../../../tests/support/intercept.ts';
-import { duringNextWrite } from '../../../tests/support/admin.ts';
+import { admin, adminJson, duringNextWrite, limitPages } from '../../../tests/support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../../../tests/support/registry.ts';
 
 describe('administer', () => {
@@ -87,8 +87,8 @@ describe('a listing', () => {
     const nodeId = `long-${randomUUID()}`;
     await addNode('acme', nodeId);
     const versions = Array.from({ length: 8 }, (_, index) => `1.0.${index}`);
-    for (const version of versions)
-      await addVersion('acme', nodeId, version, { changelog: 'x'.repeat(200_000) });
+    for (const version of versions) await addVersion('acme', nodeId, version);
+    limitPages(3);
 
     const items = await listItems(nodeVersionKey(nodeId, ''));
 
@@ -157,5 +157,55 @@ describe('personal access tokens', () => {
 
     expect([second]).toEqual(first);
     expect(await listPersonalAccessTokens(publisherId)).toMatchObject([{ id, revoked_at: second }]);
+  });
+});
+
+describe('history', () => {
+  const actionsOf = (history: { action: string; subject: string; detail?: string }[]) =>
+    history.map(({ action, subject, detail = 'no detail' }) => `${action} ${subject}: ${detail}`);
+
+  beforeAll(async () => {
+    await addPublisher('changed', { olga: 'owner' });
+    await addNode('changed', 'demo');
+    await addVersion('changed', 'demo', '1.0.0');
+  });
+
+  test('lists each change of the publisher, its members and its tokens, the latest first', async () => {
+    await admin('member', 'add', 'changed', 'mats');
+    const { id } = await adminJson('token', 'create', 'changed', '--label', 'ci');
+    await admin('token', 'revoke', 'changed', id);
+    await admin('publisher', 'ban', 'changed', '--reason', 'Taken over');
+    await admin('publisher', 'unban', 'changed');
+    await admin('publisher', 'unban', 'changed');
+
+    const history = await adminJson('history', 'publisher', 'changed');
+    expect(actionsOf(history)).toEqual([
+      'publisher unban changed: no detail',
+      'publisher ban changed: Taken over',
+      `token revoke ${id}: ci`,
+      `token create ${id}: ci`,
+      'member add mats: no detail',
+      'member add olga: owner',
+      'publisher create changed: no detail',
+    ]);
+    expect(history[1]).toMatchObject({ actor: expect.stringMatching(/.@./) });
+  });
+
+  test('shows them as a table', async () => {
+    const { stdout } = await admin('history', 'publisher', 'changed');
+
+    expect(stdout).toMatch(/^TIME +ACTOR +ACTION +SUBJECT +DETAIL$/m);
+    expect(stdout).toMatch(/ publisher create +changed/);
+  });
+
+  test('lists each change of the node and its versions', async () => {
+    await admin('node-version', 'flag', 'demo', '1.0.0', '--reason', 'Under review');
+    await admin('node-version', 'flag', 'demo', '1.0.0', '--reason', 'Under review');
+    await admin('node', 'ban', 'demo', '--reason', 'A copy');
+
+    expect(actionsOf(await adminJson('history', 'node', 'demo'))).toEqual([
+      'node ban demo: A copy',
+      'node-version flag demo 1.0.0: Under review',
+    ]);
   });
 });

@@ -1,16 +1,26 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { globSync, readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { commands } from '../commands.ts';
-import { sentenceFor } from '../faults.ts';
-import { chooseTarget, describeTarget } from '../target.ts';
 import { localAddress, ports } from '../../../tools/local/addresses.ts';
 import { admin } from '../../../tests/support/admin.ts';
 import { intercept } from '../../../tests/support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../../../tests/support/registry.ts';
 import { runProgram } from '../../../tests/support/run-program.ts';
+import { commands } from '../commands.ts';
+import { sentenceFor } from '../faults.ts';
+import { chooseTarget, describeTarget } from '../target.ts';
+
+/** The words of command lines, as a shell passes them on. */
+async function wordsOf(lines: readonly string[]): Promise<string[][]> {
+  const script = lines.map((line) => `printf '%s\\n' ${line}; echo`).join('\n');
+  const { stdout } = await promisify(execFile)('bash', ['-e', '-c', script]);
+  return stdout
+    .trim()
+    .split('\n\n')
+    .map((words) => words.split('\n'));
+}
 
 describe('a command line that is not understood', () => {
   const see = (command: string) => `See npm run admin -- ${command}--help`;
@@ -102,33 +112,37 @@ describe('--help', () => {
     for (const option of Object.keys(commands[verb]?.options ?? {})) expect(stdout).toContain(`--${option}`);
   });
 
-  test('shows examples that a shell passes on as they are meant, and the command line accepts', async () => {
-    const lines = Object.values(commands).flatMap(({ examples }) => examples);
-    const script = lines.map((line) => `printf '%s\\n' ${line}; echo`).join('\n');
-    const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script]);
-    const results = await Promise.all(
-      stdout
-        .trim()
-        .split('\n\n')
-        .map((words) => admin(...words.split('\n'))),
-    );
+  test('shows examples that a shell passes on as they are meant, the command line accepts, and write only if they may', async () => {
+    // What the examples name, so that they do not end at something that does not exist.
+    await addPublisher('acme', { olga: 'owner' });
+    await addNode('acme', 'demo-node');
+    await addVersion('acme', 'demo-node', '1.0.0');
+    const examplesOf = (isReader: boolean) =>
+      Object.values(commands).flatMap(({ readsOnly = false, examples }) =>
+        readsOnly === isReader ? examples : [],
+      );
+    const readers = examplesOf(true);
+    const lines = [...readers, ...examplesOf(false)];
+    const shown = await wordsOf(lines);
+    const [wrong, writing] = [new Set<string>(), new Set<string>()];
+    let line = '';
+    intercept(dynamodb, ({ command, send }) => {
+      if (!/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command)) writing.add(line);
+      return send();
+    });
+    for (const [at, words] of shown.entries()) {
+      line = String(lines[at]);
+      if ((await admin(...words)).status === 2) wrong.add(line);
+    }
 
-    expect(stdout).toContain('\nauth0|1234\n');
-    expect(results).toHaveLength(lines.length);
-    expect(results.filter(({ status }) => status === 2)).toEqual([]);
+    expect(shown.flat()).toContain('auth0|1234');
+    expect(shown).toHaveLength(lines.length);
+    expect([...wrong, ...readers.filter((reader) => writing.has(reader))]).toEqual([]);
+    expect(writing.size).toBeGreaterThan(10);
   });
 });
 
-/** What the examples name, so that they do not end at something that does not exist. */
-async function seedExamples() {
-  await addPublisher('acme', { olga: 'owner' });
-  await addNode('acme', 'demo-node');
-  await addVersion('acme', 'demo-node', '1.0.0');
-}
-
 describe('the target of a command', () => {
-  beforeAll(seedExamples);
-
   test('stays the same in a command that another one suggests', async () => {
     const on = ['--region', 'eu-west-1', '--table', 'node-registry-prod'];
     const deployed = await admin('publisher', 'create', 'next-steps', '--name', 'Next', ...on);
@@ -188,20 +202,6 @@ describe('the target of a command', () => {
     expect(done.stderr).toContain(String(process.env.TABLE_NAME));
     expect(read).toMatchObject({ status: 0, stderr: '' });
   });
-
-  test.each(Object.entries(commands).filter(([, { readsOnly }]) => readsOnly))(
-    'keeps the target with %s, which does not name it',
-    async (_, { examples }) => {
-      const writes: string[] = [];
-      intercept(dynamodb, ({ command, send }) => {
-        if (!/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command)) writes.push(command);
-        return send();
-      });
-      for (const example of examples) await admin(...example.replaceAll(/['"]/g, '').split(' '));
-
-      expect(writes).toEqual([]);
-    },
-  );
 });
 
 describe('npm run admin', () => {
@@ -215,19 +215,11 @@ describe('npm run admin', () => {
     expect(JSON.parse(created.stdout)).toEqual(JSON.parse(shown.stdout));
   });
 
-  test('exits with 1 and one sentence if a command fails', async () => {
-    const result = await run(['publisher', 'show', 'nobody', ...deployed]);
+  test('works on the local table if none is named, and exits with 1 and one sentence if it fails', async () => {
+    const result = await run(['publisher', 'show', 'demo']);
 
-    expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no publisher "nobody".\n' });
-  });
-
-  test('works on the local table if none is named', async () => {
-    const { status, stderr } = await run(['publisher', 'show', 'demo']);
-
-    expect(status).toBe(1);
-    expect(stderr).toBe(
-      `There is no table node-registry-local in ${process.env.AWS_ENDPOINT_URL_DYNAMODB}.\n`,
-    );
+    const sentence = `There is no table node-registry-local in ${process.env.AWS_ENDPOINT_URL_DYNAMODB}.\n`;
+    expect(result).toEqual({ status: 1, stdout: '', stderr: sentence });
   });
 
   test('says that the local stack is not running', async () => {
@@ -243,4 +235,57 @@ describe('npm run admin', () => {
   function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
     return runProgram(process.execPath, ['packages/admin/admin.ts', ...args], { environment });
   }
+});
+
+const program = 'npm run admin -- ';
+const deployed = / --region \S+ --table \S+| \$on/g;
+const bucket = / --bucket \S+/g;
+
+const documents = globSync(['README.md', 'infra/template/archives.yml', 'docs/*.md']);
+const mentions = documents.flatMap((path) => mentionsIn(readFileSync(path, 'utf8')));
+
+/** Command lines in blocks of code and between backticks, which may go on in the next line of the text. */
+function mentionsIn(text: string): string[] {
+  const blocks = [...text.matchAll(/```bash\n(.*?)```/gs)].flatMap(([, block = '']) => block.split('\n'));
+  const inline = text.replaceAll(/```.*?```/gs, '').matchAll(/`([^`]+)`/g);
+  const spans = [...inline].map(([, span = '']) => span.replaceAll(/\s+/g, ' '));
+  const lines = [...blocks, ...spans, ...text.split('\n').filter((line) => line.includes('Description:'))];
+  return lines
+    .map((line) => line.replace(/ +# .*/, '').trim())
+    .filter((line) => line.includes(program) || line.endsWith(' $on'))
+    .map((line) => line.slice(line.includes(program) ? line.indexOf(program) + program.length : 0));
+}
+
+const isWhole = (line: string) => !(line in commands) && !line.endsWith('--bucket');
+
+test('names only commands of npm run admin that exist in documents', () => {
+  const unknown = mentions.filter((line) => {
+    const [noun = '', verb = ''] = line.split(' ');
+    if (!/^\w/.test(verb) && commands[`${noun} run`]?.isDefault) return false;
+    return noun !== '--help' && !(`${noun} ${verb}` in commands) && !verb.startsWith('--');
+  });
+
+  expect(mentions.length).toBeGreaterThan(25);
+  expect(unknown).toEqual([]);
+});
+
+test('shows only command lines that npm run admin accepts in documents', async () => {
+  const lines = mentions
+    .filter(isWhole)
+    .map((line) =>
+      line
+        .replaceAll(deployed, '')
+        .replaceAll('<date>', '2026-11-20')
+        .replaceAll(/<[^>]*>/g, 'x'),
+    )
+    .map((line) => line.replaceAll(bucket, ` --bucket ${process.env.BUCKET_NAME}`));
+  const shown = await wordsOf([...new Set(lines)]);
+  const results: string[] = [];
+  for (const words of shown) {
+    const { status, stderr } = await admin(...words);
+    if (status === 2) results.push(`${words.join(' ')}: ${stderr}`);
+  }
+
+  expect(shown).toHaveLength(new Set(lines).size);
+  expect(results).toEqual([]);
 });

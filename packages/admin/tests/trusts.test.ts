@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { absent } from '../../../lib/store/items.ts';
+import { trustKey } from '../../../lib/store/keys.ts';
+import { put } from '../../../lib/store/write.ts';
 import { addTrust, removeTrust } from '../registry/trusts.ts';
-import { admin, adminJson, duringNextWrite } from '../../../tests/support/admin.ts';
-import { intercept } from '../../../tests/support/intercept.ts';
-import { addPublisher } from '../../../tests/support/registry.ts';
+import { admin, adminJson, duringNextWrite, limitPages } from '../../../tests/support/admin.ts';
+import { addPublisher, storedItem } from '../../../tests/support/registry.ts';
 
 const gitHub = 'https://token.actions.githubusercontent.com';
 const job = ['--repository', 'octo/nodes', '--workflow', 'release.yml'];
@@ -16,18 +17,8 @@ async function history(publisher: string): Promise<[string, string][]> {
 describe('npm run admin -- trust', () => {
   test('adds a trust, lists it as not pinned, removes it, and leaves the history of both', async () => {
     await addPublisher('acme', {});
-    const added = await adminJson(
-      'trust',
-      'add',
-      'acme',
-      ...job,
-      '--environment',
-      'production',
-      '--ref',
-      'refs/tags/v*',
-      '--node',
-      'One',
-    );
+    const options = '--environment production --ref refs/tags/v* --node One'.split(' ');
+    const added = await adminJson('trust', 'add', 'acme', ...job, ...options);
     const before = await adminJson('trust', 'list', 'acme');
     const listed = await admin('trust', 'list', 'acme');
     const removed = await adminJson('trust', 'remove', 'acme', added.id);
@@ -125,12 +116,13 @@ describe('npm run admin -- trust', () => {
       repository: `octo/r${index}`,
       workflow: 'release.yml',
     });
-    intercept(dynamodb, ({ command, input, send }) => {
-      if (command === 'QueryCommand') input.Limit = 40;
-      return send();
-    });
+    limitPages(40);
     const { id } = await addTrust('many', trust(0));
-    for (let index = 1; index < 100; index += 1) await addTrust('many', trust(index));
+    const { pk, sk } = trustKey('many', id);
+    const record = await storedItem(pk, sk);
+    const putCopy = (other: string) =>
+      put({ deadline: Date.now() + 5000 }, { ...record, ...trustKey('many', other), id: other }, absent);
+    await Promise.all(Array.from({ length: 99 }, (_, at) => putCopy(`copy-${at}`)));
 
     await expect(addTrust('many', trust(100))).rejects.toThrow(
       '"many" has 100 trusts, the maximum: remove one first.',
