@@ -1,12 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
-import { createRegistryClient } from '../client.ts';
 import { errorOf } from '../../../tests/support/client-errors.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
 import { acceptedTasks, misbehave } from '../../../tests/support/proxies.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
+import { spender } from '../../../tests/support/spending.ts';
+import { createRegistryClient, type RegistryClient } from '../client.ts';
+import { blockCaller, setLimits, unblockCaller } from '../../admin/spend/terms.ts';
 
 const api = await startHttpApi();
 const accessToken = bearer(demo.owner).replace('Bearer ', '');
@@ -129,16 +131,6 @@ describe('named methods of the client', () => {
     expect(entries.map(({ identifier }) => identifier)).toEqual(pairs);
     expect(await client.versions.bulk([])).toEqual([]);
   });
-
-  test('match the types of the document', () => {
-    const output = execFileSync(
-      'npm',
-      ['run', 'types', '--silent', '-w', 'registry-client', '--', '--check'],
-      { encoding: 'utf8', stdio: 'pipe', env: { ...process.env, NODE_OPTIONS: '' } },
-    );
-
-    expect(output).not.toContain('out-of-date');
-  });
 });
 
 describe('an error of the client', () => {
@@ -162,26 +154,16 @@ describe('an error of the client', () => {
     [404, 'Not Found', 'route_not_found'],
     [405, 'Method Not Allowed', 'method_not_allowed'],
     [413, 'Request Entity Too Large', 'request_too_large'],
+    [429, 'Too Many Requests', 'too_many_requests'],
     [500, 'Internal Server Error', 'internal_error'],
+    [503, 'Service Unavailable', 'unavailable'],
   ])('contains a code for the gateway’s own answer %i %s', async (status, message, code) => {
     api.disturb({ status, headers: { 'apigw-requestid': 'gw-1' }, body: { message } });
-    const error = await errorOf(client.videos.fromText(video));
+    const error = await errorOf(client.videos.fromText(video, { attempts: 1 }));
 
     expect(error).toMatchObject({ code, status, details: [], requestId: 'gw-1' });
     expect(error.message).toContain(message);
     expect(api.received).toHaveLength(1);
-  });
-
-  test.each([
-    [429, 'Too Many Requests', 'too_many_requests'],
-    [503, 'Service Unavailable', 'unavailable'],
-  ])('comes after the last attempt for the gateway’s own answer %i', async (status, message, code) => {
-    const answer = { status, body: { message } };
-    api.disturb(answer, answer, answer);
-
-    expect(await errorOf(client.videos.fromText(video))).toMatchObject({ code, status });
-    expect(api.received).toHaveLength(3);
-    expect(new Set(keysSent()).size).toBe(1);
   });
 
   test('contains the seconds to wait when they exceed what the caller accepts', async () => {
@@ -193,11 +175,6 @@ describe('an error of the client', () => {
     api.disturb({ status: 503, headers: { 'retry-after': date }, body });
     expect((await errorOf(client.videos.fromText(video))).retryAfter).toBeGreaterThan(3500);
     expect(api.received).toHaveLength(2);
-  });
-
-  test('shows an answer that is not JSON', async () => {
-    api.disturb({ status: 200, body: 'a page' as unknown as object });
-    expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'invalid_reply', status: 200 });
   });
 });
 
@@ -317,4 +294,203 @@ describe('errors without a retry', () => {
       expect(api.received).toHaveLength(1);
     },
   );
+});
+
+describe('publish of the client', () => {
+  const identifier = { node_id: 'published', version: '1.0.0' };
+  const archive = new TextEncoder().encode('archive');
+  const input = {
+    publisherId: demo.publisherId,
+    nodeId: 'published',
+    version: { version: '1.0.0' },
+    personalAccessToken: demo.personalAccessToken,
+    archive,
+  };
+  const found = (node_version?: object) => ({
+    status: 200,
+    body: { node_versions: [{ identifier, status: node_version ? 'success' : 'not_found', node_version }] },
+  });
+  const pending = (status_reason_code: string) =>
+    found({ status: 'NodeVersionStatusPending', status_reason_code, status_reason: 'Why.' });
+  const registered = { status: 201, body: { node_version: {}, signedUrl: 'http://localhost:1/upload' } };
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const active = found({
+    status: 'NodeVersionStatusActive',
+    downloadUrl: 'http://localhost:1/a.zip',
+    sha256,
+  });
+  const uploaded = { upload: async () => 200 };
+
+  test.each([
+    ['archive_refused', 'archive_rejected'],
+    ['token_revoked', 'version_closed'],
+    ['publisher_banned', 'version_closed'],
+  ])('fails when the version stays pending because of %s', async (reason, code) => {
+    api.disturb(registered, pending('awaiting_upload'), pending(reason), pending(reason));
+
+    expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code, message: 'Why.' });
+    expect(api.received).toHaveLength(4);
+  });
+
+  test('ignores a read that is older than the upload', async () => {
+    api.disturb(registered, pending('archive_refused'), active);
+
+    expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: false });
+  });
+
+  test('returns a version that an earlier call published with the same bytes', async () => {
+    const exists = { status: 409, body: { error: 'version_exists', message: 'It exists.' } };
+    api.disturb(exists, active);
+
+    expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: true });
+  });
+
+  test.each([
+    [
+      'NodeVersionStatusBanned',
+      'Bad.',
+      'The operator of the registry has banned this version: Bad. Publish a new version.',
+    ],
+    ['NodeVersionStatusDeleted', undefined, 'This version was deleted. Publish a new version.'],
+    ['NodeVersionStatusFlagged', undefined, 'This version is closed. Publish a new version.'],
+  ])('fails for a version that is closed: %s', async (status, status_reason, message) => {
+    api.disturb(registered, found({ status, status_reason }));
+
+    expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code: 'version_closed', message });
+  });
+
+  test('says that a version is published only to those who may publish it', async () => {
+    api.disturb({ status: 403, body: { error: 'forbidden', message: 'No.' } }, active);
+
+    expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code: 'forbidden' });
+    expect(api.received).toHaveLength(1);
+  });
+
+  test('retries an upload that broke off, and gives up on a rejected one', async () => {
+    const statuses = [500, 200];
+    api.disturb(registered, active);
+    await client.publish(input, { upload: async () => statuses.shift() ?? 0 });
+    expect(statuses).toEqual([]);
+
+    api.disturb(registered);
+    const refused = client.publish(input, { upload: async () => 403 });
+    expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
+  });
+
+  test('gives its own way to upload a signal that ends with the time limit or with the caller', async () => {
+    const hears = (signal?: AbortSignal) =>
+      new Promise<number>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    const upload = (_: string, __: unknown, signal?: AbortSignal) => hears(signal);
+    api.disturb(registered);
+    const late = await errorOf(client.publish(input, { upload, uploadTimeoutMs: 50 }));
+    expect(late).toMatchObject({ code: 'upload_failed' });
+
+    api.disturb(registered);
+    const given = client.publish(input, { upload, signal: AbortSignal.timeout(300) });
+    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+});
+
+const clientOf = (user: string, options = {}) =>
+  createRegistryClient({ baseUrl: api.url, accessToken: bearer(user).replace('Bearer ', ''), ...options });
+
+describe('the client of a caller with limits', () => {
+  const relight = (client: RegistryClient, given = {}) => client.images.relight({ image }, given);
+
+  test('fails at once with budget_exhausted, and has the seconds until midnight UTC', async () => {
+    const client = clientOf(await spender({ tasks_per_day: 1 }));
+    await relight(client);
+    api.reset();
+    const error = await errorOf(relight(client));
+    const untilMidnight = (86_400_000 - (Date.now() % 86_400_000)) / 1000;
+
+    expect(error).toMatchObject({ code: 'budget_exhausted', status: 429, requestId: expect.any(String) });
+    // The service spreads those who wait over half a minute.
+    const late = Number(error.retryAfter) - untilMidnight;
+    expect(late).toBeGreaterThan(-5);
+    expect(late).toBeLessThan(35);
+    // Waiting is worth it only in the last minute of a day.
+    if (untilMidnight > 65) expect(api.received).toHaveLength(1);
+  });
+
+  test('fails at once with budget_exhausted and no time if a task costs more than a whole day may', async () => {
+    const client = clientOf(await spender({ credits_per_day: 5 }));
+    const error = await errorOf(client.videos.fromText({ prompt: 'Rain' }));
+
+    expect(error).toMatchObject({ code: 'budget_exhausted', status: 429, retryAfter: undefined });
+    expect(error.message).toContain('more than the 5 of a whole day');
+    expect(api.received).toHaveLength(1);
+  });
+
+  test('has the start of the next minute after too_many_requests', async () => {
+    const client = clientOf(await spender({ requests_per_minute: 1 }), { patienceMs: 0 });
+    // The two calls may fall into two minutes; three cannot be in more than two.
+    const errors = await Promise.all(
+      [1, 2, 3].map(() =>
+        relight(client).then(
+          () => undefined,
+          (error) => error,
+        ),
+      ),
+    );
+    const error = errors.find((each) => each !== undefined);
+
+    expect(error).toMatchObject({ code: 'too_many_requests', status: 429 });
+    expect(error.retryAfter).toBeGreaterThan(0);
+    expect(error.retryAfter).toBeLessThanOrEqual(90);
+  });
+
+  test('reads the remaining budget from the headers of each response', async () => {
+    const client = clientOf(await spender({ tasks_per_day: 3 }));
+    const left: unknown[] = [];
+    const onResponse = ({ headers }: Response) => left.push(headers.get('ratelimit'));
+    await relight(client, { onResponse });
+    await relight(client, { onResponse });
+
+    expect(left).toEqual([2, 1].map((tasks) => expect.stringContaining(`"tasks-per-day";r=${tasks};`)));
+  });
+});
+
+describe('the client of a blocked caller', () => {
+  const blocked = 'user:blocked-client';
+
+  afterEach(() => unblockCaller(blocked));
+
+  test('fails at once with caller_blocked on every paid call, and on no other', async () => {
+    await blockCaller(blocked, 'A leaked token');
+    const client = clientOf('blocked-client');
+    const frame = { key_image: image, prompt: 'x' };
+    const calls = [
+      () => client.images.relight({ image }),
+      () => client.videos.fromText({ prompt: 'Rain' }),
+      () => client.videos.extend({ model: 'vidq2-turbo', video_creation_id: '1', video_url: image }),
+      () =>
+        client.videos.multiframe({
+          model: 'vidq2-turbo',
+          start_image: image,
+          image_settings: [frame, frame],
+        }),
+    ];
+    for (const call of calls) {
+      api.reset();
+      const error = await errorOf(call());
+
+      expect(error).toMatchObject({ code: 'caller_blocked', status: 403, retryAfter: undefined });
+      expect(error.message).toBe('The operator of this service has blocked this caller.');
+      expect(api.received).toHaveLength(1);
+    }
+    expect(acceptedTasks()).toBe(0);
+    const [entry] = await client.versions.bulk([{ node_id: demo.nodeId, version: demo.version }]);
+    expect(entry?.status).toBe('success');
+  });
+});
+
+test('lets the next call of the client through when a limit is lifted', async () => {
+  const user = await spender({ tasks_per_day: 1 });
+  const client = clientOf(user);
+  await client.images.relight({ image });
+  expect((await errorOf(client.images.relight({ image }))).code).toBe('budget_exhausted');
+  await setLimits(`user:${user}`, { tasks_per_day: 0 });
+
+  expect((await client.images.relight({ image })).data.task_id).toEqual(expect.any(String));
 });

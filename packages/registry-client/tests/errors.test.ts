@@ -1,24 +1,272 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createRegistryClient } from '../client.ts';
 import { errorOf } from '../../../tests/support/client-errors.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { type ClientOptions, createRegistryClient, type RegistryError, type Retry } from '../client.ts';
+import { withoutBytes } from '../images.ts';
 
 const api = await startHttpApi();
-const client = createRegistryClient({ baseUrl: api.url });
-const clientWith = (options: { accessToken?: string; baseUrl?: string; attempts?: number }) =>
+const clientWith = (options: Partial<ClientOptions>) =>
   createRegistryClient({ baseUrl: api.url, ...options });
-
-const video = { model: 'vidq2-turbo', prompt: 'A paper boat' } as const;
+const client = clientWith({});
 const pair = { node_id: 'any', version: '1.0.0' };
-const version = { personal_access_token: '', node: {}, node_version: { version: '1.0.0' } };
-const halfCharacter = '\ud83d';
+const busy = { status: 503, headers: { 'retry-after': '0' }, body: { error: 'unavailable' } };
+const forever = () => new Promise<never>(() => {});
 
 beforeEach(() => api.reset());
 afterAll(() => api.stop());
+
+describe('an option of the client', () => {
+  test('falls back to its default if it is undefined', async () => {
+    const nothing = {
+      accessToken: undefined,
+      timeoutMs: undefined,
+      attempts: undefined,
+      patienceMs: undefined,
+      onRetry: undefined,
+      fetch: undefined,
+      headers: undefined,
+      downloadsUrl: undefined,
+    };
+    api.disturb(busy);
+    const given = { ...nothing, signal: undefined, requestId: undefined, onResponse: undefined };
+    const [entry] = await clientWith(nothing).versions.bulk([pair], given);
+
+    expect(entry?.status).toBe('not_found');
+    expect(api.received).toHaveLength(2);
+  });
+
+  test.each([
+    ['timeoutMs', [0, -1, Number.NaN, 2 ** 31, '100', null]],
+    ['attempts', [0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '3']],
+    ['patienceMs', [-1, Number.NaN, 2 ** 31, '100']],
+  ])('rejects an invalid value: %s', async (name, values) => {
+    // Undefined or null means the default.
+    for (const value of values.filter((each) => each !== null)) {
+      const options = { [name]: value } as object;
+      expect(() => clientWith(options)).toThrow(`The option ${name} must be a`);
+      await expect(clientWith({}).versions.bulk([pair], options)).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+    }
+    expect(api.received).toEqual([]);
+  });
+
+  test.each([{}, { baseUrl: undefined }, { baseUrl: '' }])('requires a baseUrl, not %j', (options) => {
+    expect(() => createRegistryClient(options as ClientOptions)).toThrow('The option baseUrl is missing.');
+  });
+
+  test('shows each wait before it begins, with its error', async () => {
+    const ofClient: Retry[] = [];
+    const ofCall: Retry[] = [];
+    const client = clientWith({ onRetry: (retry) => ofClient.push(retry) });
+    api.disturb(busy, 'hang up');
+    await client.versions.bulk([pair]);
+    api.disturb(busy);
+    await client.versions.bulk([pair], { onRetry: (retry) => ofCall.push(retry) });
+
+    expect(ofClient.map(({ attempt, error }) => [attempt, error.code])).toEqual([
+      [1, 'unavailable'],
+      [2, 'unreachable'],
+    ]);
+    expect(ofClient.map(({ waitMs }) => waitMs)).toEqual([0, expect.any(Number)]);
+    expect(ofCall).toHaveLength(1);
+  });
+
+  test('apply to a single call: attempts, patienceMs and timeoutMs', async () => {
+    const client = clientWith({});
+    api.disturb(busy);
+    expect(await errorOf(client.versions.bulk([pair], { attempts: 1 }))).toMatchObject({ status: 503 });
+    api.disturb({ ...busy, headers: { 'retry-after': '2' } });
+    expect(await errorOf(client.versions.bulk([pair], { patienceMs: 1000 }))).toMatchObject({ status: 503 });
+    api.disturb('stay silent');
+    const hasty = client.versions.bulk([pair], { timeoutMs: 100, attempts: 1 });
+
+    expect(await errorOf(hasty)).toMatchObject({ code: 'timed_out' });
+    expect(api.received).toHaveLength(3);
+  });
+
+  test('replaces fetch and adds headers, for all calls and for one, but not over its own headers', async () => {
+    const asked: string[] = [];
+    const client = clientWith({
+      accessToken: 'token',
+      headers: { 'X-Team': 'a', 'Content-Type': 'text/plain' },
+      fetch: (url, init) => {
+        asked.push(url);
+        return fetch(url, init);
+      },
+    });
+    await client.versions.bulk([pair], { headers: { 'x-trace': '1', 'x-team': 'b' } });
+    await client.versions.bulk([pair], { fetch });
+
+    expect(asked).toHaveLength(1);
+    expect(api.received[0]?.headers).toMatchObject({
+      'x-team': 'b',
+      'x-trace': '1',
+      'content-type': 'application/json',
+      authorization: 'Bearer token',
+    });
+    expect(api.received[1]?.headers).toMatchObject({ 'x-team': 'a' });
+  });
+
+  test('sends no token if it is empty, and takes an address with a slash at its end', async () => {
+    await clientWith({ baseUrl: `${api.url}/`, accessToken: () => '' }).versions.bulk([pair]);
+
+    expect(api.received.map(({ route, headers }) => [route, headers.authorization])).toEqual([
+      ['POST /bulk/nodes/versions', undefined],
+    ]);
+  });
+
+  test('works without AbortSignal.any, which Node 20.0 lacks', async () => {
+    const { any } = AbortSignal;
+    Reflect.deleteProperty(AbortSignal, 'any');
+    try {
+      const signal = new AbortController().signal;
+      expect(await clientWith({}).versions.bulk([pair], { signal })).toHaveLength(1);
+    } finally {
+      AbortSignal.any = any;
+    }
+  });
+});
+
+describe('the function that gives an access token', () => {
+  test('ends with the signal of the call', async () => {
+    const given = clientWith({ accessToken: forever }).versions.bulk([pair], {
+      signal: AbortSignal.timeout(20),
+    });
+
+    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  test('throws its own error through the call', async () => {
+    const mine = new Error('Sign in first.');
+    const client = clientWith({ accessToken: () => Promise.reject(mine) });
+
+    await expect(client.versions.bulk([pair])).rejects.toBe(mine);
+  });
+});
+
+describe('an error of the client', () => {
+  test('names the wrong fields in its message', async () => {
+    const error = await errorOf(clientWith({}).nodes.update('demo', 'any', {}, { ifMatch: 'a\nb' }));
+    const service: RegistryError = await errorOf(clientWith({}).versions.bulk([1 as unknown as typeof pair]));
+
+    expect(error.message).toBe(
+      'The request cannot be sent: headers.if-match has characters that a header cannot contain.',
+    );
+    expect(service.message).toBe(
+      `The request is not valid: ${service.details[0]?.path} ${service.details[0]?.message}.`,
+    );
+    expect(service.sentence).toBe('The request is not valid.');
+  });
+
+  test('omits the secret status URL from its JSON', async () => {
+    const body = {
+      error: 'provider_timeout',
+      message: 'Late.',
+      request_id: 'r-1',
+      details: [{ path: 'a', message: 'b' }],
+    };
+    api.disturb({
+      status: 504,
+      headers: { 'retry-after': '7', link: '<https://a.example.com/x>; rel="status"' },
+      body,
+    });
+    const error = await errorOf(clientWith({}).versions.bulk([pair]));
+
+    expect(error.statusUrl).toBe('https://a.example.com/x');
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      ...{ name: 'RegistryError', code: 'provider_timeout', message: 'Late: a b.', status: 504 },
+      ...{ details: body.details, requestId: 'r-1', retryAfter: 7 },
+    });
+  });
+
+  test('names at most five fields', async () => {
+    const details = Array.from({ length: 7 }, (_, at) => ({ path: `body.f${at}`, message: 'is wrong.' }));
+    const body = { error: 'invalid_request', message: 'The request is not valid.', details };
+    api.disturb({ status: 400, body });
+    const { message } = await errorOf(clientWith({}).versions.bulk([pair]));
+
+    expect(message).toContain('body.f4 is wrong.; and 2 more.');
+    expect(message).not.toContain('body.f5');
+  });
+
+  test('ignores the error of an intermediary, which has no x-request-id', async () => {
+    const body = { error: 'conflict', message: 'From a proxy' };
+    api.disturb({ status: 409, body, isForeign: true });
+    const error = await errorOf(clientWith({}).versions.bulk([pair]));
+
+    expect(error).toMatchObject({ code: 'invalid_reply', status: 409 });
+    expect(api.received).toHaveLength(1);
+  });
+});
+
+describe('an image', () => {
+  const pixels = Buffer.from('an image');
+
+  test.each([
+    ['a Blob', new Blob([pixels])],
+    ['a File', new File([pixels], 'image.png')],
+    ['a Uint8Array', new Uint8Array(pixels)],
+    ['a part of a buffer', Buffer.from('..an image..').subarray(2, 10)],
+    ['an ArrayBuffer', new Uint8Array(pixels).buffer],
+  ])('accepts %s', async (_, image) => {
+    const seen: unknown[] = [];
+    const server = await startHttpServer(async (request, response) => {
+      seen.push(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
+      response.end('{"data":{"task_id":"1"}}');
+    });
+    await clientWith({ baseUrl: server.url }).images.relight({ image }).finally(server.stop);
+
+    expect(seen).toEqual([{ image: pixels.toString('base64') }]);
+  });
+
+  test('travels in the request up to 4 MB of all together, and apart from it beyond', async () => {
+    const [first, second, third] = [3_000_000, 1_000_001, 1_000_000].map((bytes) => Buffer.alloc(bytes, 'x'));
+    const { body, uploads } = await withoutBytes({ start_image: first, images: [second, third] });
+    const { start_image, images } = body as { start_image: string; images: string[] };
+
+    expect(images[0]).toMatch(/^upload:[0-9a-f]{64}:1000001$/);
+    expect([start_image.length, images[1]?.length]).toEqual([4_000_000, 1_333_336]);
+    expect([...uploads.values()].map(({ size }) => size)).toEqual([1_000_001]);
+  });
+
+  test('uploads what is needed, and then sends the same request with the same key', async () => {
+    const large = Buffer.alloc(4_000_001, 'x');
+    const digest = createHash('sha256').update(large).digest('hex');
+    const upload_url = `https://bucket.example.com/images/${digest}?signed`;
+    const sent: { url: string; init: RequestInit }[] = [];
+    const told: unknown[] = [];
+    const needed = {
+      error: 'upload_needed',
+      message: 'Upload it.',
+      details: [{ path: 'body.image', message: 'a', upload_url }],
+    };
+    const answers = [
+      new Response(JSON.stringify(needed), { status: 409, headers: { 'x-request-id': 'r' } }),
+      new Response(),
+      new Response('{"data":{"task_id":"1"}}'),
+    ];
+    const client = clientWith({
+      ...{ accessToken: 'token', headers: { 'x-team': 'a' } },
+      fetch: async (url, init) => answers[sent.push({ url, init }) - 1] ?? Response.error(),
+    });
+    await client.images.relight({ image: large }, { onUpload: (progress) => told.push(progress) });
+
+    const [first, put, second] = sent;
+    expect(JSON.parse(String(first?.init.body))).toEqual({ image: `upload:${digest}:${large.length}` });
+    expect(put).toEqual({ url: upload_url, init: { method: 'PUT', body: expect.any(Blob) } });
+    expect({ ...second?.init, signal: 0 }).toEqual({ ...first?.init, signal: 0 });
+    expect(told).toEqual([0, large.length].map((bytes) => ({ sent: bytes, total: large.length })));
+  });
+});
+
+const video = { model: 'vidq2-turbo', prompt: 'A paper boat' } as const;
+const version = { personal_access_token: '', node: {}, node_version: { version: '1.0.0' } };
+const halfCharacter = '\ud83d';
 
 describe('a call that cannot be sent', () => {
   test.each([
@@ -84,14 +332,20 @@ describe('an answer that the service would not give', () => {
     expect(api.received).toHaveLength(1);
   });
 
-  test.each([
+  const bodies = [
+    ...[{}, [], 'a page', { node_versions: {} }, { node_versions: [null] }],
+    ...[{ node_version: {} }, { data: 'x' }, { task_id: 1 }],
+  ];
+
+  test.each<[string, () => Promise<unknown>, unknown[]?]>([
     ['versions.bulk', () => client.versions.bulk([pair])],
     ['versions.register', () => client.versions.register('demo', 'any', version)],
     ['images.relight', () => client.images.relight({ image: 'https://example.com/a.png' })],
     ['videos.fromText', () => client.videos.fromText(video)],
     ['videos.extend', () => client.videos.extend({ model: 'vidq2-pro' })],
-  ])('reports an invalid reply if %s finds no field that it always has', async (_, call) => {
-    for (const body of [{}, [], { node_versions: {} }, { node_version: {} }, { data: 'x' }, { task_id: 1 }]) {
+    ['nodes.update', () => client.nodes.update('demo', 'any', {}), [[], 'a page']],
+  ])('reports an invalid reply if %s finds no field that it always has', async (_, call, all = bodies) => {
+    for (const body of all) {
       api.reset();
       api.disturb({ status: 200, body });
 
@@ -104,24 +358,21 @@ describe('an answer that the service would not give', () => {
     'reports an invalid reply of more than 8 MB with status %i, and stops reading it',
     async (status) => {
       let megabytes = 0;
-      const server = createServer((_, response) => {
+      // A tenth is left of it on the wire, where buffers hold less than the whole.
+      const megabyte = Buffer.concat([randomBytes(100_000), Buffer.alloc(900_000)]);
+      const server = await startHttpServer((_, response) => {
         response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-        // One answer of 200 MB, which is 200 KB on the wire.
         const body = Readable.from(
           (function* () {
-            for (; megabytes < 200; megabytes += 1) yield Buffer.alloc(1_000_000, ' ');
+            for (; megabytes < 200; megabytes += 1) yield megabyte;
           })(),
         );
         const zip = createGzip();
         body.pipe(zip).pipe(response);
         response.once('close', () => body.destroy());
       });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`;
-      const error = await errorOf(clientWith({ baseUrl }).versions.bulk([pair])).finally(() => {
-        server.close();
-        server.closeAllConnections();
-      });
+      const call = clientWith({ baseUrl: server.url }).versions.bulk([pair]);
+      const error = await errorOf(call).finally(server.stop);
 
       expect(error).toMatchObject({ code: 'invalid_reply', status });
       expect(error.message).toBe(`The registry answered ${status} with more than 8 MB.`);
@@ -137,16 +388,23 @@ describe('an answer that the service would not give', () => {
 
     expect(error).toMatchObject({ code: 'unreachable', message: expect.stringContaining(reason) });
   });
+});
 
-  test('reports an invalid reply with a list as node', async () => {
-    api.disturb({ status: 200, body: [] });
+describe('waiting for a task at a wrong address', () => {
+  test.each([
+    [403, '', /was answered 403: the address is wrong/],
+    [200, '<!doctype html>', /does not show a task's status: the address is wrong/],
+    [200, '{"state":"success"}', /does not show a task's status/],
+  ])('fails at once if it is answered %d with "%s"', async (status, body, sentence) => {
+    let asked = 0;
+    const server = await startHttpServer((_, response) => {
+      asked += 1;
+      response.writeHead(status).end(body);
+    });
+    const error = await errorOf(client.tasks.wait(`${server.url}/status/x.json`)).finally(server.stop);
 
-    expect(await errorOf(client.nodes.update('demo', 'any', {}))).toMatchObject({ code: 'invalid_reply' });
-  });
-
-  test('reports an invalid reply with an entry of versions.bulk that is not an object', async () => {
-    api.disturb({ status: 200, body: { node_versions: [null] } });
-
-    expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'invalid_reply' });
+    expect(error).toMatchObject({ code: 'no_status' });
+    expect(error.message).toMatch(sentence);
+    expect(asked).toBe(1);
   });
 });

@@ -1,11 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { handler } from '../../../functions/write-index.ts';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
 import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { errorOf } from '../../../tests/support/client-errors.ts';
 import { setFields } from '../../../tests/support/registry.ts';
 import { recordStream } from '../../../tests/support/table-stream.ts';
@@ -173,19 +172,18 @@ describe('createPublicIndex', () => {
   ])('ends a download with %s, and its connection, if it %s', async (code, _, read) => {
     const closed = Promise.withResolvers<void>();
     const status = { not_found: 403, unreachable: 500 }[code] ?? 200;
-    const endless = createServer((__, response) => {
+    const endless = await startHttpServer((__, response) => {
       response.writeHead(status).on('close', closed.resolve);
       response.write('ab');
       if (code === 'wrong_digest') response.write('cd');
     });
-    await new Promise<void>((done) => endless.listen(0, '127.0.0.1', done));
-    const downloadUrl = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/a.zip`;
+    const downloadUrl = `${endless.url}/a.zip`;
     const version = { downloadUrl, sha256: '0'.repeat(64), size_bytes: 3 };
     const timeoutMs = code === 'timed_out' ? 200 : 60_000;
 
     await expect(reader().download(version, { timeoutMs }).then(read)).rejects.toMatchObject({ code });
     await closed.promise;
-    endless.close();
+    await endless.stop();
   });
 
   test('rejects a version without an archive', async () => {
@@ -203,12 +201,11 @@ describe('createPublicIndex', () => {
       ...[-1, 1.5, 10_001].map((count) => `{"version":1,"catalog_pieces":${count}}`),
     ].map((config) => ['of something else', 200, config, ''] as const),
   ])('rejects every question at an address whose config is %s: %i %s', async (_, status, text, sentence) => {
-    const elsewhere = createServer((request, response) => {
+    const elsewhere = await startHttpServer((request, response) => {
       const isConfig = request.url === '/index/v1/config.json';
       response.writeHead(isConfig ? status : 404).end(isConfig ? text : '');
     });
-    await new Promise<void>((done) => elsewhere.listen(0, '127.0.0.1', done));
-    const url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const { url } = elsewhere;
     const index = createPublicIndex({ downloadsUrl: url });
     const questions = [
       index.catalog(),
@@ -219,7 +216,7 @@ describe('createPublicIndex', () => {
       index.hostNodes('any', '1.0.0'),
     ];
     const errors = await Promise.all(questions.map(errorOf));
-    elsewhere.close();
+    await elsewhere.stop();
 
     for (const { code, message } of errors)
       expect([code, message]).toEqual(['invalid_reply', expect.stringContaining(`${sentence}${url}`)]);
