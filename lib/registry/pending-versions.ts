@@ -7,7 +7,7 @@ import type { Clause } from '../store/items.ts';
 import { keyOf, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get, readBatches } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
-import { checking, transact, update, updating } from '../store/write.ts';
+import { allEnded, checking, transact, update, updating } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
 import { latestOf, pending, shownVersion } from './node-versions.ts';
 import { forgetPending } from './publishing-limits.ts';
@@ -84,7 +84,7 @@ export async function complete(context: Context, nodeId: string, version: string
     const record = nodeVersionRecord(versionItem);
     const shard = record?.pending_shard;
     if (!record || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
-    const [isMoved] = await Promise.all([
+    const [isMoved] = await allEnded([
       moveLatest(context, record, nodeRecord(nodeItem)),
       forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
     ]);

@@ -17,7 +17,7 @@ import {
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
-import { putting, transact, updating, type Write } from '../store/write.ts';
+import { allEnded, putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
 import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
 import { maxVersionBytes, pending, versionFields, waitingForUpload } from './node-versions.ts';
@@ -89,7 +89,7 @@ export async function registerVersion(context: Context, publication: Publication
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
     const addition = { publisherId, nodeId, version: version.version, isNewNode: !node };
     if (!existing) await requireRoom(context, publishing, begun, addition);
-    const [failed] = await Promise.all([
+    const [failed] = await allEnded([
       transact(context, writes),
       noteUse(credential.record),
       // A publish that died may have left the version without its note.

@@ -1,7 +1,11 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { createPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { stopDate } from '../support/clock.ts';
+import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addPublishers, type Publication, publish, put } from '../support/publish.ts';
@@ -68,6 +72,8 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
     });
 
     test("takes two round trips to DynamoDB, the second with the publisher's counters, and notes the last use of the token", async () => {
+      stopDate();
+      await publish({ nodeId: 'uncounted' });
       const first = await countRequests(() => publish({ nodeId: 'counted' }));
       const next = await countRequests(() => publish({ nodeId: 'counted', version: '1.0.1' }));
       const reads = ['BatchGetItemCommand', 'QueryCommand'];
@@ -219,6 +225,16 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       expect(answers.find(({ status }) => status === 409)?.body.error).toBe('node_id_taken');
     });
+  });
+
+  test('answers a failure once its other writes have ended', async () => {
+    intercept(dynamodb, async ({ command, send }) => {
+      if (command === 'TransactWriteItemsCommand') throw new Error('down');
+      for (let count = 0; count < 100 && command === 'PutItemCommand'; count += 1) await turn();
+      return send();
+    });
+
+    expect((await publish({ nodeId: 'unwritten' })).status).toBe(500);
   });
 
   test('logs who published what, and with which token', async () => {
