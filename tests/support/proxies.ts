@@ -1,10 +1,12 @@
-import { afterAll, beforeEach } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeEach, jest } from '@jest/globals';
 import { handler as extendVideo } from '../../functions/extend-video.ts';
 import { handler as multiframeVideo } from '../../functions/multiframe-video.ts';
 import { handler as relightImage } from '../../functions/relight-image.ts';
 import { handler as textToVideo } from '../../functions/text-to-video.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { stopTimers } from './clock.ts';
 import './patience.ts';
 import { setVariables } from './variables.ts';
 
@@ -37,6 +39,16 @@ export function misbehave(misbehavior: Misbehavior): void {
 /** The number of tasks that were started, and paid for, since the test began. */
 export function acceptedTasks(): number {
   return simulation.received.filter(({ taskId }) => taskId !== undefined).length;
+}
+
+/** Lets the deadline of work come as soon as a provider, which stays silent, was asked, and nothing else is to happen. */
+export async function outwaitProvider<T>(work: () => Promise<T>, isRest = () => true): Promise<T> {
+  stopTimers();
+  const before = simulation.received.length;
+  const result = work();
+  while (simulation.received.length === before || !isRest()) await turn();
+  jest.advanceTimersByTime(25_000);
+  return result;
 }
 
 beforeEach(() => simulation.reset());

@@ -21,19 +21,17 @@ export async function spender(limits: Partial<Limits> = {}): Promise<string> {
 interface PaidCall {
   body?: Record<string, unknown>;
   headers?: Record<string, string>;
-  remainingMs?: number;
 }
 
 export function pay(user: string, name: ProxyName = 'text-to-video', call: PaidCall = {}): Promise<Result> {
   return invoke(proxies[name], name, {
     body: { ...sampleBody(name), ...call.body },
     headers: { authorization: bearer(user), ...call.headers },
-    ...(call.remainingMs !== undefined && { remainingMs: call.remainingMs }),
   });
 }
 
 export async function accountOf(user: string): Promise<AccountRecord | undefined> {
-  return accountRecord((await get({ deadline: Date.now() + 5000 }, keyOfAccount(`user:${user}`)))[0]);
+  return accountRecord((await get({ deadline: Date.now() + 60_000 }, keyOfAccount(`user:${user}`)))[0]);
 }
 
 export async function usageOf(user: string): Promise<UsageRecord[]> {
@@ -64,5 +62,5 @@ export function openOf(account: AccountRecord | undefined): Record<string, numbe
 
 /** Closes all that could be closed so many minutes from now. */
 export function sweepAfter(minutes: number): Promise<SweepReport> {
-  return sweepSpending({ deadline: Date.now() + 10_000 }, { now: Date.now() + minutes * 60_000 });
+  return sweepSpending({ deadline: Date.now() + 60_000 }, { now: Date.now() + minutes * 60_000 });
 }

@@ -5,7 +5,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { sampleBody } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { misbehave, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
+import { misbehave, outwaitProvider, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { countRequests } from '../../support/registry.ts';
 import { notificationsOf, pathOf, storedTask } from '../../support/relay.ts';
@@ -196,7 +196,9 @@ describe('the status address', () => {
     [{ kind: 'status', status: 500 }, 502, 'provider_failed'],
   ])('comes with the error after %j, as the task may have started', async (misbehavior, status, code) => {
     misbehave(misbehavior);
-    const answer = await pay(await spender(), 'text-to-video', { remainingMs: 2500 });
+    const user = await spender();
+    const call = () => pay(user);
+    const answer = await (misbehavior.kind === 'stall' ? outwaitProvider(call) : call());
     const [, key] = shape.exec(String(answer.headers.link)) ?? [];
 
     expect([answer.status, answer.body.error]).toEqual([status, code]);

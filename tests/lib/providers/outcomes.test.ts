@@ -1,7 +1,16 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke } from '../../support/invoke.ts';
-import { acceptedTasks, misbehave, type ProxyName, proxies, simulation } from '../../support/proxies.ts';
+import {
+  acceptedTasks,
+  misbehave,
+  outwaitProvider,
+  type ProxyName,
+  proxies,
+  simulation,
+} from '../../support/proxies.ts';
 
 /** What the provider does, what our caller gets, and how often the provider was called if not once. */
 type Row = [
@@ -68,13 +77,10 @@ const common: Row[] = [
   [{ kind: 'reply', fields: { task_id: { a: 1 } } }, 502, 'provider_invalid_reply'],
 ];
 
-/** Replies that are not complete within the remaining time. */
-const silent: Row[] = [
-  [{ kind: 'stall' }, 504, 'provider_timeout'],
-  [{ kind: 'stall', stage: 'after_headers' }, 504, 'provider_timeout'],
+/** Replies that begin, and are not complete at the deadline. */
+const cutOff: Row[] = [
   [{ kind: 'stall', stage: 'after_headers', status: 422 }, 400, 'provider_rejected'],
   [{ kind: 'stall', stage: 'after_headers', status: 500 }, 502, 'provider_failed'],
-  [{ kind: 'delay', ms: 3000 }, 504, 'provider_timeout'],
   [{ kind: 'trickle', ms: 500, bytes: 1 }, 504, 'provider_timeout'],
 ];
 
@@ -107,12 +113,22 @@ function testRows(name: ProxyName, rows: Row[]): void {
   });
 
   test('answers a reply that is incomplete at the deadline by its status', async () => {
-    for (const [misbehavior] of silent) misbehave({ ...misbehavior, provider: providerOf(name) });
-    const calls = silent.map(() => invoke(proxies[name], name, { remainingMs: 3000 }));
-    const answers = (await Promise.all(calls)).map(({ status, body }) => `${status} ${body.error}`);
+    for (const [misbehavior] of cutOff) misbehave({ ...misbehavior, provider: providerOf(name) });
+    let heads = 0;
+    const onHead = (message: unknown) => {
+      const { path } = (message as { request: ClientRequest }).request;
+      if (path.startsWith(`/${providerOf(name)}/`)) heads += 1;
+    };
+    subscribe('http.client.response.finish', onHead);
+    const results = await outwaitProvider(
+      () => Promise.all(cutOff.map(() => invoke(proxies[name], name))),
+      () => heads === cutOff.length,
+    );
+    unsubscribe('http.client.response.finish', onHead);
+    const answers = results.map(({ status, body }) => `${status} ${body.error}`);
 
-    expect(answers.sort()).toEqual(silent.map(([, status, code]) => `${status} ${code}`).sort());
-    expect(simulation.received).toHaveLength(silent.length);
+    expect(answers.sort()).toEqual(cutOff.map(([, status, code]) => `${status} ${code}`).sort());
+    expect(simulation.received).toHaveLength(cutOff.length);
   });
 }
 
@@ -129,7 +145,7 @@ describe('a misbehaving video provider', () => {
 });
 
 describe('the answer to the caller of a provider that failed', () => {
-  const call = () => invoke(proxies['text-to-video'], 'text-to-video', { remainingMs: 3000 });
+  const call = () => invoke(proxies['text-to-video'], 'text-to-video');
 
   test('lists the invalid parameters that the image provider lists', async () => {
     misbehave({
@@ -165,7 +181,7 @@ describe('the answer to the caller of a provider that failed', () => {
     [{ kind: 'html' }, /reply that could not be read/],
   ])('says after %j that the outcome is unknown and that the key is never sent again', async (one, what) => {
     misbehave(one);
-    const { body } = await call();
+    const { body } = await (one.kind === 'stall' ? outwaitProvider(call) : call());
 
     expect(body.message).toMatch(what);
     expect(body.message).toMatch(/outcome is unknown.*same Idempotency-Key is never sent a second time/);

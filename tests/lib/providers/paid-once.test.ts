@@ -4,16 +4,10 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { intercept } from '../../support/intercept.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
-import { acceptedTasks, misbehave, proxies, simulation } from '../../support/proxies.ts';
+import { acceptedTasks, misbehave, outwaitProvider, proxies, simulation } from '../../support/proxies.ts';
 
-const call = (key: string, remainingMs?: number): Promise<Result> =>
-  invoke(proxies['text-to-video'], 'text-to-video', {
-    headers: { 'idempotency-key': key },
-    ...(remainingMs !== undefined && { remainingMs }),
-  });
-
-/** The test of silent providers takes this long. A busy machine needs much of it before it sends. */
-const silentMs = 8000;
+const call = (key: string): Promise<Result> =>
+  invoke(proxies['text-to-video'], 'text-to-video', { headers: { 'idempotency-key': key } });
 
 const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work));
 
@@ -45,7 +39,7 @@ const misbehaviors: [Misbehavior | undefined, string][] = [
 const silences: Misbehavior[] = [
   { kind: 'stall' },
   { kind: 'stall', stage: 'after_headers' },
-  { kind: 'delay', ms: 9000 },
+  { kind: 'delay', ms: 600_000 },
   { kind: 'trickle', ms: 500, bytes: 1 },
 ];
 
@@ -56,12 +50,9 @@ const refusals: Misbehavior[] = [
   { kind: 'status', status: 503, retryAfter: 60 },
 ];
 
-/** Ten concurrent and ten later requests with one key, of which the later ones get this answer. */
-async function requireOneAnswer(later: string, remainingMs?: number): Promise<void> {
-  const key = randomUUID();
-  const again = () => call(key, remainingMs);
-  const concurrent = await times(10, again);
-  const afterwards = await oneAfterAnother(10, again);
+/** Ten requests that follow concurrent ones with their key all get this answer. */
+async function requireOneAnswer(later: string, key: string, concurrent: readonly Result[]): Promise<void> {
+  const afterwards = await oneAfterAnother(10, () => call(key));
 
   // One that comes after the first has ended is answered as the later ones.
   const first = concurrent.filter(
@@ -80,7 +71,8 @@ describe('a paid request with an Idempotency-Key', () => {
     'starts at most one task over ten concurrent and ten later requests, with %j',
     async (misbehavior, later) => {
       if (misbehavior) misbehave(misbehavior);
-      await requireOneAnswer(later);
+      const key = randomUUID();
+      await requireOneAnswer(later, key, await times(10, () => call(key)));
 
       expect(acceptedTasks()).toBeLessThanOrEqual(1);
     },
@@ -88,7 +80,17 @@ describe('a paid request with an Idempotency-Key', () => {
 
   test('starts at most one task over as many requests for each provider that stays silent', async () => {
     for (const silence of silences) misbehave(silence);
-    await Promise.all(silences.map(() => requireOneAnswer('409 idempotency_consumed', silentMs)));
+    const keys = silences.map(() => randomUUID());
+    let ended = 0;
+    const end = () => {
+      ended += 1;
+    };
+    const answers = await outwaitProvider(
+      () => Promise.all(keys.map((key) => times(10, () => call(key).finally(end)))),
+      () => simulation.received.length === keys.length && ended === 9 * keys.length,
+    );
+    for (const [place, key] of keys.entries())
+      await requireOneAnswer('409 idempotency_consumed', key, answers[place] ?? []);
 
     expect(simulation.received).toHaveLength(silences.length);
   });

@@ -110,7 +110,7 @@ describe('the log line of a provider call', () => {
     const fields: Record<string, unknown> = {};
     const began = performance.now();
 
-    await expect(call(5000, fields, { url: 'http://no-such-host.invalid' })).rejects.toMatchObject({
+    await expect(call(5000, fields, { url: 'http://127.0.0.1:1' })).rejects.toMatchObject({
       code: 'provider_unreachable',
     });
     expect(fields).toEqual({

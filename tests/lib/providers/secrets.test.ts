@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke, sampleBody } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { misbehave, proxies, proxyNames } from '../../support/proxies.ts';
+import { misbehave, outwaitProvider, proxies, proxyNames } from '../../support/proxies.ts';
 import { bearer } from '../../support/tokens.ts';
 
 /** The texts that must not leak, by name. */
@@ -44,7 +44,8 @@ async function callEverything(): Promise<void> {
     const key = name === 'relight-image' ? secrets.imageKey : secrets.videoKey;
     for (const misbehavior of misbehaviorsOf(key)) {
       if (misbehavior) misbehave(misbehavior);
-      answers.push(await invoke(proxies[name], name, { headers, body, remainingMs: 3000 }));
+      const call = () => invoke(proxies[name], name, { headers, body });
+      answers.push(await (misbehavior?.kind === 'stall' ? outwaitProvider(call) : call()));
     }
     const invalid = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
     answers.push(await invoke(proxies[name], name, { headers, body: invalid }));
