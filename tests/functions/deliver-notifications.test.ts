@@ -35,6 +35,7 @@ const schedule = sampleEvent('deliver-notifications') as unknown as EventBridgeE
 const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
 
 beforeEach(async () => {
+  stopDate();
   await emptyOutbox();
   loggedLines.length = 0;
   for (const { received, answers } of [receiver, other]) {
@@ -96,10 +97,9 @@ describe('a notification', () => {
       'content-type': 'application/json; charset=utf-8',
       'user-agent': 'node-registry',
       'webhook-id': written.id,
-      'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
+      'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
       'webhook-signature': expect.stringMatching(/^v1a,\S+$/),
     });
-    expect(Math.abs(Number(received.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(5);
     expect(isSigned(received)).toBe(true);
   });
 
@@ -194,7 +194,7 @@ describe('a notification', () => {
     expect(new Set(receivedOf(written).map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     const { result, attempts, ttl, last_status } = await storedNotification(written);
     expect({ result, attempts, last_status }).toEqual({ result: 'failed', attempts: 8, last_status: 500 });
-    expectWithin(Math.round(ttl - Date.now() / 1000), 14 * 86_400 - 60, 14 * 86_400 + 1);
+    expect(ttl).toBe(Math.ceil(Date.now() / 1000) + 14 * 86_400);
     await nextAttempt(written);
     expect(receivedOf(written)).toHaveLength(8);
   });
@@ -206,7 +206,6 @@ describe('a notification', () => {
   ])(
     'waits in the queue after attempt %i, for %i seconds or up to a fifth less',
     async (attempts, seconds) => {
-      stopDate();
       receiver.answers.push(500);
       const written = await writeNotification(receiver.url, { attempts: attempts - 1 });
       await run();
@@ -229,7 +228,6 @@ describe('a notification', () => {
   ])(
     'waits in its record after attempt %i, for %i seconds or up to a fifth less',
     async (attempts, seconds) => {
-      stopDate();
       receiver.answers.push(500);
       const written = await writeNotification(receiver.url, { attempts: attempts - 1 });
       await run();
@@ -405,7 +403,6 @@ describe('the schedule', () => {
       Array.from({ length: 101 }, () => writeNotification(receiver.url, shard)),
     );
     await runQueue(async () => undefined);
-    stopDate();
     await Promise.all(written.map((each, place) => makeDue(each, place === 0 ? 90_000 : 0)));
     await handOver();
     await handOver();

@@ -11,7 +11,7 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
 import { statusKey } from '../../lib/notifications/records.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate, stopTimers } from '../support/clock.ts';
 import { queue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -185,6 +185,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const path = await started();
       const [silent, url] = [new SilentServer(), process.env.NOTIFICATION_QUEUE_URL];
       await silent.listen();
+      // The deadline is real; no limit of the client ends the wait before it.
+      stopTimers();
       setVariables({ NOTIFICATION_QUEUE_URL: silent.url });
       const { status } = await say(path, { state: 'success' }, { remainingMs: 4000 }).finally(() => {
         setVariables({ NOTIFICATION_QUEUE_URL: String(url) });

@@ -15,6 +15,7 @@ import { put } from '../../lib/store/write.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { stopDate } from '../support/clock.ts';
 import { writeNotification } from '../support/notifications.ts';
 
 let simulators: Simulators;
@@ -175,6 +176,7 @@ describe('the records of the home page', () => {
       ask('POST', '/limits', { body: JSON.stringify({ user: 'mats', limits }) });
     const usage = async () => (await read()).callers.find(({ user }: { user: string }) => user === 'mats');
     const none = { credits_per_day: null, tasks_per_day: null, requests_per_minute: null };
+    stopDate();
     expect((await setLimits({ ...none, credits_per_day: 5, tasks_per_day: 0 })).status).toBe(204);
     await reserve({ deadline: Date.now() + 5000 }, { caller: 'user:mats', ceiling: 5 });
 

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { type MeteredCall, startMeter } from '../../tools/local/dynamodb-meter.ts';
 import { unitsPerSecond } from '../../tools/local/dynamodb-units.ts';
+import { noon, startAtNoon, stopDate } from '../support/clock.ts';
 import { type Host, startFunctionProcess } from '../support/function-process.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { runsOf } from '../support/property-runs.ts';
@@ -34,6 +35,7 @@ const { say } = await import('../support/notified.ts');
 afterAll(() => meter.stop());
 
 test('bills one unit for each write of an account with eight open minutes', async () => {
+  stopDate(noon());
   const user = await spender({
     credits_per_day: 1_000_000,
     tasks_per_day: 10_000,
@@ -44,9 +46,8 @@ test('bills one unit for each write of an account with eight open minutes', asyn
   const start = Date.now();
   calls = [];
   for (let minute = 0; minute < 8; minute += 1) {
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => start + minute * 60_000);
+    stopDate(start + minute * 60_000);
     await pay(user);
-    clock.mockRestore();
   }
 
   expect(unitsOfAccount()).toEqual(Array(16).fill(1));
@@ -101,6 +102,8 @@ async function notifyEnd(taskId: string): Promise<void> {
 
 describe('a caller at the limit of its account', () => {
   test('loses no task and leaks nothing, with a fifth more tasks than its account takes, each notified', async () => {
+    const clockOffset = noon() - Date.now();
+    startAtNoon();
     const seconds = runsOf(1) >= 1000 ? 15 : 8;
     // Two writes of the account each.
     const perSecond = (1.2 * unitsPerSecond.writes) / scale / 2;
@@ -108,7 +111,9 @@ describe('a caller at the limit of its account', () => {
     simulation.reset();
     misbehave({ kind: 'delay', ms: 2000, times: seconds * perSecond });
     const hosts = await Promise.all(
-      Array.from({ length: processes }, () => startFunctionProcess(['text-to-video'], process.env)),
+      Array.from({ length: processes }, () =>
+        startFunctionProcess(['text-to-video'], process.env, clockOffset),
+      ),
     );
     calls = [];
     meter.state.isEnforced = true;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson, limitPages } from '../../../tests/support/admin.ts';
 import { callerHash, callerName } from '../../../lib/caller.ts';
 import { reserve } from '../../../lib/spend/reservation.ts';
@@ -9,6 +9,7 @@ import { newContext } from '../registry/administration.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { blockCaller, setLimits } from '../spend/terms.ts';
 import { findUsage, usagePages } from '../spend/usage.ts';
+import { noon, startAtNoon, stopDate } from '../../../tests/support/clock.ts';
 import { beforeNext, intercept } from '../../../tests/support/intercept.ts';
 import { misbehave } from '../../../tests/support/proxies.ts';
 import { setFields } from '../../../tests/support/registry.ts';
@@ -31,6 +32,7 @@ describe('limit set, show, list and clear', () => {
   });
 
   test("shows today's use, and who changed the limits", async () => {
+    stopDate();
     const user = await spender({ credits_per_day: 1000 });
     await pay(user, 'multiframe-video');
     const { stdout } = await admin('limit', 'show', user);
@@ -160,6 +162,8 @@ async function leaveReserved(user: string, minutesAgo: number): Promise<void> {
 }
 
 describe('reservations of running tasks', () => {
+  beforeEach(() => stopDate(noon()));
+
   test('counts reservations in limit show, which says how many tasks run', async () => {
     const user = await spender();
     expect((await admin('limit', 'show', user)).stdout).not.toContain('Running now');
@@ -221,6 +225,8 @@ describe('the terms of a caller', () => {
 });
 
 describe('usage list', () => {
+  beforeEach(startAtNoon);
+
   test('lists the records of a user, of a request and of a task', async () => {
     // Of the last of the sixteen lists of a day's callers.
     let user = await spender();
@@ -256,6 +262,7 @@ describe('usage list', () => {
 
 describe('the records of a caller and a day', () => {
   test('come in the order of their time, page by page, from partitions of several pages', async () => {
+    stopDate(Date.UTC(2026, 0, 1));
     const user = await spender();
     const at = Date.now();
     const names = await Promise.all(
@@ -277,6 +284,8 @@ describe('the records of a caller and a day', () => {
 });
 
 describe('usage', () => {
+  beforeEach(startAtNoon);
+
   test('sums up one user by operation and model, from its id', async () => {
     const user = await spender();
     await pay(user, 'text-to-video');

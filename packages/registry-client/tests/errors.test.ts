@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { errorOf } from '../../../tests/support/client-errors.ts';
+import { stopTimers } from '../../../tests/support/clock.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
 import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { type ClientOptions, createRegistryClient, type RegistryError, type Retry } from '../client.ts';
@@ -83,10 +85,12 @@ describe('an option of the client', () => {
     api.disturb({ ...busy, headers: { 'retry-after': '2' } });
     expect(await errorOf(client.versions.bulk([pair], { patienceMs: 1000 }))).toMatchObject({ status: 503 });
     api.disturb('stay silent');
-    const hasty = client.versions.bulk([pair], { timeoutMs: 100, attempts: 1 });
+    stopTimers();
+    const hasty = errorOf(client.versions.bulk([pair], { timeoutMs: 100, attempts: 1 }));
+    while (api.received.length < 3) await turn();
+    jest.advanceTimersByTime(100);
 
-    expect(await errorOf(hasty)).toMatchObject({ code: 'timed_out' });
-    expect(api.received).toHaveLength(3);
+    expect(await hasty).toMatchObject({ code: 'timed_out' });
   });
 
   test('replaces fetch and adds headers, for all calls and for one, but not over its own headers', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { stopDate } from '../../support/clock.ts';
+import { noon, stopDate } from '../../support/clock.ts';
 import type { Result } from '../../support/invoke.ts';
 import { acceptedTasks, proxies } from '../../support/proxies.ts';
 import { beforeNext } from '../../support/intercept.ts';
@@ -119,7 +119,7 @@ const states: Record<string, LimitState> = {
 };
 
 // No day and no minute ends meanwhile.
-beforeEach(() => stopDate(new Date().setUTCSeconds(30)));
+beforeEach(() => stopDate(noon() + 30_000));
 
 function buy(task: Task, user: string | undefined) {
   const { name, model } = task;

@@ -8,7 +8,7 @@ import { keyOfAccount } from '../../../lib/spend/account.ts';
 import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { stopDate } from '../../support/clock.ts';
+import { noon, stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
@@ -56,8 +56,8 @@ function lastRequestLine(): Record<string, unknown> {
   return lines.at(-1);
 }
 
-// No day ends meanwhile.
-beforeEach(() => stopDate());
+// No day ends meanwhile, nor soon after.
+beforeEach(() => stopDate(noon()));
 
 describe('a paid request that a provider takes', () => {
   test.each(names)('counts %s at its price, with one usage record', async (name) => {
@@ -287,7 +287,6 @@ describe('429 while tasks of the caller are running', () => {
     [1, 'too_many_requests'],
     [2, 'budget_exhausted'],
   ])('counts what began %i minutes ago as running: %s', async (minutes, code) => {
-    stopDate(new Date().setUTCHours(12));
     const user = await spender({ credits_per_day: 100 });
     const [, second] = await payTwice(user, async () => stopDate(Date.now() + minutes * 60_000));
 
@@ -420,9 +419,9 @@ test('applies limits as soon as they are set, and counts earlier spending', asyn
  * within five minutes of the time stamp in it. Its answer has AWS's time.
  */
 function denyLateSignatures(): void {
+  const now = Date.now();
   dynamodb.middlewareStack.add(
     (next) => async (args) => {
-      const now = performance.timeOrigin + performance.now();
       const { headers } = args.request as { headers: Record<string, string> };
       const at = String(headers['x-amz-date']).replace(/(\d{4})(..)(..)T(..)(..)(..)Z/, '$1-$2-$3T$4:$5:$6Z');
       const skew = Math.abs(Date.parse(at) - now);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { stopDate } from '../../support/clock.ts';
+import { noon, stopDate } from '../../support/clock.ts';
 import { fc } from '../../support/properties.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
@@ -68,6 +68,7 @@ describe.each(Object.entries(limits))('a caller that has used up %s', (_, own) =
 });
 
 test('gets the same instant in Retry-After and in the last-ending window of RateLimit', async () => {
+  stopDate();
   const user = await spender({ requests_per_minute: 1, tasks_per_day: 1 });
   await pay(user);
   const { headers } = await pay(user);
@@ -78,7 +79,7 @@ test('gets the same instant in Retry-After and in the last-ending window of Rate
 
 test('callers that are refused together are told waits that spread over half a minute', async () => {
   jest.restoreAllMocks();
-  stopDate(Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2);
+  stopDate(noon());
   const user = await spender({ tasks_per_day: 1 });
   await pay(user);
   const answers = await Promise.all(Array.from({ length: 40 }, () => pay(user)));

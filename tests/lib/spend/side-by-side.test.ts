@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Limits } from '../../../lib/spend/limits.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
-import { stopDate } from '../../support/clock.ts';
+import { noon, stopDate } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { proxyNames } from '../../support/proxies.ts';
@@ -44,7 +44,7 @@ function trace(): void {
   });
 }
 
-const now = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000 + 12_345;
+const now = noon() + 12_345;
 const day = new Date(now).toISOString().slice(0, 10);
 const minute = Math.floor(now / 60_000);
 

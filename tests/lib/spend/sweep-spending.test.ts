@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Money } from '../../../lib/paid/money.ts';
 import { keyOfAccount, openMinutes } from '../../../lib/spend/account.ts';
 import { reserve, settle } from '../../../lib/spend/reservation.ts';
@@ -16,7 +16,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { dayCallerKey, idempotencyKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
-import { stopDate } from '../../support/clock.ts';
+import { noon, stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
@@ -69,8 +69,8 @@ async function queriesOf({ caller }: Attempt, work: () => Promise<unknown>): Pro
   return queries;
 }
 
-// No minute ends meanwhile.
-beforeEach(() => stopDate(new Date().setUTCSeconds(30)));
+// No minute ends meanwhile, and no day soon after.
+beforeEach(() => stopDate(noon() + 30_000));
 
 describe('the sweep of spending', () => {
   test('releases reservations without a usage record, since nothing was sent', async () => {
@@ -180,7 +180,7 @@ describe('the sweep of spending', () => {
     stopDate(attempt.at + 4 * minuteMs);
     const { at } = await reserve(soon(), { caller: attempt.caller, ceiling: 50 });
     await settleAsTaken({ user, attempt: { ...attempt, at } });
-    jest.useRealTimers();
+    stopDate(attempt.at);
     const queried = await queriesOf(attempt, () => sweepAfter(6));
 
     expect(queried).toBe(0);
@@ -287,7 +287,7 @@ describe('the sweep of spending', () => {
       stopDate(Date.now() + 6 * minuteMs);
       closing.remove();
       await reserve(soon(), { caller: attempt.caller, ceiling: 50 });
-      jest.useRealTimers();
+      stopDate(attempt.at);
     });
     await sweepAfter(6);
     await sweepAfter(13);
@@ -312,7 +312,6 @@ describe('the sweep of spending', () => {
   });
 
   test('lists the caller of a day whose first attempt left no record', async () => {
-    stopDate(new Date().setUTCHours(12, 0, 30));
     const { user } = await leave('reserved');
     stopDate(Date.now() + minuteMs);
     await pay(user);
@@ -326,7 +325,6 @@ describe('the sweep of spending', () => {
     ['a request', pay],
     ['a sweep', () => sweepAfter(4.5)],
   ])('keeps the counters of yesterday and of open minutes, and no older ones, after %s', async (_, work) => {
-    stopDate(new Date().setUTCHours(12, 0, 30));
     const { user, attempt } = await leave('reserved');
     const [old, yesterday, today] = [2, 1, 0].map((days) =>
       new Date(attempt.at - days * 86_400_000).toISOString().slice(0, 10),
