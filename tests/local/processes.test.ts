@@ -21,7 +21,7 @@ function startScript(script: string, options: ScriptOptions = {}) {
     args: ['-e', script],
     env: { ...process.env, NODE_OPTIONS: '' },
     readyText: 'listening',
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     onLine: (line) => lines.push(line),
     ...options,
   });
@@ -115,10 +115,10 @@ describe('startProcess', () => {
     const { starting } = startScript(
       `const socket = require('node:net').connect(${port}, '127.0.0.1', () => socket.write(String(process.pid)))`,
     );
-    const refused = expect(starting).rejects.toThrow('The server did not start within 10 s.');
+    const refused = expect(starting).rejects.toThrow('The server did not start within 60 s.');
     const pid = Number(await said.promise);
     expect(isAlive(pid)).toBe(true);
-    jest.advanceTimersByTime(10_000);
+    jest.advanceTimersByTime(60_000);
 
     await refused;
     expect(isAlive(pid)).toBe(false);
@@ -171,7 +171,7 @@ describe('a process that ignores the stop signal', () => {
       import { startProcess } from './tools/processes/start-process.ts';
       const child = await startProcess({
         name: 'It', command: process.execPath, args: ['-e', ${JSON.stringify(`${ignores} console.log('listening')`)}],
-        readyText: 'listening', timeoutMs: 10_000 });
+        readyText: 'listening', timeoutMs: 60_000 });
       console.log(child.pid);
       process.exit();`;
     const { stdout } = await runProgram(process.execPath, ['--input-type=module', '-e', script]);
@@ -201,7 +201,7 @@ describe('Ctrl-C', () => {
       args: ['--input-type=module', '-e', script],
       env: { ...process.env, NODE_OPTIONS: '' },
       readyText: 'listening',
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
       onLine: (line) => lines.push(line),
       onEnd: ended.resolve,
     });

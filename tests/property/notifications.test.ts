@@ -170,7 +170,7 @@ class Trial {
     verifyNotifications(task, notifications, followed);
     count(`tasks that ended in ${task.state ?? 'silence'}`);
     const key = usageKey(callerHash(caller), String(task.attempt));
-    const usage = usageRecord((await get({ deadline: Date.now() + 5000 }, key))[0]);
+    const usage = usageRecord((await get({ deadline: Date.now() + 60_000 }, key))[0]);
     const isOver = task.state === 'success' || task.state === 'failed';
     assert.equal(usage?.final_state, isOver ? task.state : undefined, 'the final state of the usage record');
     assert.equal(usage?.final_at, isOver ? notifications.at(-1)?.at : undefined);

@@ -334,7 +334,7 @@ function watch(users: readonly string[]): { stop: () => Promise<void> } {
 function sweepAfter(minutes: number) {
   const now = Date.now() + minutes * minuteMs;
   return sweepSpending(
-    { deadline: Date.now() + 20_000 },
+    { deadline: Date.now() + 60_000 },
     {
       now,
       onVisited: (_, { finding }) => count(`account ${finding}`),
@@ -344,7 +344,7 @@ function sweepAfter(minutes: number) {
 }
 
 async function accountOf(user: string): Promise<AccountRecord | undefined> {
-  return accountRecord((await get({ deadline: Date.now() + 10_000 }, keyOfAccount(`user:${user}`)))[0]);
+  return accountRecord((await get({ deadline: Date.now() + 60_000 }, keyOfAccount(`user:${user}`)))[0]);
 }
 
 function sumsOf(account: AccountRecord | undefined): [day: string, credits: number, tasks: number][] {

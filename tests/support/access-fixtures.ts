@@ -27,7 +27,7 @@ export async function seed(): Promise<void> {
 /** Lets the time pass for which a finalizer that died keeps others from its upload. */
 export async function expireChecks(nodeId: string, version: string): Promise<void> {
   await update<NodeVersionRecord>(
-    { deadline: Date.now() + 10_000 },
+    { deadline: Date.now() + 60_000 },
     nodeVersionKey(nodeId, version),
     { checked_until: 0 },
     present,

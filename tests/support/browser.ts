@@ -21,8 +21,11 @@ const flags = [
   '--disable-sync',
 ];
 
+/** Below Jest's limit, so that a wait in vain is named. */
+const timeout = 240_000;
+
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: path, args: flags });
+  return chromium.launch({ executablePath: path, args: flags, timeout });
 }
 
 interface Watched {
@@ -33,6 +36,7 @@ interface Watched {
 
 export async function openPage(browser: Browser, width: number): Promise<Watched> {
   const page = await browser.newPage({ viewport: { width, height: 900 } });
+  page.setDefaultTimeout(timeout);
   const problems: string[] = [];
   page.on('pageerror', ({ message }) => problems.push(message));
   page.on('request', (request) => {

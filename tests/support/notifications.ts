@@ -18,7 +18,7 @@ import { get } from '../../lib/store/read.ts';
 import { put, remove, update } from '../../lib/store/write.ts';
 import { readObject } from './bucket-objects.ts';
 
-const soon = () => ({ deadline: Date.now() + 5000 });
+const soon = () => ({ deadline: Date.now() + 60_000 });
 
 /** A notification as the receiving half leaves it, with its message in the queue. */
 export async function writeNotification(

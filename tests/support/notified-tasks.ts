@@ -66,6 +66,6 @@ export function verifyNotifications(
 export async function verifyStatus(place: Place): Promise<void> {
   const { task } = await stored(place);
   const key = statusKey(place.ticket);
-  const shown = await readText({ deadline: Date.now() + 5000 }, key);
+  const shown = await readText({ deadline: Date.now() + 60_000 }, key);
   assert.equal(shown && JSON.parse(shown.text).state, task.state, 'the status that is shown');
 }

@@ -111,7 +111,7 @@ export async function storedNode(id: string): Promise<NodeRecord | undefined> {
 }
 
 function soon() {
-  return { deadline: Date.now() + 5000 };
+  return { deadline: Date.now() + 60_000 };
 }
 
 /** The commands that some work sent to DynamoDB, in order. */

@@ -23,7 +23,7 @@ export function pathOf(address: unknown): { provider: string; ticket: string } {
 }
 
 export async function storedTask(ticket: string): Promise<TaskRecord | undefined> {
-  return readTask({ deadline: Date.now() + 5000 }, ticketHash(ticket));
+  return readTask({ deadline: Date.now() + 60_000 }, ticketHash(ticket));
 }
 
 /** The notifications of a task's caller, sent or waiting. */
@@ -31,7 +31,7 @@ export async function notificationsOf(ticket: string): Promise<NotificationRecor
   const { pk } = ticketKey(ticketHash(ticket));
   const found: NotificationRecord[] = [];
   for await (const page of query(
-    { deadline: Date.now() + 5000 },
+    { deadline: Date.now() + 60_000 },
     { partition: ['pk', pk], sort: ['sk', 'begins with', 'NOTIFICATION#'] },
   ))
     found.push(...page.map((item) => notificationRecord(item)));

@@ -220,10 +220,14 @@ inBrowser(`shows the site in a browser${note}`, () => {
     });
 
     test('shows no empty state while the catalog is loading', async () => {
-      const held = Promise.withResolvers<undefined>();
-      host.disturb = async (path) => (path.includes('/catalog/') ? held.promise : undefined);
+      const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()];
+      host.disturb = async (path) => {
+        if (!path.includes('/catalog/')) return undefined;
+        asked.resolve();
+        return held.promise;
+      };
       await open('#/');
-      await page.waitForRequest(/catalog/);
+      await asked.promise;
       expect(await page.locator('#search-status').textContent()).toBe('Loading the catalog…');
       held.resolve(undefined);
 

@@ -123,6 +123,7 @@ describe('a secret by reference', () => {
 
     // Jest fails a test that leaves a rejection without a handler, as Lambda ends the function.
     await expect(other.read(soon())).rejects.toMatchObject({ code: 'unavailable' });
+    await until(() => asked.length >= 3);
     expect(asked).toHaveLength(3);
   });
 

@@ -44,7 +44,7 @@ const loopback = [{ address: '127.0.0.1', family: 4 }];
 
 function get(url: string, addresses = loopback) {
   const lookup = pinnedTo(addresses);
-  return httpRequest({ url: new URL(url), method: 'GET', timeoutMs: 2000, maxReplyBytes: 100, lookup });
+  return httpRequest({ url: new URL(url), method: 'GET', timeoutMs: 60_000, maxReplyBytes: 100, lookup });
 }
 
 describe('a connection', () => {

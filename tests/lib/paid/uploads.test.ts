@@ -165,7 +165,7 @@ describe('an upload address', () => {
     ['another digest', (url) => put(url.replace(/(checksum-sha256=)[^&]+/i, '$1AAAA'), randomBytes(1000))],
     ['no digest', (url, bytes) => put(url.replace(/&?x-amz-checksum-sha256=[^&]+/i, ''), bytes)],
     ['another name', (url, bytes) => put(url.replace(/\/images\//, '/archives/'), bytes)],
-    ['another caller’s folder', (url, bytes) => put(url.replace(/images\/\w{4}/, 'images/0000'), bytes)],
+    ['another caller’s folder', (url, bytes) => put(url.replace(/images\/\w{4}/, 'images/none'), bytes)],
     [
       'a path that leads out',
       (url, bytes) => put(url.replace(/\/images\/\w+/, '/images/..%2Fstatus'), bytes),
