@@ -185,10 +185,10 @@ describe('npm start with relayed notifications', () => {
     expect(bodies[0]).toEqual(bodies[1]);
   });
 
-  testInBrowser.each([1280, 360])(
-    `shows result, attempts, next attempt and error of deliveries on the home page, and fits %d pixels${note}`,
-    async (width) => {
-      const { page, problems } = await openPage(browser, width);
+  testInBrowser(
+    `shows result, attempts, next attempt and error of deliveries on the home page, and fits a phone${note}`,
+    async () => {
+      const { page, problems } = await openPage(browser, 360);
       await page.goto(stack.pagesUrl);
       await page.getByRole('tab', { name: 'Tasks' }).click();
       for (const hasText of [
@@ -198,7 +198,7 @@ describe('npm start with relayed notifications', () => {
       ])
         await page.locator('#tasks > li', { hasText }).first().waitFor();
 
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       expect(await accessibilityProblems(page)).toEqual([]);
       expect(problems).toEqual([]);
       await page.close();
@@ -542,49 +542,27 @@ describe('a CI job without a stored secret', () => {
   const tool = async (...args: string[]) =>
     (await run('npm', ['run', '--silent', ...args], { env: stack.environment })).stdout.trim();
 
-  test('publishes a version, does nothing when run again, and publishes the next one', async () => {
+  test('publishes a version, and does nothing when run again', async () => {
     const place = await mkdtemp(join(tmpdir(), 'node-registry-ci-'));
     await writeFile(join(place, 'node.py'), 'print(1)\n');
     const job = ['--repository', 'octo/nodes', '--workflow', 'release.yml'];
-    await tool(
-      'admin',
-      '--',
-      'trust',
-      'add',
-      demo.publisherId,
-      ...job,
-      '--issuer',
-      'http://localhost:3001/ci',
-    );
-    const publishFromCi = async (version: string) => {
-      const token = await tool('token', '--', '--ci', 'octo/nodes');
-      const node = ['--publisher', demo.publisherId, '--node', 'from-ci', '--version', version];
-      const env = {
-        ...stack.environment,
-        GITLAB_CI: 'true',
-        NODE_REGISTRY_URL: stack.apiUrl,
-        NODE_REGISTRY_ID_TOKEN: token,
-      };
-      return JSON.parse(
-        (
-          await run('npm', ['run', '--silent', 'publish-node', '--', 'publish', place, ...node, '--json'], {
-            env,
-          })
-        ).stdout,
-      );
+    const issuer = ['--issuer', 'http://localhost:3001/ci'];
+    await tool('admin', '--', 'trust', 'add', demo.publisherId, ...job, ...issuer);
+    const publishFromCi = async () => {
+      const NODE_REGISTRY_ID_TOKEN = await tool('token', '--', '--ci', 'octo/nodes');
+      const node = ['--publisher', demo.publisherId, '--node', 'from-ci', '--version', '1.0.0'];
+      const command = ['run', '--silent', 'publish-node', '--', 'publish', place, ...node, '--json'];
+      const registry = { NODE_REGISTRY_URL: stack.apiUrl, NODE_REGISTRY_ID_TOKEN };
+      const env = { ...stack.environment, GITLAB_CI: 'true', ...registry };
+      return JSON.parse((await run('npm', command, { env })).stdout);
     };
-    const results = [
-      await publishFromCi('1.0.0'),
-      await publishFromCi('1.0.0'),
-      await publishFromCi('1.1.0'),
-    ];
-    const shown = JSON.parse(await tool('admin', '--', 'node-version', 'show', 'from-ci', '1.1.0', '--json'));
+    const results = [await publishFromCi(), await publishFromCi()];
+    const shown = JSON.parse(await tool('admin', '--', 'node-version', 'show', 'from-ci', '1.0.0', '--json'));
     await rm(place, { recursive: true });
 
     expect(results.map(({ version, status }) => [version, status])).toEqual([
       ['1.0.0', 'published'],
       ['1.0.0', 'already_published'],
-      ['1.1.0', 'published'],
     ]);
     expect(shown.provenance).toMatchObject({ repository: 'octo/nodes', workflow: 'release.yml' });
   });
