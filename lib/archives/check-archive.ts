@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32, createInflateRaw, inflateRawSync, type InputType, type ZlibOptions } from 'node:zlib';
+import { parseExtraFields } from 'yauzl';
 import * as config from '../config.ts';
 import { type ArchiveFile, ByteSource } from './archive-file.ts';
+import {
+  ArchiveProblem,
+  damaged,
+  hiddenBytes,
+  overlapping,
+  twoNames,
+  untrueSize,
+} from './archive-problem.ts';
 import { type Directory, readDirectory } from './directory.ts';
-import { ArchiveProblem, hiddenBytes, overlapping } from './archive-problem.ts';
-import type { ArchiveEntry } from './entry.ts';
-import { readData, readDescriptor, readLocalHeader } from './entry-content.ts';
+import { type ArchiveEntry, checkVersionNeeded, isDescribedAfter, isStored, unicodeNameOf } from './entry.ts';
 
 interface CheckedArchive {
   sha256: string;
@@ -50,4 +60,153 @@ async function readEntry(source: ByteSource, entry: ArchiveEntry, next: number):
   if (between < 0) throw overlapping(entry.name);
   await readData(source, entry);
   await readDescriptor(source, entry, between);
+}
+
+/*
+ * Programs that unpack while they download see only the header before an entry's data and perhaps a descriptor after
+ * it. Both must match the directory, or those programs see other files.
+ */
+
+const localHeader = 0x04034b50;
+const localHeaderBytes = 30;
+const descriptor = 0x08074b50;
+
+/** The second form has a signature, which the format leaves to the writer. */
+const descriptorBytes = { bare: 12, signed: 16 } as const;
+
+/** Reads up to the start of the entry's data. The next entry begins at `next`. */
+async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, next: number): Promise<void> {
+  if (source.position + localHeaderBytes > next) throw overlapping(entry.name);
+  const header = await source.take(localHeaderBytes);
+  if (header.readUInt32LE(0) !== localHeader) throw damaged(entry.name);
+  checkVersionNeeded(entry.name, header.readUInt16LE(4));
+  const [nameBytes, extraBytes] = [header.readUInt16LE(26), header.readUInt16LE(28)];
+  if (source.position + nameBytes + extraBytes > next) throw overlapping(entry.name);
+  const name = await source.take(nameBytes);
+  checkNames(entry, name, await source.take(extraBytes));
+  if (header.readUInt16LE(6) !== entry.flags || header.readUInt16LE(8) !== entry.method) {
+    throw damaged(entry.name);
+  }
+  const stated = readSizes(header, 14);
+  checkStated(entry, isDescribedAfter(entry) ? withLeftOpen(entry, stated) : stated);
+}
+
+/** Reads the bytes between an entry's data and the next entry. */
+async function readDescriptor(source: ByteSource, entry: ArchiveEntry, bytes: number): Promise<void> {
+  if (!isDescribedAfter(entry)) {
+    if (bytes > 0) throw hiddenBytes();
+    return;
+  }
+  const isSigned = bytes === descriptorBytes.signed;
+  if (!isSigned && bytes !== descriptorBytes.bare) throw hiddenBytes();
+  const found = await source.take(bytes);
+  const isAmbiguous = !isSigned && (isStored(entry) || entry.crc32 === descriptor);
+  if (isAmbiguous || (isSigned && found.readUInt32LE(0) !== descriptor)) throw hiddenBytes();
+  checkStated(entry, readSizes(found, isSigned ? 4 : 0));
+}
+
+function checkNames(entry: ArchiveEntry, name: Buffer, extra: Buffer): void {
+  // The entry's name is valid UTF-8, so no other bytes decode to it.
+  if (name.toString('utf8') !== entry.name) throw twoNames(entry.name);
+  const fields = extraFields(entry, extra);
+  if (unicodeNameOf(fields, name) !== entry.unicodeName) throw twoNames(entry.name);
+}
+
+function extraFields({ name }: ArchiveEntry, extra: Buffer) {
+  try {
+    return parseExtraFields(extra);
+  } catch {
+    throw damaged(name);
+  }
+}
+
+type Sizes = Pick<ArchiveEntry, 'crc32' | 'packedBytes' | 'bytes'>;
+
+/** Header and descriptor store them in the same order. */
+function readSizes(from: Buffer, at: number): Sizes {
+  return {
+    crc32: from.readUInt32LE(at),
+    packedBytes: from.readUInt32LE(at + 4),
+    bytes: from.readUInt32LE(at + 8),
+  };
+}
+
+/** In a header that a descriptor follows, zero means an unknown value. Some writers know one of the values. */
+function withLeftOpen(entry: ArchiveEntry, stated: Sizes): Sizes {
+  return {
+    crc32: stated.crc32 || entry.crc32,
+    packedBytes: stated.packedBytes || entry.packedBytes,
+    bytes: stated.bytes || entry.bytes,
+  };
+}
+
+function checkStated(entry: ArchiveEntry, stated: Sizes): void {
+  if (stated.bytes !== entry.bytes || stated.packedBytes !== entry.packedBytes) throw untrueSize(entry.name);
+  if (stated.crc32 !== entry.crc32) throw damaged(entry.name);
+}
+
+/** Entries up to this size are unpacked in one piece: a stream costs more than a small file's bytes. */
+const maxWholeBytes = 1024 * 1024;
+const chunkBytes = 128 * 1024;
+
+/** Reads an entry's data and unpacks it into a counter, so that the sizes in the directory are known to be true. */
+async function readData(source: ByteSource, entry: ArchiveEntry): Promise<void> {
+  const seen = { bytes: 0, crc32: 0 };
+  const count = (chunk: Buffer) => {
+    seen.bytes += chunk.length;
+    if (seen.bytes > entry.bytes) throw untrueSize(entry.name);
+    seen.crc32 = crc32(chunk, seen.crc32);
+  };
+  if (isStored(entry)) {
+    for await (const chunk of source.next(entry.packedBytes)) count(chunk);
+  } else if (Math.max(entry.packedBytes, entry.bytes) <= maxWholeBytes) {
+    count(inflateWhole(await source.take(entry.packedBytes), entry));
+  } else {
+    await inflateInPieces(source, entry, count);
+  }
+  if (seen.bytes !== entry.bytes) throw untrueSize(entry.name);
+  if (seen.crc32 !== entry.crc32) throw damaged(entry.name);
+}
+
+function inflateWhole(packed: Buffer, entry: ArchiveEntry): Buffer {
+  try {
+    const { buffer, engine } = inflateRawSync(packed, wholeOptions(entry));
+    if (engine.bytesWritten !== packed.length) throw hiddenBytes();
+    return buffer;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw untrueSize(entry.name);
+    throw code?.startsWith('Z_') ? damaged(entry.name) : error;
+  }
+}
+
+declare module 'node:zlib' {
+  /** The result of the option `info`, which the types omit. */
+  function inflateRawSync(
+    packed: InputType,
+    options: ZlibOptions & { info: true },
+  ): { buffer: Buffer; engine: { bytesWritten: number } };
+}
+
+/** One byte more than stated, so that a bomb fails in the first piece and an honest file needs no second one. */
+function wholeOptions({ bytes }: ArchiveEntry): ZlibOptions & { info: true } {
+  const minChunkBytes = 64;
+  return { info: true, maxOutputLength: bytes + 1, chunkSize: Math.max(bytes + 1, minChunkBytes) };
+}
+
+async function inflateInPieces(
+  source: ByteSource,
+  entry: ArchiveEntry,
+  count: (chunk: Buffer) => void,
+): Promise<void> {
+  const inflater = createInflateRaw({ chunkSize: chunkBytes });
+  try {
+    await pipeline(Readable.from(source.next(entry.packedBytes)), inflater, async (unpacked) => {
+      for await (const chunk of unpacked) count(chunk);
+    });
+  } catch (error) {
+    if (String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw damaged(entry.name);
+    throw error;
+  }
+  if (inflater.bytesWritten !== entry.packedBytes) throw hiddenBytes();
 }

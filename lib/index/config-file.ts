@@ -1,5 +1,6 @@
 import { createFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
+import { allEnded } from '../in-parallel.ts';
 import type { CatalogPiece, IndexConfig } from '../schemas/index-files.ts';
 import { catalogPath, configPath } from './paths.ts';
 
@@ -32,7 +33,7 @@ export async function updateConfig(
 /** Creates every piece, because a missing file is never cached: each search would request it again. */
 async function createPieces(context: Context, pieces: number): Promise<void> {
   const empty: CatalogPiece = { nodes: [] };
-  await Promise.all(
+  await allEnded(
     Array.from({ length: pieces }, (_, piece) => createFile(context, catalogPath(pieces, piece), empty)),
   );
 }

@@ -1,10 +1,10 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import { allEnded, inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { foldNodeId } from '../store/keys.ts';
-import { inParallel } from './in-parallel.ts';
 import { refreshReadme } from './readme-file.ts';
-import { nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
+import { maxFilesAtOnce, nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
 
 /*
  * The table's stream says only which records changed. For each node, publisher and version that they belong to, the
@@ -64,11 +64,11 @@ async function refreshAll(context: Context, { nodes, hostNodes, publishers }: Ch
   for (const publisher of publishers)
     for await (const page of nodesOf(context, publisher))
       for (const id of page) if (!nodes.has(foldNodeId(id))) nodes.set(foldNodeId(id), new Set());
-  await inParallel([...nodes], ([id, labels]) => refreshNode(context, id, [...labels]));
-  await Promise.all([
-    inParallel([...nodes.keys()], (id) => refreshReadme(context, id)),
+  await inParallel(nodes.entries(), maxFilesAtOnce, ([id, labels]) => refreshNode(context, id, [...labels]));
+  await allEnded([
+    inParallel(nodes.keys(), maxFilesAtOnce, (id) => refreshReadme(context, id)),
     refreshCatalog(context, [...new Set([...nodes.keys(), ...[...hostNodes.values()].map(([id]) => id)])]),
-    inParallel([...hostNodes.values()], ([id, label]) => refreshHostNodes(context, id, label)),
+    inParallel(hostNodes.values(), maxFilesAtOnce, ([id, label]) => refreshHostNodes(context, id, label)),
   ]);
   return { nodes: nodes.size, hostNodes: hostNodes.size };
 }

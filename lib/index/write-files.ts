@@ -1,5 +1,6 @@
 import { refreshFile, refreshListed } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
+import { allEnded, inParallel } from '../in-parallel.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
@@ -20,11 +21,18 @@ import {
 } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { updateConfig } from './config-file.ts';
-import { hostNodeWords } from './host-node-words.ts';
-import { inParallel } from './in-parallel.ts';
 import { catalogPath, hostNodesPath, nodePath, pieceOf } from './paths.ts';
 import { type OwnedNode, readNode } from './read-node.ts';
-import { catalogEntry, indexedHostNodes, indexedNode, publicVersion, showsVersions } from './views.ts';
+import {
+  catalogEntry,
+  hostNodeWords,
+  indexedHostNodes,
+  indexedNode,
+  publicVersion,
+  showsVersions,
+} from './views.ts';
+
+export const maxFilesAtOnce = 8;
 
 /**
  * Brings the file of a node up to date: with the versions that are named, or with all of them. The other versions stay
@@ -135,7 +143,7 @@ export async function refreshCatalog(context: Context, nodeIds: readonly string[
   const sizes = next_pieces === undefined ? [catalog_pieces] : [catalog_pieces, next_pieces];
   for (const pieces of sizes) {
     const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
-    await Promise.all([...byPiece].map(([piece, ids]) => refreshPiece(context, { pieces, piece }, ids)));
+    await allEnded([...byPiece].map(([piece, ids]) => refreshPiece(context, { pieces, piece }, ids)));
   }
 }
 
@@ -182,7 +190,7 @@ async function readEntries(context: Context, nodeIds: readonly string[]): Promis
   const latestKeys = entries.map(({ id, latest_version = '' }) => nodeVersionKey(id, latest_version));
   const versions = (await get(context, ...latestKeys)).map((item) => nodeVersionRecord(item));
   const lines = new Map<string, CatalogEntry>();
-  await inParallel([...entries.entries()], async ([place, entry]) => {
+  await inParallel(entries.entries(), maxFilesAtOnce, async ([place, entry]) => {
     lines.set(foldNodeId(entry.id), await withHostNodes(context, entry, versions[place]));
   });
   return lines;

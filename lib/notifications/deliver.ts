@@ -4,9 +4,9 @@ import { readText, writeIfMatches } from '../bucket/text-objects.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { parseObject } from '../json.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
+import { type HandedOver, handOver } from '../store/hand-over.ts';
 import { deliverOnce } from './deliver-once.ts';
-import { handOverDue } from './hand-over.ts';
-import { claim, conclude, end, readWaiting } from './outbox.ts';
+import { claim, conclude, end, postpone, readDue, readWaiting } from './outbox.ts';
 import { isForward, isState } from './provider-notification.ts';
 import { enqueue, type QueuedAttempt, readMessage } from './queue.ts';
 import { type NotificationRecord, shownHashOf } from './records.ts';
@@ -112,4 +112,32 @@ const maxHostLength = 253;
 /** The host as log lines have it: the rest of an address may be a secret. */
 function hostOf(address: string): string {
   return (URL.parse(address)?.hostname ?? '').slice(0, maxHostLength);
+}
+
+/** With less time left, no further page is handed to the queue. */
+const reservedMs = 5000;
+
+async function handOverDue(context: Context): Promise<void> {
+  const run: HandedOver = { due: 0, handed: 0, unread_shards: 0, oldestMs: 0 };
+  const errors: unknown[] = [];
+  const onFailure = (error: unknown) => void errors.push(error);
+  const handing = handOver(
+    context,
+    {
+      work: 'notifications',
+      order: 'oldest first',
+      reservedMs,
+      onFailure,
+      read: (keys) => readDue(context, keys),
+      postpone: (record) => postpone(context, record),
+      enqueue: (records) => enqueue(context, ...records),
+    },
+    run,
+  );
+  // Receivers need the public key before the first notification, and a missing key must show here.
+  for (const result of await Promise.allSettled([loadSigningKeys(context), handing]))
+    if (result.status === 'rejected') errors.push(result.reason);
+  const { oldestMs, ...counts } = run;
+  log('info', 'hand_over', { ...counts, interrupted: errors.length, oldest_due_ms: oldestMs });
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps of the run failed.`);
 }

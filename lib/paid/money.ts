@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
 import { type ApiError, isRefused } from '../errors.ts';
+import { allEnded } from '../in-parallel.ts';
 import type { JsonObject } from '../json.ts';
 import { describeError, log, note } from '../log.ts';
 import { type AccountRecord, rateLimitFields } from '../spend/account.ts';
@@ -62,7 +63,7 @@ export class Money implements Participant {
     const isFirst = account[`tasks:${dayOf(at)}`] === 1;
     // The sweep lists the caller too, so this may fail.
     const listed = isFirst ? listDayCaller(this.#context, caller, at).catch(logUnlisted) : undefined;
-    await openUsage(this.#context, this.#opened).finally(() => listed);
+    await allEnded([openUsage(this.#context, this.#opened), listed]);
     this.#isRecorded = true;
     this.#sentAt = Date.now();
   }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
 import { dueWork, notDue } from '../store/due.ts';
 import { onRevision, withChanges } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
@@ -66,27 +67,23 @@ export async function writeHostNodes(
 ): Promise<boolean> {
   const keys = [...nodes.keys()].map((name) => hostNodeKey(archive.nodeId, archive.version, name));
   const items = keys.length === 0 ? [] : await get(context, ...keys);
-  const left = [...nodes].entries();
   let units = 0;
   let isComplete = true;
-  const writeNext = async () => {
-    for (const [place, [name, fields]] of left) {
-      const key = keys[place];
-      const seen = items[place] && hostNodeRecord(items[place]);
-      const entry = { ...fields, host_node_name: name, extracted_by: by };
-      if (!key || isWritten(entry, seen)) continue;
-      const cost = Math.ceil(Buffer.byteLength(JSON.stringify(entry)) / bytesPerUnit);
-      units += cost;
-      const waitMs = units > promptUnits ? (1000 * maxWritesAtOnce * cost) / unitsPerSecond : 0;
-      if (Date.now() + waitMs > context.deadline - endingMs) {
-        isComplete = false;
-        return;
-      }
-      if (waitMs > 0) await pause(waitMs);
-      await writeHostNode(context, key, entry, seen);
+  await inParallel([...nodes].entries(), maxWritesAtOnce, async ([place, [name, fields]]) => {
+    const key = keys[place];
+    const seen = items[place] && hostNodeRecord(items[place]);
+    const entry = { ...fields, host_node_name: name, extracted_by: by };
+    if (!key || isWritten(entry, seen)) return;
+    const cost = Math.ceil(Buffer.byteLength(JSON.stringify(entry)) / bytesPerUnit);
+    units += cost;
+    const waitMs = units > promptUnits ? (1000 * maxWritesAtOnce * cost) / unitsPerSecond : 0;
+    if (Date.now() + waitMs > context.deadline - endingMs) {
+      isComplete = false;
+      return;
     }
-  };
-  await Promise.all(Array.from({ length: maxWritesAtOnce }, writeNext));
+    if (waitMs > 0) await pause(waitMs);
+    await writeHostNode(context, key, entry, seen);
+  });
   return isComplete;
 }
 

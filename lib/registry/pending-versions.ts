@@ -1,13 +1,14 @@
 import type { Context } from '../context.ts';
 import type { StatusReasonCode } from '../schemas/node-version.ts';
 import { ApiError } from '../errors.ts';
+import { allEnded } from '../in-parallel.ts';
 import { log } from '../log.ts';
 import { type DueKey, dueShard, dueWork, notDue } from '../store/due.ts';
 import type { Clause } from '../store/items.ts';
 import { keyOf, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get, readBatches } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
-import { allEnded, checking, transact, update, updating } from '../store/write.ts';
+import { checking, transact, update, updating } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
 import { latestOf, pending, shownVersion } from './node-versions.ts';
 import { forgetPending } from './publishing-limits.ts';

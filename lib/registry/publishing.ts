@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
+import { allEnded } from '../in-parallel.ts';
 import { note } from '../log.ts';
 import type { NodeInput } from '../schemas/node.ts';
 import { adminVersionFields, NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
@@ -17,7 +18,7 @@ import {
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
-import { allEnded, putting, transact, updating, type Write } from '../store/write.ts';
+import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
 import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
 import { maxVersionBytes, pending, versionFields, waitingForUpload } from './node-versions.ts';

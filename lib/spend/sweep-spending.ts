@@ -1,8 +1,16 @@
 import { callerHash } from '../caller.ts';
-import type { Context } from '../context.ts';
+import { type Context, endOf, type EventInvocation } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { log } from '../log.ts';
-import { notDue, type Part, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
+import { allEnded } from '../in-parallel.ts';
+import { log, withLogFields } from '../log.ts';
+import {
+  notDue,
+  type Part,
+  requireNoneFailed,
+  type Sweep,
+  sweepDue,
+  type SweepReport,
+} from '../store/due.ts';
 import { type Changes, type Clause, Plus } from '../store/items.ts';
 import { keyOf, usagePartitions } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
@@ -155,7 +163,7 @@ async function sumMinute(
       }
     }
   };
-  await Promise.all(usagePartitions(callerHash(caller), dayOfMinute(minute)).map(addPartition));
+  await allEnded(usagePartitions(callerHash(caller), dayOfMinute(minute)).map(addPartition));
   return sum;
 }
 
@@ -170,4 +178,14 @@ async function endUsage(
   const isOurs = await completeUsage(context, { caller, at: Date.parse(at), id }, result);
   if (isOurs) onEnded({ caller, at, state: result.state });
   return result;
+}
+
+/** For the visits that have begun when the time is up, and the line. A call is given up after two seconds. */
+const finishingMs = 5000;
+
+/** One sweep of a schedule, which names its part of the accounts. A failure is left to the next one. */
+export async function scheduledSweep({ part }: { part?: Part }, invocation: EventInvocation): Promise<void> {
+  const fields = { function: 'sweepSpending', function_request_id: invocation.awsRequestId };
+  const context = { deadline: endOf(invocation) - finishingMs };
+  requireNoneFailed(await withLogFields(fields, () => sweepSpending(context, { part })));
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import type { AttributeMap, Item } from './items.ts';
 import { type Key, keyOf, pendingIndex } from './keys.ts';
@@ -174,12 +175,7 @@ export async function sweepDue<Entry, Finding extends string>(
   const { work } = sweep;
   const report: SweepReport = { findings: {}, visited: 0, failed: 0, unvisited: 0, unread_shards: 0 };
   const entries = dueEntries(context, sweep, report);
-  const visitNext = async () => {
-    for await (const entry of entries) count(report, await visitOne(entry, sweep));
-  };
-  const visits = await Promise.allSettled(Array.from({ length: sweep.visitsAtOnce }, visitNext));
-  const unread = visits.find((each) => each.status === 'rejected');
-  if (unread) throw unread.reason;
+  await inParallel(entries, sweep.visitsAtOnce, async (entry) => count(report, await visitOne(entry, sweep)));
   const counted = ['error', ...sweep.unexpected].map((finding) => report.findings[finding] ?? 0);
   const sweep_findings = counted.reduce((sum, times) => sum + times, 0);
   const sweep_unvisited = report.unvisited + report.unread_shards;
@@ -187,7 +183,6 @@ export async function sweepDue<Entry, Finding extends string>(
   return report;
 }
 
-/** Several visits take the next entry from it. */
 async function* dueEntries<Entry, Finding extends string>(
   context: Context,
   sweep: Sweep<Entry, Finding>,

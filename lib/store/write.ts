@@ -129,12 +129,6 @@ async function write<Record, Written = Record>(
   }
 }
 
-/** As `Promise.all`, but a failure waits for the others: a function that answers may leave no write open. */
-export async function allEnded<Works extends readonly unknown[] | []>(works: Works) {
-  await Promise.allSettled(works);
-  return Promise.all(works);
-}
-
 /** One part of a transaction. */
 export type Write = TransactWriteItem;
 

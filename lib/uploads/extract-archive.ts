@@ -1,12 +1,14 @@
-import type { Context } from '../context.ts';
+import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
 import { extractInWorker } from '../../packages/host-nodes/extract-in-worker.ts';
-import { note } from '../log.ts';
+import { describeError, log, note, withLogFields } from '../log.ts';
 import { finishExtraction, type FoundHostNodes, writeHostNodes } from '../registry/extraction.ts';
 import { beginExtraction, type ExtractionState, giveUpExtraction } from '../registry/extraction-tries.ts';
 import { entriesOf } from '../registry/host-node-entries.ts';
+import { archiveKeysOf, handOverExtractions, maxReceives } from './extraction-queue.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
 export const extractor = 2;
@@ -16,7 +18,7 @@ export const extractor = 2;
  * now, or a newer extraction; `missing`: the object does not exist; `interrupted`: it ran out of time or memory, which says
  * nothing about the pack; `unfinished`: there was no time to write all of its entries, and another try writes the rest.
  */
-export type ExtractionResult =
+type ExtractionResult =
   | 'success'
   | 'failed'
   | 'missing'
@@ -24,6 +26,60 @@ export type ExtractionResult =
   | 'interrupted'
   | 'unfinished'
   | Exclude<ExtractionState, 'awaited'>;
+
+type ExtractionEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
+
+/** May end otherwise another time. The version is listed, so after the last receive the sweep has it read again. */
+const unended: readonly ExtractionResult[] = ['early', 'unfinished', 'interrupted'];
+
+/** Takes the messages of the queue, and the schedule that hands over what is due. */
+export async function extractHostNodes(
+  event: ExtractionEvent,
+  invocation: EventInvocation,
+): Promise<SQSBatchResponse | undefined> {
+  const context = contextOf(invocation);
+  const fields = { function: 'extractHostNodes', function_request_id: invocation.awsRequestId };
+  return withLogFields(fields, async () => {
+    if ('Records' in event) return extractBatch(context, event);
+    const { failed } = await handOverExtractions(context);
+    if (failed > 0) throw new Error(`${failed} versions could not be handed to the queue.`);
+    return undefined;
+  });
+}
+
+/** One after the other: each takes the memory of the function. Deployed, a batch is one message. */
+async function extractBatch(context: Context, { Records }: SQSEvent): Promise<SQSBatchResponse> {
+  const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
+  for (const { messageId, body, attributes } of Records) {
+    const sent = Number(attributes.SentTimestamp);
+    const isDone = await withLogFields({ message: messageId }, async () => {
+      try {
+        let isDone = true;
+        for (const objectKey of archiveKeysOf(body))
+          if (unended.includes(await extractOne(context, objectKey, sent))) isDone = isLast(attributes);
+        return isDone;
+      } catch (error) {
+        log('error', 'extraction', { outcome: 'failed', ...describeError(error) });
+        return false;
+      }
+    });
+    if (!isDone) batchItemFailures.push({ itemIdentifier: messageId });
+  }
+  return { batchItemFailures };
+}
+
+function isLast({ ApproximateReceiveCount }: { ApproximateReceiveCount: string }): boolean {
+  return Number(ApproximateReceiveCount) >= maxReceives;
+}
+
+async function extractOne(context: Context, objectKey: string, sent: number): Promise<ExtractionResult> {
+  const started = performance.now();
+  note({ key: objectKey });
+  const outcome = await extractArchive(context, objectKey);
+  const ms = Math.round(performance.now() - started);
+  log('info', 'extraction', { outcome, ms, lag_ms: Date.now() - sent });
+  return outcome;
+}
 
 /** Reads the host nodes from an archive, and writes them. It trusts nothing in the event but the object key. */
 export async function extractArchive(context: Context, objectKey: string): Promise<ExtractionResult> {

@@ -3,6 +3,10 @@ import { decodeKey } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { isObject } from '../json.ts';
+import { describeError, log } from '../log.ts';
+import { postponeExtraction } from '../registry/extraction-tries.ts';
+import { readListedVersions } from '../registry/pending-versions.ts';
+import { type HandedOver, handOver } from '../store/hand-over.ts';
 
 /*
  * The queue of archives to read. S3 fills it, when an archive is published, and the sweep, with those whose reading is
@@ -14,14 +18,6 @@ export const maxReceives = 3;
 
 const send = queueAt(() => config.extractionQueue().EXTRACTION_QUEUE_URL);
 
-/** Sends up to ten messages; throws unless the queue has taken them all. */
-export function enqueueArchives(context: Context, keys: readonly string[]): Promise<void> {
-  return send(
-    context,
-    keys.map((key) => ({ body: { key } })),
-  );
-}
-
 /** The keys that a message names: none if it is the one with which S3 tests the queue. */
 export function archiveKeysOf(body: string): string[] {
   const content: unknown = JSON.parse(body);
@@ -30,4 +26,42 @@ export function archiveKeysOf(body: string): string[] {
   if (Event === 's3:TestEvent') return [];
   if (!Array.isArray(Records)) throw new Error('A queue message does not name an archive.');
   return Records.map((record) => decodeKey(String(record?.s3?.object?.key)));
+}
+
+/** With less time left, no further page is begun. */
+const reservedMs = 10_000;
+
+/** Hands every version whose extraction is due to the queue. */
+export async function handOverExtractions(
+  context: Context,
+): Promise<{ handed: number; failed: number; unread_shards: number }> {
+  const run: HandedOver = { due: 0, handed: 0, unread_shards: 0, oldestMs: 0 };
+  let failed = 0;
+  const onFailure = (error: unknown, versions: number) => {
+    failed += versions;
+    log('error', 'swept', { sweep: 'host-nodes', versions, ...describeError(error) });
+  };
+  await handOver(
+    context,
+    {
+      work: 'host-nodes',
+      order: 'newest first',
+      reservedMs,
+      onFailure,
+      read: async (keys) =>
+        (await readListedVersions(context, keys)).filter(({ archiveKey }) => archiveKey !== undefined),
+      postpone: (version) => postponeExtraction(context, version),
+      enqueue: (versions) =>
+        send(
+          context,
+          versions.map(({ archiveKey }) => ({ body: { key: archiveKey } })),
+        ),
+    },
+    run,
+  );
+  const { handed, unread_shards } = run;
+  const counts = { handed, failed, unread_shards };
+  const sweep_findings = handed + failed;
+  log('info', 'sweep', { sweep: 'host-nodes', ...counts, sweep_findings, sweep_unvisited: unread_shards });
+  return counts;
 }

@@ -1,9 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Worker } from 'node:worker_threads';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/extract-host-nodes.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { extractor } from '../../lib/uploads/extract-archive.ts';
-import { extractionEvents } from '../../lib/uploads/extraction-events.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { stopDate } from '../support/clock.ts';
@@ -340,18 +341,26 @@ describe('a try that does not end', () => {
     expect(read).not.toHaveProperty('extraction_tries');
   });
 
-  test.each(['early', 'unfinished', 'interrupted'] as const)(
-    'leaves its message to be received again, and after the third receive to the sweep: %s',
-    async (result) => {
-      const run = extractionEvents({
-        extract: async () => result,
-        handOverDue: async () => ({ handed: 0, failed: 0, unread_shards: 0 }),
-      });
+  test.each<[string, string, number]>([
+    ['there is no time left to write', 'unfinished', 2500],
+    ['its thread ends', 'interrupted', 60_000],
+  ])('comes again, and after the third receive by the sweep: %s', async (_, outcome, remainingMs) => {
+    const archive = pack(['Unended']);
+    const upload = await publishPack(`extracted-${outcome}`, archive);
+    const end = (message: unknown) =>
+      process.nextTick(() => (message as { worker: Worker }).worker.terminate());
+    if (outcome === 'interrupted') subscribe('worker_threads', end);
+    const invocation = { ...context, getRemainingTimeInMillis: () => remainingMs };
+    loggedLines.length = 0;
+    const replies = [
+      await handler(extractionEvent(upload, archive), invocation),
+      await handler(extractionEvent(upload, archive, 3), invocation),
+    ];
+    unsubscribe('worker_threads', end);
 
-      expect(await run(eventForKey('archives/a'), context)).toEqual(again);
-      expect(await run(eventForKey('archives/a', 3), context)).toEqual(done);
-    },
-  );
+    expect(replies).toEqual([again, done]);
+    expect(lines()).toMatchObject([1, 2].map(() => ({ event: 'extraction', outcome })));
+  });
 
   test('says nothing about a pack that was read: a publish changes nothing', async () => {
     const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);

@@ -10,7 +10,7 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { stopDate } from '../support/clock.ts';
-import { beforeNext, intercept } from '../support/intercept.ts';
+import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedNode } from '../support/registry.ts';
 import { download, eventOf, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
@@ -232,6 +232,15 @@ describe('the event of an upload', () => {
     expect(await storedVersion('next-to-a-failure', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
     });
+  });
+
+  test('ends after its last write, also after another one that failed', async () => {
+    const upload = await publish('half-written', '1.0.0');
+    await put(upload, archive);
+    const failure = failAmidWrites(dynamodb, 'TransactWriteItemsCommand');
+
+    await expect(finalize(upload)).rejects.toThrow('1 of 1 objects failed.');
+    expect(failure).toEqual({ happened: true, open: 0 });
   });
 
   test('leaves one line in the log with its result', async () => {

@@ -23,7 +23,7 @@ import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { keysBelow, readIndexFile as read } from '../support/bucket-objects.ts';
 import { stopDate } from '../support/clock.ts';
-import { beforeNext, intercept } from '../support/intercept.ts';
+import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
@@ -486,6 +486,15 @@ describe('writeIndex', () => {
     // Without a place in the stream, only an error makes Lambda send the records again.
     for (const { dynamodb } of event.Records) delete dynamodb?.SequenceNumber;
     await expect(handler(event, context)).rejects.toThrow('S3 is down');
+  });
+
+  test('ends after its last write, also after another one that failed', async () => {
+    const ids = ['first', 'second', 'third'].map((name) => `half-written-${name}`);
+    for (const id of ids) await addPublishedNode(id);
+    const failure = failAmidWrites(s3(), 'PutObjectCommand');
+    const reply = await handler(streamEventOf(...ids.map(nodeKey)), context);
+
+    expect([reply?.batchItemFailures.length, failure]).toEqual([1, { happened: true, open: 0 }]);
   });
 
   test('logs what it followed, and how long the oldest record waited', async () => {

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const openWrites = new AsyncLocalStorage<Map<symbol, string>>();
 let watching: Promise<void> | undefined;
 
-/** Lambda freezes a function once it has answered, so a write that was not awaited may never be sent. */
+/** Lambda freezes a function once it has ended, so a write that was not awaited may never be sent. */
 export async function requireNoOpenWrites<Answer>(
   limitMs: number,
   work: () => Promise<Answer>,
@@ -12,11 +12,12 @@ export async function requireNoOpenWrites<Answer>(
   await watching;
   const open = new Map<symbol, string>();
   const began = Date.now();
-  const answer = await openWrites.run(open, work);
+  const [ending] = await Promise.allSettled([openWrites.run(open, work)]);
   // A store that hangs may outlast the invocation.
   if (open.size > 0 && Date.now() - began < limitMs)
-    throw new Error(`The function answered before these calls: ${[...open.values()].join(', ')}`);
-  return answer;
+    throw new Error(`The function ended before these calls: ${[...open.values()].join(', ')}`);
+  if (ending.status === 'rejected') throw ending.reason;
+  return ending.value;
 }
 
 async function watch(): Promise<void> {

@@ -1,4 +1,4 @@
-import { handOverExtractions } from '../../lib/uploads/hand-over-extractions.ts';
+import { handOverExtractions } from '../../lib/uploads/extraction-queue.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 
 const limitMs = 10 * 60 * 1000;

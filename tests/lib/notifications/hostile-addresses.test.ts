@@ -3,8 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { connectionsOf } from '../../support/connections.ts';
 import { startNameServer } from '../../support/name-server.ts';
-import { deliverOnce } from '../../../lib/notifications/deliver-once.ts';
-import { resolver } from '../../../lib/notifications/addresses.ts';
+import { deliverOnce, resolver } from '../../../lib/notifications/deliver-once.ts';
 import { readSigningKeys } from '../../../lib/notifications/signature.ts';
 import { setVariables } from '../../support/variables.ts';
 

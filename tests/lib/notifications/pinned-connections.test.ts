@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
-import { findAddresses, pinnedTo, resolver } from '../../../lib/notifications/addresses.ts';
+import { findAddresses, pinnedTo, resolver } from '../../../lib/notifications/deliver-once.ts';
 import { isPublic, readAddress } from '../../../lib/notifications/receiver-address.ts';
 import { connectionsOf } from '../../support/connections.ts';
 import { startNameServer } from '../../support/name-server.ts';

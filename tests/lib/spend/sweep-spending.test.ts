@@ -17,7 +17,7 @@ import { dayCallerKey, idempotencyKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
 import { noon, stopDate } from '../../support/clock.ts';
-import { beforeNext, intercept } from '../../support/intercept.ts';
+import { beforeNext, failAmidWrites, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
@@ -161,6 +161,17 @@ describe('the sweep of spending', () => {
     expect(account && openMinutes(account)).toEqual([]);
     expect(account).not.toHaveProperty('pending_shard');
     expect(loggedLines.filter((line) => line.includes('"swept_usage"'))).toHaveLength(1);
+  });
+
+  test('ends after its last write, also after another one that failed', async () => {
+    const { attempt } = await leave('recorded');
+    // Nearly surely in more than one partition.
+    for (let records = 1; records < 12; records += 1)
+      await openUsage(soon(), opened({ ...attempt, id: randomUUID() }));
+    const failure = failAmidWrites(dynamodb, 'UpdateItemCommand', callerHash(attempt.caller));
+    const { failed } = await sweepAfter(6);
+
+    expect([failed, failure]).toEqual([1, { happened: true, open: 0 }]);
   });
 
   test('leaves a minute alone whose youngest attempt may be younger than four minutes', async () => {

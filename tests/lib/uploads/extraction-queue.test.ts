@@ -3,7 +3,7 @@ import type { EventBridgeEvent } from 'aws-lambda';
 import { handler } from '../../../functions/extract-host-nodes.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { handOverExtractions } from '../../../lib/uploads/hand-over-extractions.ts';
+import { handOverExtractions } from '../../../lib/uploads/extraction-queue.ts';
 import { drainQueue } from '../../../tools/local/consume-queue.ts';
 import { demoArchive } from '../../../tools/local/demo-archive.ts';
 import { seed } from '../../../tools/local/seed.ts';

@@ -1,0 +1,57 @@
+import { maxMessages } from '../aws/queue.ts';
+import type { Context } from '../context.ts';
+import { type DueKey, duePages, type Sweep } from './due.ts';
+
+interface HandOver<Entry> extends Pick<Sweep<Entry, string>, 'work' | 'order'> {
+  /** With less time left, no further page is begun. */
+  reservedMs: number;
+  read: (keys: readonly DueKey[]) => Promise<Entry[]>;
+  /** Lists an entry for later; false if something else has done so. */
+  postpone: (entry: Entry) => Promise<boolean>;
+  /** Sends up to ten messages. */
+  enqueue: (entries: readonly Entry[]) => Promise<void>;
+  onFailure: (error: unknown, entries: number) => void;
+}
+
+export interface HandedOver {
+  due: number;
+  handed: number;
+  unread_shards: number;
+  /** How long the oldest has been due. */
+  oldestMs: number;
+}
+
+/**
+ * Hands what is due to a queue: what waits longer than a queue can, or whose message was lost. Each entry is listed for later
+ * before its message is sent, so no run hands over what an earlier one did, and what fails is due again.
+ */
+export async function handOver<Entry>(
+  context: Context,
+  { work, order, reservedMs, read, postpone, enqueue, onFailure }: HandOver<Entry>,
+  run: HandedOver,
+): Promise<void> {
+  const instead =
+    <Value>(value: Value, entries: number) =>
+    (error: unknown) => {
+      onFailure(error, entries);
+      return value;
+    };
+  const handOverBatch = async (batch: readonly Entry[]) => {
+    const taken = await Promise.all(batch.map((entry) => postpone(entry).catch(instead(false, 1))));
+    const entries = batch.filter((_, place) => taken[place]);
+    if (entries.length === 0) return;
+    const sent = await enqueue(entries).then(() => entries.length, instead(0, entries.length));
+    run.handed += sent;
+  };
+  const now = Date.now();
+  const hasTime = () => Date.now() < context.deadline - reservedMs;
+  for await (const keys of duePages(context, { work, order, period: { from: 0, to: now }, hasTime }, run)) {
+    run.due += keys.length;
+    run.oldestMs = Math.max(run.oldestMs, ...keys.map(({ since }) => now - Date.parse(since)));
+    const entries = await read(keys).catch(instead([], keys.length));
+    const batches = Array.from({ length: Math.ceil(entries.length / maxMessages) }, (_, place) =>
+      entries.slice(place * maxMessages, (place + 1) * maxMessages),
+    );
+    await Promise.all(batches.map(handOverBatch));
+  }
+}
