@@ -339,7 +339,7 @@ function nonEmpty() {
   return z.string().check(z.minLength(1));
 }
 
-function text(pattern: RegExp, rule: string) {
+export function text(pattern: RegExp, rule: string) {
   return z.string().check(z.refine((value) => pattern.test(value), `must ${rule}`));
 }
 
@@ -357,7 +357,7 @@ function limit() {
   return z._default(wholeNumber(0, 1_000_000_000), 0);
 }
 
-function wholeNumber(minimum: number, maximum: number) {
+export function wholeNumber(minimum: number, maximum: number) {
   const sentence = `be a whole number from ${minimum} to ${maximum}`;
   const isWithin = (value: number) => value >= minimum && value <= maximum;
   const number = z.pipe(z.transform(Number), z.number().check(z.refine(isWithin, `must ${sentence}`)));

@@ -1,6 +1,5 @@
-import { variables } from './variables.ts';
 import type { Framework } from '../plugins/framework.ts';
-import type { Problem } from './parameters.ts';
+import { type Problem, variables } from './parameters.ts';
 
 /** The variables of each function. */
 export type Environments = [functionName: string, variables: Record<string, unknown>][];

@@ -1,25 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
-
-/** What a value must be: a check, and the rest of the sentence "<name> must …". */
-export interface Rule {
-  isKept: (value: string) => boolean;
-  sentence: string;
-}
-
-export function shape(pattern: RegExp, sentence: string): Rule {
-  return { isKept: (value) => pattern.test(value), sentence };
-}
-
-export function oneOf(...values: string[]): Rule {
-  return { isKept: (value) => values.includes(value), sentence: `be one of ${values.join(', ')}` };
-}
-
-export function wholeNumber(minimum: number, maximum: number): Rule {
-  return {
-    isKept: (value) => /^\d{1,15}$/.test(value) && Number(value) >= minimum && Number(value) <= maximum,
-    sentence: `be a whole number from ${minimum} to ${maximum}`,
-  };
-}
+import * as z from 'zod/mini';
+import { text } from '../../lib/config.ts';
 
 const privateNetworks = new BlockList();
 for (const [network, bits] of [
@@ -32,10 +13,14 @@ for (const [network, bits] of [
   privateNetworks.addSubnet(network, bits);
 
 /** Of the local stack's addresses, and of those in a closed network, none would work in a deployment. */
-export const publicAddress: Rule = {
-  isKept: (value) => !(value.match(/https?:\/\/[^\s,]+/g) ?? []).some(isClosed),
-  sentence: 'be an https address that the internet can reach, without a query or user',
-};
+export const publicAddress = z
+  .string()
+  .check(
+    z.refine(
+      (value) => !(value.match(/https?:\/\/[^\s,]+/g) ?? []).some(isClosed),
+      'must be an https address that the internet can reach, without a query or user',
+    ),
+  );
 
 function isClosed(address: string): boolean {
   const { hostname = '' } = URL.parse(address) ?? {};
@@ -46,17 +31,20 @@ function isClosed(address: string): boolean {
 /** An ARN ends with the six characters that the store appends; without them no other account can be asked. */
 const secretArn = String.raw`arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@!-]+-[A-Za-z0-9]{6}`;
 
-export const secretReference = shape(
+export const secretReference = text(
   new RegExp(String.raw`^(?:ssm:/[\w./-]+|secretsmanager:(?:[\w/+=.@!-]+|${secretArn}))$`),
   'name a secret, as ssm:/<name>, secretsmanager:<name> or secretsmanager:<complete ARN>; the key itself would be readable in the template',
 );
 
 /** What API Gateway and S3 compare with a browser's Origin header, to the letter. */
-export const origins: Rule = {
-  isKept: (value) => value === '*' || value.split(',').every(isOrigin),
-  sentence:
-    'be *, or origins such as https://app.example.com, separated by commas, without blanks, paths or wildcards',
-};
+export const origins = z
+  .string()
+  .check(
+    z.refine(
+      (value) => value === '*' || value.split(',').every(isOrigin),
+      'must be *, or origins such as https://app.example.com, separated by commas, without blanks, paths or wildcards',
+    ),
+  );
 
 function isOrigin(value: string): boolean {
   const url = URL.parse(value);
@@ -64,10 +52,10 @@ function isOrigin(value: string): boolean {
 }
 
 /** Predefined in every account; one of the operator's own would need a name of its own, and a resource. */
-export const rollouts = oneOf(
+export const rollouts = z.enum([
   'off',
   'LambdaAllAtOnce',
   ...[5, 10, 15, 30].map((minutes) => `LambdaCanary10Percent${minutes}Minutes`),
   'LambdaLinear10PercentEvery1Minute',
   ...[2, 3, 10].map((minutes) => `LambdaLinear10PercentEvery${minutes}Minutes`),
-);
+]);

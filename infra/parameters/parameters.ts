@@ -1,16 +1,15 @@
-import { secret, type Variable } from '../../lib/config.ts';
+import * as z from 'zod/mini';
+import * as config from '../../lib/config.ts';
 import { issueSentence } from '../../lib/validation-issues.ts';
-import {
-  oneOf,
-  origins,
-  publicAddress,
-  type Rule,
-  rollouts,
-  secretReference,
-  shape,
-  wholeNumber,
-} from './parameter-rules.ts';
-import { variables } from './variables.ts';
+import { origins, publicAddress, rollouts, secretReference } from './parameter-rules.ts';
+
+/** Every variable of the functions by name. */
+export const variables = Object.assign(
+  {},
+  ...Object.values(config).map((member) =>
+    typeof member === 'function' && 'variables' in member ? member.variables() : {},
+  ),
+) as config.Variables;
 
 /** The parameters of a stage by name. Empty text and undefined are the same. */
 export type Values = Record<string, string | undefined>;
@@ -31,34 +30,33 @@ export interface Parameter {
  * Values come as text from the command line and as text or numbers from serverless.yml, so all are checked as text. Those
  * that set a variable are held to the variable's own schema (lib/config.ts).
  */
-function ofVariable({ schema, about }: Variable): Parameter {
+function ofVariable({ schema, about }: config.Variable): Parameter {
   const isSecret = [schema, 'innerType' in schema._zod.def ? schema._zod.def.innerType : undefined].includes(
-    secret,
+    config.secret,
   );
-  const rules = isSecret ? [secretReference] : [publicAddress];
-  return {
-    about,
-    isOptional: schema.safeParse(undefined).success,
-    problemsOf: (value) =>
-      [
-        ...new Set((schema.safeParse(value).error?.issues ?? []).map((issue) => issueSentence(issue, value))),
-        ...rules.filter(({ isKept }) => !isKept(value)).map(({ sentence }) => `must ${sentence}`),
-      ].slice(0, 1),
-  };
+  const isOptional = schema.safeParse(undefined).success;
+  return { ...required(schema, about, isSecret ? secretReference : publicAddress), isOptional };
 }
 
-function required({ isKept, sentence }: Rule, about: string): Parameter {
-  return { about, isOptional: false, problemsOf: (value) => (isKept(value) ? [] : [`must ${sentence}`]) };
+/** The first rule that a value breaks says what is wrong with it. */
+function required(schema: z.ZodMiniType, about: string, ...others: z.ZodMiniType[]): Parameter {
+  const problemsOf = (value: string) =>
+    [schema, ...others]
+      .flatMap((each) => each.safeParse(value).error?.issues ?? [])
+      .map((issue) => issueSentence(issue, value))
+      .slice(0, 1);
+  return { about, isOptional: false, problemsOf };
 }
 
-function optional(rule: Rule, about: string): Parameter {
-  return { ...required(rule, about), isOptional: true };
+function optional(schema: z.ZodMiniType, about: string): Parameter {
+  return { ...required(schema, about), isOptional: true };
 }
 
-const perSecond = wholeNumber(1, 2_500);
-const reserved = wholeNumber(1, 1_000);
-const dollars = wholeNumber(1, 10_000_000);
-const capacity = wholeNumber(1, 1_000_000);
+const onOff = z.enum(['off', 'on']);
+const perSecond = config.wholeNumber(1, 2_500);
+const reserved = config.wholeNumber(1, 1_000);
+const dollars = config.wholeNumber(1, 10_000_000);
+const capacity = config.wholeNumber(1, 1_000_000);
 
 const ofVariables = Object.values(variables).flatMap((variable) =>
   variable.parameter === undefined ? [] : [[variable.parameter, ofVariable(variable)] as const],
@@ -67,14 +65,14 @@ const ofVariables = Object.values(variables).flatMap((variable) =>
 export const parameters: Record<string, Parameter> = {
   ...Object.fromEntries(ofVariables),
   secretsKeyArn: optional(
-    shape(/^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'be the ARN of a KMS key, not of an alias'),
+    config.text(/^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'be the ARN of a KMS key, not of an alias'),
     'KMS key of the provider keys, if not the account’s default.',
   ),
   notificationConcurrency: required(
-    wholeNumber(2, 1000),
+    config.wholeNumber(2, 1000),
     'Concurrent invocations that send notifications, ten each.',
   ),
-  site: required(oneOf('off', 'on'), '`on` serves a site that searches the registry.'),
+  site: required(onOff, '`on` serves a site that searches the registry.'),
   corsOrigins: required(origins, 'Allowed origins of browser applications.'),
   rateLimit: required(perSecond, 'Requests a second on every other route.'),
   bulkRateLimit: required(perSecond, 'Bulk requests a second, of up to 1,000 versions.'),
@@ -87,38 +85,38 @@ export const parameters: Record<string, Parameter> = {
   tableMaxReads: required(capacity, 'Maximum read units a second.'),
   tableMaxWrites: required(capacity, 'Maximum write units a second.'),
   domainName: optional(
-    shape(
+    config.text(
       /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
       'be a lowercase host name',
     ),
     'API’s host name, which turns the generated URL off.',
   ),
   certificateArn: optional(
-    shape(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'be the ARN of a certificate'),
+    config.text(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'be the ARN of a certificate'),
     'Its issued certificate, in the stage’s region.',
   ),
   hostedZoneId: optional(
-    shape(/^Z[A-Z0-9]{1,31}$/, 'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ'),
+    config.text(/^Z[A-Z0-9]{1,31}$/, 'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ'),
     'Route 53 zone for its record.',
   ),
   alarmTopicArn: optional(
-    shape(/^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/, 'be the ARN of an SNS topic that is not FIFO'),
+    config.text(
+      /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/,
+      'be the ARN of an SNS topic that is not FIFO',
+    ),
     'SNS topic of alarms, in the stage’s region.',
   ),
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
   monthlyBudgetDollars: optional(dollars, 'Monthly budget of the account.'),
-  accessLogs: required(
-    oneOf('off', 'on'),
-    '`on` logs accesses to the bucket and the distribution, for 90 days.',
-  ),
+  accessLogs: required(onOff, '`on` logs accesses to the bucket and the distribution, for 90 days.'),
   archiveAdministratorArn: optional(
-    shape(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
+    config.text(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
     'Role that may change archives; by default, none may.',
   ),
-  tracing: required(oneOf('PassThrough', 'Active'), '`Active` sends traces to X-Ray.'),
+  tracing: required(z.enum(['PassThrough', 'Active']), '`Active` sends traces to X-Ray.'),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),
   restart: optional(
-    shape(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
+    config.text(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
     'A new value restarts every function.',
   ),
 };

@@ -26,7 +26,7 @@ function addResources(framework: Framework): void {
       ...(tracing === 'Active' ? [traces] : []),
       ...statementsOf(framework, name),
     ];
-    resources[`${upperFirst(name)}Role`] = role(name, statements);
+    resources[`${upperFirst(name)}Role`] = role('lambda', name, statements);
   }
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
   for (const alarm of alarmsOf(stageOf(framework)))
@@ -111,14 +111,15 @@ const traces = {
   Resource: '*',
 };
 
-function role(name: string, statements: unknown[]): Resource {
-  const trust = { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' };
-  const document = { Version: '2012-10-17', Statement: statements };
+/** What a service of AWS may do for this stage. */
+export function role(service: 'lambda' | 'codedeploy', name: string, statements: unknown[]): Resource {
+  const Principal = { Service: `${service}.amazonaws.com` };
+  const document = (Statement: unknown[]) => ({ Version: '2012-10-17', Statement });
   return {
     Type: 'AWS::IAM::Role',
     Properties: {
-      AssumeRolePolicyDocument: { Version: '2012-10-17', Statement: [trust] },
-      Policies: [{ PolicyName: name, PolicyDocument: document }],
+      AssumeRolePolicyDocument: document([{ Effect: 'Allow', Principal, Action: 'sts:AssumeRole' }]),
+      Policies: [{ PolicyName: name, PolicyDocument: document(statements) }],
     },
   };
 }

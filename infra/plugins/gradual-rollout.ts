@@ -1,5 +1,5 @@
 import type { Framework } from './framework.ts';
-import { alarmId } from './function-resources.ts';
+import { alarmId, role } from './function-resources.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
 import { upperFirst } from '../template/alarms.ts';
 
@@ -39,7 +39,7 @@ function addResources(framework: Framework): void {
   const rollout = String(valuesOf(framework).rollout);
   const resources = service.provider.compiledCloudFormationTemplate.Resources;
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
-  Object.assign(resources, { RolloutApplication: application, RolloutRole: role(prefix) });
+  Object.assign(resources, { RolloutApplication: application, RolloutRole: rolloutRole(prefix) });
   for (const name of service.getAllFunctions()) {
     const id = upperFirst(name);
     const version = String(service.getFunction(name).versionLogicalId);
@@ -52,9 +52,9 @@ function addResources(framework: Framework): void {
 
 const application = { Type: 'AWS::CodeDeploy::Application', Properties: { ComputePlatform: 'Lambda' } };
 
-function role(prefix: string) {
+function rolloutRole(prefix: string) {
   const functions = `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${prefix}-*`;
-  const statements = [
+  return role('codedeploy', 'rollout', [
     {
       Effect: 'Allow',
       Action: ['lambda:GetAlias', 'lambda:UpdateAlias', 'lambda:GetProvisionedConcurrencyConfig'],
@@ -62,19 +62,7 @@ function role(prefix: string) {
     },
     // Alarms can only be described all or none.
     { Effect: 'Allow', Action: 'cloudwatch:DescribeAlarms', Resource: '*' },
-  ];
-  const trust = {
-    Effect: 'Allow',
-    Principal: { Service: 'codedeploy.amazonaws.com' },
-    Action: 'sts:AssumeRole',
-  };
-  return {
-    Type: 'AWS::IAM::Role',
-    Properties: {
-      AssumeRolePolicyDocument: { Version: '2012-10-17', Statement: [trust] },
-      Policies: [{ PolicyName: 'rollout', PolicyDocument: { Version: '2012-10-17', Statement: statements } }],
-    },
-  };
+  ]);
 }
 
 /** A failing provider is not the function's fault, so only crashes and unknown faults take a release back. */

@@ -1,10 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, parse } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { fromBufferPromise } from 'yauzl';
 
 const run = promisify(execFile);
 
@@ -25,15 +22,6 @@ export const requiredParameters = {
   bucketName: 'archives-of-the-tests',
 };
 
-/** Packages a stage as a deployment does, out of the project in `project` and its `dist`. */
-export async function packageStage(
-  project: string,
-  folder: string,
-  parameters: Record<string, string>,
-): Promise<void> {
-  await packageWith(project, folder, flagsOf(parameters));
-}
-
 /** What a person would write after `npm run deploy --` for the stage `prod`. */
 export function flagsOf(parameters: Record<string, string>): string[] {
   return [
@@ -43,7 +31,7 @@ export function flagsOf(parameters: Record<string, string>): string[] {
   ];
 }
 
-/** The same with any stage, region and parameters. Returns what the framework printed. */
+/** Packages a stage as a deployment does, out of the project in `project` and its `dist`. Returns what the framework printed. */
 export async function packageWith(
   project: string,
   folder: string,
@@ -57,27 +45,4 @@ export async function packageWith(
 /** The template as it is deployed. */
 export function templateIn(folder: string): string {
   return join(folder, 'cloudformation-template-update-stack.json');
-}
-
-/** Each function's zip, by the function's name in serverless.yml. */
-export async function readZips(folder: string): Promise<Map<string, Buffer>> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.zip'));
-  const zips = names.map(async (name) => [parse(name).name, await readFile(join(folder, name))] as const);
-  return new Map(await Promise.all(zips));
-}
-
-/** The files of a zip by name. */
-export async function unzip(zip: Buffer): Promise<Map<string, Buffer>> {
-  const files = new Map<string, Buffer>();
-  const archive = await fromBufferPromise(zip, { lazyEntries: true });
-  for await (const entry of archive.eachEntry())
-    files.set(entry.fileName, await buffer(await archive.openReadStreamPromise(entry)));
-  return files;
-}
-
-export async function unzipInto(folder: string, zip: Buffer): Promise<void> {
-  for (const [name, bytes] of await unzip(zip)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), bytes);
-  }
 }

@@ -91,16 +91,25 @@ export function alarmsOf(stage: Stage): Alarm[] {
   ];
 }
 
+/** Of one function, or of the account. */
+function ofLambda(name: string, statistic: Metric['statistic'], of?: string): Metric {
+  const dimensions = of ? { FunctionName: { Ref: `${upperFirst(of)}LambdaFunction` } } : {};
+  return { namespace: 'AWS/Lambda', name, statistic, dimensions };
+}
+
+function ofQueue(name: string, queue: string): Metric {
+  const dimensions = { QueueName: { 'Fn::GetAtt': [queue, 'QueueName'] as [string, string] } };
+  return { namespace: 'AWS/SQS', name, statistic: 'Maximum', dimensions };
+}
+
 function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunction): Alarm[] {
-  const dimensions = { FunctionName: { Ref: `${upperFirst(name)}LambdaFunction` } };
-  const ofLambda = { namespace: 'AWS/Lambda', dimensions };
   const periods = Math.max(10, Math.ceil((timeoutSeconds + reportSeconds) / minutes));
   const faults: Alarm = {
     name: `faults-${name}`,
     meaning: 'A crash, no time or memory left, or a failed event.',
     look: '`causes`; `sending` lines without a `request`',
     action: 'Since a deployment: [roll back](#roll-back).',
-    metric: { ...ofLambda, name: 'Errors', statistic: 'Sum' },
+    metric: ofLambda('Errors', 'Sum', name),
     ...anyOfTen,
     periods: [1, periods],
   };
@@ -108,7 +117,6 @@ function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunc
 }
 
 function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
-  const dimensions = { FunctionName: { Ref: `${upperFirst(name)}LambdaFunction` } };
   // A proxy waits for its provider up to 25 seconds.
   const bound = route.includes('/proxy/') ? 15_000 : 2000;
   return [
@@ -125,7 +133,7 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
       meaning: 'The p95 is above 2 s (proxies: 15 s).',
       look: '`ms`, `provider_ms`, `cold_start`, table throttles, the issuer',
       action: '`provider_ms` close to `ms`: tell the provider.',
-      metric: { namespace: 'AWS/Lambda', name: 'Duration', statistic: 'p95', dimensions },
+      metric: ofLambda('Duration', 'p95', name),
       ...fifteenMinutes,
       above: bound,
     },
@@ -253,16 +261,9 @@ const apiAlarms: Alarm[] = [
 ];
 
 function concurrencyAlarms({ functions }: Stage): Alarm[] {
-  const throttles = (dimensions: Metric['dimensions']): Metric => ({
-    namespace: 'AWS/Lambda',
-    name: 'Throttles',
-    statistic: 'Sum',
-    dimensions,
-  });
+  const all = ofLambda('Throttles', 'Sum');
   const reserved = functions.filter(({ hasReservation }) => hasReservation).map(({ name }) => name);
-  const metrics = Object.fromEntries(
-    reserved.map((name) => [name, throttles({ FunctionName: { Ref: `${upperFirst(name)}LambdaFunction` } })]),
-  );
+  const metrics = Object.fromEntries(reserved.map((name) => [name, ofLambda('Throttles', 'Sum', name)]));
   const filled = reserved.map((name) => `FILL(${name}, 0)`);
   const account: Alarm = {
     name: 'function-throttles',
@@ -271,11 +272,8 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
     action: 'Raise the quota, or lower `rateLimit`.',
     metric:
       reserved.length === 0
-        ? throttles({})
-        : {
-            expression: ['FILL(all, 0)', ...filled].join(' - '),
-            metrics: { all: throttles({}), ...metrics },
-          },
+        ? all
+        : { expression: ['FILL(all, 0)', ...filled].join(' - '), metrics: { all, ...metrics } },
     ...anyOfFifteen,
   };
   if (reserved.length === 0) return [account];
@@ -434,12 +432,7 @@ const indexAlarms: Alarm[] = [
     look: '`index` lines with `causes`, throttles of `writeIndex`',
     action:
       'Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
-    metric: {
-      namespace: 'AWS/Lambda',
-      name: 'IteratorAge',
-      statistic: 'Maximum',
-      dimensions: { FunctionName: { Ref: 'WriteIndexLambdaFunction' } },
-    },
+    metric: ofLambda('IteratorAge', 'Maximum', 'writeIndex'),
     ...fifteenMinutes,
     above: 300_000,
   },
@@ -452,12 +445,7 @@ function deadLetters(name: string, queue: string, meaning: string): Alarm {
     // A message reported as failed in its batch is not an invocation error, so no `faults-` alarm fires.
     look: '`causes` in its lines; none if it crashed',
     action: 'Fix the cause, then [redrive](#redrive-dead-letters).',
-    metric: {
-      namespace: 'AWS/SQS',
-      name: 'ApproximateNumberOfMessagesVisible',
-      statistic: 'Maximum',
-      dimensions: { QueueName: { 'Fn::GetAtt': [queue, 'QueueName'] } },
-    },
+    metric: ofQueue('ApproximateNumberOfMessagesVisible', queue),
     ...anyOfFifteen,
     isLasting: true,
   };
@@ -472,12 +460,7 @@ function oldestMessage(
   return {
     name,
     ...words,
-    metric: {
-      namespace: 'AWS/SQS',
-      name: 'ApproximateAgeOfOldestMessage',
-      statistic: 'Maximum',
-      dimensions: { QueueName: { 'Fn::GetAtt': [queue, 'QueueName'] } },
-    },
+    metric: ofQueue('ApproximateAgeOfOldestMessage', queue),
     ...fifteenMinutes,
     above,
   };

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { bareEnvironment, unzip, unzipInto } from '../../infra/plugins/packages.ts';
+import { bareEnvironment } from '../../infra/plugins/packages.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
-import { type Packaged, packagedStage } from './packaging.ts';
+import { unzip } from '../support/unzip.ts';
+import { type Packaged, packagedStage, unzipInto } from './packaging.ts';
 
 const run = promisify(execFile);
 

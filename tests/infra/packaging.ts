@@ -1,20 +1,15 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, parse, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { jest } from '@jest/globals';
-import {
-  bareEnvironment,
-  packageStage,
-  packageWith,
-  readZips,
-  templateIn,
-} from '../../infra/plugins/packages.ts';
+import { bareEnvironment, flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 import { until } from '../support/until.ts';
+import { unzip } from '../support/unzip.ts';
 
 const run = promisify(execFile);
 
@@ -43,7 +38,7 @@ export async function packagedStage(set: keyof typeof parameterSets): Promise<Pa
   await once(folder, async () => {
     if (set === builtApart) await build(folder);
     else await makeProject(folder, await builtFunctions());
-    await packageStage(folder, 'packaged', parameterSets[set]);
+    await packageWith(folder, 'packaged', flagsOf(parameterSets[set]));
   });
   return readPackage(join(folder, 'packaged'));
 }
@@ -100,6 +95,20 @@ async function once(name: string, work: () => Promise<void>): Promise<void> {
 async function readPackage(folder: string): Promise<Packaged> {
   const file = templateIn(folder);
   return { template: JSON.parse(await readFile(file, 'utf8')), file, zips: await readZips(folder) };
+}
+
+/** Each function's zip, by the function's name in serverless.yml. */
+async function readZips(folder: string): Promise<Map<string, Buffer>> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.zip'));
+  const zips = names.map(async (name) => [parse(name).name, await readFile(join(folder, name))] as const);
+  return new Map(await Promise.all(zips));
+}
+
+export async function unzipInto(folder: string, zip: Buffer): Promise<void> {
+  for (const [name, bytes] of await unzip(zip)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), bytes);
+  }
 }
 
 /** The message for packaging with these flags, if they are rejected. */

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { variables } from '../../infra/parameters/variables.ts';
-import { unzip } from '../../infra/plugins/packages.ts';
+import { variables } from '../../infra/parameters/parameters.ts';
 import { savedQueries } from '../../infra/template/queries.ts';
 import * as config from '../../lib/config.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
+import { unzip } from '../support/unzip.ts';
 import { asText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource, upperFirst } from './packaging.ts';
 import { listedResources, settingsOf } from './settings.ts';

@@ -1,7 +1,6 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { fromBufferPromise } from 'yauzl';
 import { writeTo } from '../../packages/publish-node/output.ts';
 import { run } from '../../packages/publish-node/program.ts';
 import { type Ending, own, type RunOptions, runFile } from './shell.ts';
@@ -62,16 +61,4 @@ export function spawnPublishNode(args: readonly string[], options?: RunOptions):
 /** What shows a publish of a folder that has no metadata, without sending anything. */
 export function dryRun(folder: string): string[] {
   return [...'publish --dry-run --publisher demo --node x --version 1.0.0'.split(' '), folder];
-}
-
-/** The files of a zip by name, as a current unpacker reads them. */
-export async function unzip(archive: Uint8Array): Promise<Map<string, Buffer>> {
-  const files = new Map<string, Buffer>();
-  const zip = await fromBufferPromise(Buffer.from(archive));
-  for await (const entry of zip.eachEntry()) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk);
-    files.set(entry.fileName, Buffer.concat(chunks));
-  }
-  return files;
 }

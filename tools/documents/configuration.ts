@@ -1,8 +1,7 @@
 // npm run configuration
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { parameters } from '../../infra/parameters/parameters.ts';
-import { variables } from '../../infra/parameters/variables.ts';
+import { parameters, variables } from '../../infra/parameters/parameters.ts';
 import type { Variables } from '../../lib/config.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { withAlarmList } from './alarms.ts';

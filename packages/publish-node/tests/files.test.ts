@@ -6,8 +6,9 @@ import { directory, enter, folder } from '../../../tests/support/folders.ts';
 import { fc } from '../../../tests/support/properties.ts';
 import { check } from '../../../tests/support/property-runs.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
-import { dryRun, publishNode, spawnPublishNode, unzip } from '../../../tests/support/publish-node.ts';
+import { dryRun, publishNode, spawnPublishNode } from '../../../tests/support/publish-node.ts';
 import { emptyFiles, type Files, git, writeFiles } from '../../../tests/support/shell.ts';
+import { unzip } from '../../../tests/support/unzip.ts';
 
 const packed = async (choice: Parameters<typeof chooseFiles>[1] = {}) =>
   pack(await chooseFiles(folder, choice));

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { directory, folder } from '../../../tests/support/folders.ts';
-import { publishNode, unzip } from '../../../tests/support/publish-node.ts';
+import { publishNode } from '../../../tests/support/publish-node.ts';
 import { emptyFiles, type Files, git, writeFiles } from '../../../tests/support/shell.ts';
+import { unzip } from '../../../tests/support/unzip.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
 
