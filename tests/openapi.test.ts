@@ -10,8 +10,7 @@ import { errorsOf } from '../tools/openapi/answers.ts';
 import { findBreakingChanges, findDifferences, mayBreak } from '../tools/openapi/breaking-changes.ts';
 import { loadContracts } from '../tools/openapi/contracts.ts';
 import { describeService } from '../tools/openapi/document.ts';
-import { sampleIssues, sampleRequest } from '../tools/openapi/examples.ts';
-import { sampleReplies } from '../tools/openapi/replies.ts';
+import { sampleIssues, sampleReplies, sampleRequest } from '../tools/openapi/examples.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into every part of the document
 type Any = any;

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Browser, Page } from 'playwright-core';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
+import { runProgram } from '../support/run-program.ts';
 
 const pictures = '.pictures';
 
@@ -171,27 +172,20 @@ inBrowser(`the pages in a browser${note}`, () => {
       );
     });
 
-    test('lets one set a limit, meet it, read when it works again, and take it away', async () => {
-      await openTab('Usage');
-      const sendPaid = () => page.getByRole('button', { name: 'Send a paid request' }).click();
-      const answered = (text: RegExp) => page.locator('#limit-answer', { hasText: text }).waitFor();
+    test('shows how much of a limit is used, and when a call over it works again', async () => {
       const user = 'demo-member';
-      const usage = (text: string) => item('callers', new RegExp(`^${user} ?${text}`)).waitFor();
-      await page.getByLabel('Caller', { exact: true }).selectOption(user);
-      await page.getByLabel('Tasks per day').fill('1');
-      await page.getByRole('button', { name: 'Set limits' }).click();
-      await answered(/The limits are set/);
-      await sendPaid();
-      await answered(/200.*X-Credits-Used.*1.*RateLimit.*"tasks-per-day";r=0;t=\d+/);
-      await sendPaid();
-      await answered(/429 budget_exhausted.*Retry-After.*\d+ s: works again at \d\d:\d\d:\d\d/);
-      await usage('Limits of its own.*Tasks today.*1 of 1');
-      await page.getByRole('button', { name: 'Remove limits' }).click();
-      await answered(/There is no limit any more/);
-      await sendPaid();
+      const limit = ['run', 'admin', '--', 'limit', 'set', user, '--tasks-per-day', '1'];
+      const { status } = await runProgram('npm', limit, { environment: stack.environment });
+      await page.getByLabel('As', { exact: true }).selectOption(user);
+      const first = await sendCall('Relight an image');
+      await send();
+      await page.locator('#answer pre', { hasText: '429' }).waitFor();
 
-      await answered(/200.*X-Credits-Used.*1/);
-      await usage('Credits today.*2, no limit');
+      expect(status).toBe(0);
+      expect(first).toMatch(/^200 in .*x-credits-used: 1\s/ms);
+      expect(await textOf('#answer pre')).toMatch(/retry-after: \d+\s.*"error": "budget_exhausted"/s);
+      await openTab('Usage');
+      await item('callers', /^demo-member ?Limits of its own.*Tasks today.*1 of 1/).waitFor();
     });
 
     test('shows why a story failed until its next try, however often it is refreshed', async () => {

@@ -12,6 +12,7 @@ import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signa
 import { absent } from '../../lib/store/items.ts';
 import { notificationKey, ticketKey } from '../../lib/store/keys.ts';
 import { put } from '../../lib/store/write.ts';
+import { clearLimits, setLimits } from '../../packages/admin/spend/terms.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
@@ -138,7 +139,6 @@ describe('the local pages', () => {
     ['GET', '/nowhere', 404],
     ['POST', '/', 404],
     ['GET', '/simulators/record', 404],
-    ['POST', '/limits', 400],
   ])('answer %s %s with %i', async (method, path, status) => {
     const answer = await ask(method, path);
 
@@ -171,13 +171,10 @@ describe('the local pages', () => {
 describe('the records of the home page', () => {
   const read = async () => JSON.parse((await ask('GET', '/records')).body);
 
-  test('contain the used part of the callers’ limits, which the page can set and remove', async () => {
-    const setLimits = (limits: object) =>
-      ask('POST', '/limits', { body: JSON.stringify({ user: 'mats', limits }) });
+  test('contain the used part of the callers’ limits', async () => {
     const usage = async () => (await read()).callers.find(({ user }: { user: string }) => user === 'mats');
-    const none = { credits_per_day: null, tasks_per_day: null, requests_per_minute: null };
     stopDate();
-    expect((await setLimits({ ...none, credits_per_day: 5, tasks_per_day: 0 })).status).toBe(204);
+    await setLimits('user:mats', { credits_per_day: 5, tasks_per_day: 0 });
     await reserve({ deadline: Date.now() + 5000 }, { caller: 'user:mats', ceiling: 5 });
 
     expect(await usage()).toEqual({
@@ -188,7 +185,7 @@ describe('the records of the home page', () => {
         { limit: 'requests_per_minute', used: expect.any(Number) },
       ],
     });
-    await setLimits(none);
+    await clearLimits('user:mats');
     expect(await usage()).toMatchObject({
       has_own_limits: false,
       windows: [{ limit: 'credits_per_day', used: 5 }, {}, {}],
@@ -250,16 +247,5 @@ describe('the records of the home page', () => {
         { id: 'msg_3', state: 'success', result: 'failed', attempts: 8, last_error: 'timed_out' },
       ],
     });
-  });
-
-  test.each([
-    ['a limit that is no whole number', { user: 'mats', limits: { credits_per_day: 1.5 } }],
-    ['a limit below 0', { user: 'mats', limits: { credits_per_day: -1 } }],
-    ['no user', { limits: {} }],
-  ])('stay as they are after a form with %s', async (_, form) => {
-    const before = await read();
-
-    expect((await ask('POST', '/limits', { body: JSON.stringify(form) })).status).toBe(400);
-    expect((await read()).callers).toEqual(before.callers);
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { fail } from '../../tools/local/dynamodb-replies.ts';
+import { fail } from '../../tools/local/dynamodb-protocol.ts';
 import {
   type Listener,
   type Origin,

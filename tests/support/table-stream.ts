@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Key } from '../../lib/store/keys.ts';
-import { readWrite } from '../../tools/local/dynamodb-actions.ts';
+import { readWrite } from '../../tools/local/dynamodb-protocol.ts';
 import { keysRecord, streamRecord } from '../../tools/local/follow-table.ts';
 
 /**

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fc } from '../support/properties.ts';
-import { Actor } from '../../tools/upgrade/actor.ts';
-import { type Source, sources } from '../../tools/upgrade/events.ts';
-import { journeys, marksOf, type State, type Step } from '../../tools/upgrade/journeys.ts';
-import type { FunctionProcess } from '../../tools/processes/function-process.ts';
-import { type Recording, startRelease, writeBundles } from '../../tools/upgrade/recording.ts';
-import { requireSettled } from '../../tools/upgrade/settled.ts';
-import type { Stage } from '../../tools/upgrade/stage.ts';
+import { Actor } from './actor.ts';
+import { type Source, sources } from './events.ts';
+import { journeys, marksOf, type State, type Step } from './journeys.ts';
+import type { FunctionProcess } from '../support/function-process.ts';
+import { type Recording, startRelease, writeBundles } from './recording.ts';
+import { requireSettled } from './settled.ts';
+import type { Stage } from './stage.ts';
 
 export type Side = 'old' | 'new';
 

@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Actor } from '../../tools/upgrade/actor.ts';
-import { moveClock } from '../../tools/processes/clock.ts';
-import { sources } from '../../tools/upgrade/events.ts';
-import { journeys, marksOf } from '../../tools/upgrade/journeys.ts';
-import {
-  bundlesOfTree,
-  type Recording,
-  readRecording,
-  restoreStores,
-} from '../../tools/upgrade/recording.ts';
-import { requireSettled } from '../../tools/upgrade/settled.ts';
-import { type Stage, startStage } from '../../tools/upgrade/stage.ts';
+import type { Actor } from './actor.ts';
+import { moveClock } from '../support/moved-clock.ts';
+import { sources } from './events.ts';
+import { journeys, marksOf } from './journeys.ts';
+import { bundlesOfTree, type Recording, readRecording, restoreStores } from './recording.ts';
+import { requireSettled } from './settled.ts';
+import { type Stage, startStage } from './stage.ts';
 import { check, runsOf } from '../support/property-runs.ts';
 import { harmless, harmlessRight, incompatible } from './changes.ts';
 import { type Mixture, mix, mixtures, Releases, type Side, stepsOf, travel } from './mixture.ts';

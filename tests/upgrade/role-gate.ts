@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { startReverseProxy } from '../../tools/local/reverse-proxy.ts';
-import type { Stage } from '../../tools/upgrade/stage.ts';
+import type { Stage } from './stage.ts';
 import { dynamodbNeeds, missingRights, type Need, type Statements, suffix } from '../infra/grants.ts';
 
 export interface Gate {

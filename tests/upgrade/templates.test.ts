@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Recording, readRecording } from '../../tools/upgrade/recording.ts';
+import { type Recording, readRecording } from './recording.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 import { packagedStage, type Template } from '../infra/packaging.ts';
 import { lossesBetween } from './template-changes.ts';

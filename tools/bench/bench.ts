@@ -3,11 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { createCommand, positiveNumber, runCommand } from '../../packages/command-line/command.ts';
-import { compareAndSave, readBaseline } from './baseline.ts';
-import { buildEndpoints, unpackFunctions } from './builds.ts';
+import { buildFunctions } from '../../infra/bundle/build.ts';
+import { buildEndpoints } from './builds.ts';
 import { measureColdStarts, measurePeakMemory } from './cold.ts';
 import type { Figure } from './figures.ts';
-import { grossRegressions, machineName, type Report, render } from './report.ts';
+import {
+  compareAndSave,
+  grossRegressions,
+  machineName,
+  type Report,
+  readBaseline,
+  render,
+} from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { measureThroughput } from './throughput.ts';
 import { measureArchiveCheck, measureLargeBody, measureSigning, measureWarm } from './warm.ts';
@@ -49,7 +56,8 @@ async function run(options: Options): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
   const servers = await startServers();
   try {
-    const place = { servers, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
+    await buildFunctions();
+    const place = { servers, folder };
     const figures = await (options.short ? measureShortly(place) : measureAll(place, options));
     const date = new Date().toISOString().slice(0, 10);
     const report: Report = { date, machine: machineName(), figures };
@@ -79,7 +87,7 @@ async function judge(report: Report, place: Place): Promise<number> {
   return worse.length > 0 ? 1 : 0;
 }
 
-type Place = Pick<Parameters<typeof measureColdStarts>[0], 'servers' | 'folder' | 'deployed'>;
+type Place = Pick<Parameters<typeof measureColdStarts>[0], 'servers' | 'folder'>;
 
 async function measureShortly(place: Place): Promise<Figure[]> {
   return [

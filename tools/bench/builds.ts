@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { build } from 'esbuild';
-import { buildFunctions, bundle } from '../../infra/bundle/build.ts';
-import { packageStage, readZips, requiredParameters, unzipInto } from '../../infra/plugins/packages.ts';
+import { bundle } from '../../infra/bundle/build.ts';
 
 /** Bundles a handler in the usual way: everything minified, with the shim that CommonJS needs in an ES module. */
 export async function buildUsually(entry: string, folder: string): Promise<string> {
@@ -23,16 +22,6 @@ export async function buildUsually(entry: string, folder: string): Promise<strin
   });
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   return file;
-}
-
-/** Unpacks the zips of a deployment, and returns a function that finds the bundle of each function. */
-export async function unpackFunctions(folder: string): Promise<(name: string) => string> {
-  await buildFunctions();
-  const packages = join(folder, 'packages');
-  await packageStage(resolve('.'), packages, requiredParameters);
-  const zips = await readZips(packages);
-  await Promise.all([...zips.values()].map((zip) => unzipInto(folder, zip)));
-  return (name) => join(folder, 'dist', name, 'index.js');
 }
 
 /** Bundles the measured endpoint like the functions of this service, and the one written by hand in the usual way. */

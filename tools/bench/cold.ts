@@ -8,8 +8,6 @@ interface Conditions {
   servers: Servers;
   /** The folder for bundles. */
   folder: string;
-  /** The bundle of a function as it is deployed. */
-  deployed: (name: string) => string;
   rounds: number;
 }
 
@@ -52,7 +50,7 @@ cases.push({
 
 /** From the start of each function's process to its first answer, over the floor and next to the usual build. */
 export async function measureColdStarts(
-  { servers, folder, deployed, rounds }: Conditions,
+  { servers, folder, rounds }: Conditions,
   isUsualToo: boolean,
 ): Promise<Figure[]> {
   const { addNodes } = await import('./filling.ts');
@@ -64,7 +62,7 @@ export async function measureColdStarts(
       requireSuccess(await lambda.start({ file, event: await event(), environment: servers.environment }));
     runs.floor = run(floor, () => readEvent('text-to-video'));
     for (const { title, name, event } of cases) {
-      runs[title] = run(deployed(name), event);
+      runs[title] = run(bundleOf(name), event);
       if (isUsualToo) runs[`${title}, usual`] = run(await buildUsual(name, folder), event);
     }
     const results = await inTurns(rounds, runs);
@@ -86,18 +84,20 @@ export async function measureColdStarts(
 }
 
 /** The peak memory of a proxy for an image of 5 MB, with the heap of a 1,024 MB function. */
-export async function measurePeakMemory({
-  servers,
-  deployed,
-}: Pick<Conditions, 'servers' | 'deployed'>): Promise<Figure> {
+export async function measurePeakMemory({ servers }: Pick<Conditions, 'servers'>): Promise<Figure> {
   const event = await readEvent('relight-image');
   const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024) });
-  const file = deployed('relight-image');
+  const file = bundleOf('relight-image');
   return withLambda(async (lambda) => {
     const start = { file, event: { ...event, body }, environment: servers.environment };
     const { peakMb } = requireSuccess(await lambda.start(start));
     return amount('peak memory: 5 MB relight', 'MB', peakMb, { reach: 200 });
   });
+}
+
+/** The bundle of a function as it is deployed. */
+function bundleOf(name: string): string {
+  return join('dist', name, 'index.js');
 }
 
 function buildUsual(name: string, folder: string): Promise<string> {

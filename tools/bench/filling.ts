@@ -1,14 +1,9 @@
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
-import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { stagingKey } from '../../lib/bucket/object-keys.ts';
-import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { type Item, toAttributes } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
-import { registerVersion } from '../../lib/registry/publishing.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { demo } from '../local/demo.ts';
-import { demoArchive } from '../local/demo-archive.ts';
+import { uploadVersion } from '../local/seed.ts';
 
 /** The records that the measured functions find in the store, in addition to the demo publisher. */
 
@@ -16,24 +11,9 @@ const maxWrite = 25;
 let uploads = 0;
 
 /** Uploads an archive for a new version, like a publisher, and returns its key. */
-export async function uploadArchive(): Promise<string> {
+export function uploadArchive(): Promise<string> {
   uploads += 1;
-  const { publisherId, nodeId, personalAccessToken, owner } = demo;
-  const version = `2.0.${uploads}`;
-  const { upload } = await registerVersion(
-    { deadline: Date.now() + 10_000 },
-    {
-      publisherId,
-      nodeId,
-      node: {},
-      version: { version },
-      tokenHash: hashPersonalAccessToken(personalAccessToken),
-      caller: { userId: owner, isAdmin: false },
-    },
-  );
-  const key = stagingKey(upload);
-  await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: await demoArchive(version) }));
-  return key;
+  return uploadVersion({ deadline: Date.now() + 10_000 }, { version: `2.0.${uploads}` });
 }
 
 /** One version of each of the nodes `node-0`, `node-1` and so on, with the usual size of a version. */

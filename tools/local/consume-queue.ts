@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   DeleteMessageBatchCommand,
   type Message,
@@ -6,12 +5,10 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { type Invocation, invocationOf } from './invocation.ts';
 import type { Queue } from './sqs-queue.ts';
 
-export type QueueHandler = (
-  event: SQSEvent,
-  context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
-) => Promise<SQSBatchResponse | undefined>;
+export type QueueHandler = (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse | undefined>;
 
 /** As in serverless.yml. */
 export interface Mapping {
@@ -61,10 +58,8 @@ async function consumeBatch(client: SQSClient, source: EventSource, signal: Abor
     .send(command, { abortSignal: signal })
     .catch(() => ({ Messages: [] }));
   if (Messages.length === 0) return;
-  const end = Date.now() + timeoutMs;
-  const context = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };
   const result = await load()
-    .then((handler) => handler(eventOf(Messages), context))
+    .then((handler) => handler(eventOf(Messages), invocationOf(timeoutMs)))
     // Nothing is deleted after a crash; the function has logged why.
     .catch(() => ({
       batchItemFailures: Messages.map(({ MessageId = '' }) => ({ itemIdentifier: MessageId })),
@@ -85,8 +80,7 @@ export async function drainQueue(queue: Queue, handler: QueueHandler, batchSize 
     const received = await queue.receive(request, never);
     if (received.length === 0) return messages;
     messages += received.length;
-    const context = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => drainMs };
-    const result = await handler(eventOf(received), context);
+    const result = await handler(eventOf(received), invocationOf(drainMs));
     const failed = failuresIn(result);
     for (const { MessageId, ReceiptHandle } of received)
       if (!failed.has(MessageId)) queue.remove(ReceiptHandle);

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseObject } from '../../lib/json.ts';
 import { startDynamoDb } from './dynamodb.ts';
-import { type Action, type Attributes, readWrite } from './dynamodb-actions.ts';
-import { expressionIssue } from './dynamodb-expressions.ts';
-import { fail } from './dynamodb-replies.ts';
+import { type Action, type Attributes, fail, readWrite } from './dynamodb-protocol.ts';
 import { rejectForeign } from './local-only.ts';
 import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 
@@ -152,4 +151,29 @@ function cancel(response: ServerResponse, areLocked: readonly boolean[]): void {
     CancellationReasons: reasons,
     Message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
   });
+}
+
+const maxBytes = 4096;
+const kinds = ['UpdateExpression', 'ConditionExpression'] as const;
+
+type Expressions = Partial<Record<(typeof kinds)[number], string>> & {
+  ExpressionAttributeNames?: Record<string, string>;
+};
+
+type WriteRequest = Expressions & { TransactItems?: Record<string, Expressions>[] };
+
+/** DynamoDB's message for a write whose expressions it rejects and the embedded server accepts. */
+function expressionIssue(body: Buffer): string | undefined {
+  if (body.length <= maxBytes && !body.includes('":""')) return undefined;
+  // An unreadable request has no expression: the server behind this one rejects it.
+  const { TransactItems = [], ...plain }: WriteRequest = parseObject(body.toString()) ?? {};
+  const parts = [plain, ...TransactItems.flatMap((item) => Object.values(item))];
+  return parts.map(issueOf).find((issue) => issue !== undefined);
+}
+
+function issueOf({ ExpressionAttributeNames = {}, ...expressions }: Expressions): string | undefined {
+  const long = kinds.find((kind) => Buffer.byteLength(expressions[kind] ?? '') > maxBytes);
+  if (long) return `Invalid ${long}: Expression size has exceeded the maximum allowed size;`;
+  const [nameless] = Object.entries(ExpressionAttributeNames).find(([, name]) => name === '') ?? [];
+  return nameless && `ExpressionAttributeNames contains invalid value: Empty attribute name for ${nameless}`;
 }

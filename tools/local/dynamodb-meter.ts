@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Attributes } from './dynamodb-actions.ts';
 import { consumedIn, kindOf, type Target, targetsOf, type UnitKind, unitsOf } from './dynamodb-units.ts';
-import { fail } from './dynamodb-replies.ts';
+import { type Attributes, fail } from './dynamodb-protocol.ts';
 import {
   endToEndHeaders,
   holdBack,

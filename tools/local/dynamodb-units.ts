@@ -1,4 +1,4 @@
-import { type Action, type Attributes, readWrite } from './dynamodb-actions.ts';
+import { type Action, type Attributes, readWrite } from './dynamodb-protocol.ts';
 
 /** The units that DynamoDB gives one partition key in a second. */
 export const unitsPerSecond = { reads: 3000, writes: 1000 } as const;

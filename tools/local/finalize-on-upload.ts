@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { S3Event } from 'aws-lambda';
+import { type Invocation, invocationOf } from './invocation.ts';
 
 interface Bucket {
   url: string;
@@ -9,10 +7,7 @@ interface Bucket {
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
 
-export type Finalizer = (
-  event: S3Event,
-  context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
-) => Promise<void>;
+export type Finalizer = (event: S3Event, invocation: Invocation) => Promise<void>;
 
 const limitMs = 300_000;
 
@@ -47,21 +42,15 @@ export function queueOnPublish(bucket: Bucket, queue: { send: (body: string) => 
 
 /** Never throws: the handler has logged its own failure. */
 async function invoke(event: S3Event, load: () => Promise<Finalizer>): Promise<void> {
-  const end = Date.now() + limitMs;
-  const awsRequestId = randomUUID();
-  for (let invocation = 1; invocation <= maxInvocations; invocation += 1) {
+  // A retry has the id of the first invocation.
+  const invocation = invocationOf(limitMs);
+  for (let count = 1; count <= maxInvocations; count += 1) {
     const isDone = await load()
-      .then((handler) => handler(event, { awsRequestId, getRemainingTimeInMillis: () => end - Date.now() }))
+      .then((handler) => handler(event, invocation))
       .then(
         () => true,
         () => false,
       );
     if (isDone) return;
   }
-}
-
-/** The handler of a function, from its bundle. */
-export async function loadFunction<Handler>(name: string): Promise<Handler> {
-  const { handler } = await import(pathToFileURL(resolve(`dist/${name}/index.js`)).href);
-  return handler;
 }

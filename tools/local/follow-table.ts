@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import type { Attributes } from './dynamodb-actions.ts';
+import type { Attributes } from './dynamodb-protocol.ts';
+import { type Invocation, invocationOf } from './invocation.ts';
 
 export type StreamHandler = (
   event: DynamoDBStreamEvent,
-  context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
+  invocation: Invocation,
 ) => Promise<DynamoDBBatchResponse>;
 
 /** As in serverless.yml. */
@@ -59,9 +59,7 @@ export function keysRecord({ pk, sk }: Attributes, sequence: number): DynamoDBRe
 
 async function deliver(handler: StreamHandler, Records: DynamoDBRecord[]): Promise<void> {
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const end = Date.now() + limitMs;
-    const invocation = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };
-    const reply = await handler({ Records }, invocation).catch(() => undefined);
+    const reply = await handler({ Records }, invocationOf(limitMs)).catch(() => undefined);
     if (reply?.batchItemFailures.length === 0) return;
     await pause(retryMs);
   }

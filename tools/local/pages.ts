@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import * as z from 'zod/mini';
 import {
   documentFile,
@@ -17,7 +19,6 @@ import { demoArchive } from './demo-archive.ts';
 import { createInbox, type Inbox, localPublicKeys } from './inbox.ts';
 import { isOwnPage, localOnly } from './local-only.ts';
 import type { RequestLog } from './request-log.ts';
-import { type Page, sendPage } from './send-page.ts';
 
 interface Pages {
   port: number;
@@ -49,10 +50,7 @@ const siteLinks = { 'Local stack': '/', 'API reference': referencePath };
 export async function startPages(pages: Pages): Promise<HttpServer> {
   const routes = await routesOf(pages);
   const serve = localOnly((request, response) => {
-    answer(routes, request, response).catch((error: unknown) => {
-      const isTheirs = error instanceof SyntaxError || error instanceof z.core.$ZodError;
-      response.writeHead(isTheirs ? 400 : 500).end();
-    });
+    answer(routes, request, response).catch(() => response.writeHead(500).end());
   }, isOwnPage);
   return startHttpServer(serve, pages.port);
 }
@@ -85,11 +83,10 @@ async function routesOf(pages: Pages): Promise<Routes> {
       type: types.zip,
       content: await demoArchive(searchParams.get('version') ?? ''),
     }),
-    'GET /records': async () => toJson(await (await records()).readStoredRecords({ relays })),
-    'POST /limits': async (request) => {
-      const { user, limits } = LimitsForm.parse(JSON.parse(await text(request)));
-      await (await records()).limitCaller(user, limits);
-      return undefined;
+    'GET /records': async () => {
+      // The functions' own modules read the environment, which is set before they are asked for.
+      const { readStoredRecords } = await import('./stored-records.ts');
+      return toJson(await readStoredRecords({ relays }));
     },
     'POST /callbacks': async (request) => {
       await inbox.add(request.headers, await text(request));
@@ -100,17 +97,6 @@ async function routesOf(pages: Pages): Promise<Routes> {
       return toJson(await askSimulators(parts, command, { method: 'POST', body: await text(request) }));
     },
   };
-}
-
-const limit = z.nullable(z.int().check(z.minimum(0)));
-const LimitsForm = z.object({
-  user: z.string(),
-  limits: z.object({ credits_per_day: limit, tasks_per_day: limit, requests_per_minute: limit }),
-});
-
-/** Only when they are asked for: the functions' own modules read the environment, which is set before that. */
-function records() {
-  return import('./stored-records.ts');
 }
 
 async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -183,4 +169,45 @@ async function askSimulators(
   const url = `${simulatorsUrl}/control/${command}`;
   const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
   return answer.json();
+}
+
+interface Page {
+  /** 200 unless it says otherwise. */
+  status?: number;
+  type: string;
+  content: string | Uint8Array;
+  /** Without it a browser asks each time: after a start the page may be another one. */
+  cacheControl?: string;
+  etag?: string | undefined;
+}
+
+const compress = promisify(gzip);
+const minBytes = 1000;
+
+/** Large files, such as the viewer of the reference, are compressed once. */
+const compressed = new WeakMap<Uint8Array, Promise<Buffer>>();
+
+/** Answers with a page, compressed as a distribution does it. */
+async function sendPage(
+  { method, headers }: IncomingMessage,
+  response: ServerResponse,
+  { status = 200, type, content, cacheControl = 'no-cache', etag }: Page,
+): Promise<void> {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const takesGzip = /\bgzip\b/.test(String(headers['accept-encoding']));
+  const isSmaller = takesGzip && bytes.length >= minBytes && !type.includes('zip');
+  const sent = isSmaller ? await compressedOnce(bytes) : bytes;
+  response.writeHead(status, {
+    ...(type && { 'content-type': type }),
+    ...{ 'cache-control': cacheControl, 'content-length': sent.length, vary: 'accept-encoding' },
+    ...(etag !== undefined && { etag }),
+    ...(isSmaller && { 'content-encoding': 'gzip' }),
+  });
+  response.end(method === 'HEAD' || status === 304 ? undefined : sent);
+}
+
+function compressedOnce(bytes: Uint8Array): Promise<Buffer> {
+  const known = compressed.get(bytes) ?? compress(bytes);
+  compressed.set(bytes, known);
+  return known;
 }

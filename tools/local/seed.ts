@@ -10,6 +10,8 @@ import { createPublisher, putMember } from '../../packages/admin/registry/publis
 import type { NodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { putPersonalAccessToken } from '../../packages/admin/registry/tokens.ts';
+import type { NodeInput } from '../../lib/schemas/node.ts';
+import type { NodeVersionInput } from '../../lib/schemas/node-version.ts';
 import { absent, present } from '../../lib/store/items.ts';
 import { nodeVersionKey, ticketKey } from '../../lib/store/keys.ts';
 import { put, update } from '../../lib/store/write.ts';
@@ -17,16 +19,16 @@ import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
 import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';
 
+const tokenHash = hashPersonalAccessToken(demo.personalAccessToken);
 const decadeMs = 10 * 365 * 24 * 60 * 60 * 1000;
 
 /** Seeds the demo publisher with its nodes and archives once; false if it exists already. */
 export async function seed(): Promise<boolean> {
-  const { publisherId, owner, member, nodeId, version, hostNodeName, personalAccessToken } = demo;
+  const { publisherId, owner, member, nodeId, version, hostNodeName } = demo;
   if (!(await createPublisher({ id: publisherId, name: 'Demo Publisher', website: 'https://example.com' })))
     return false;
   await putMember(publisherId, owner, { role: 'owner', name: 'Olga Owner', email: 'olga@example.com' });
   await putMember(publisherId, member, { role: 'member', name: 'Mats Member', email: 'mats@example.com' });
-  const tokenHash = hashPersonalAccessToken(personalAccessToken);
   const expiresAt = new Date(Date.now() + decadeMs).toISOString();
   await putPersonalAccessToken({ publisherId, hash: tokenHash, label: 'demo', expiresAt });
 
@@ -35,11 +37,7 @@ export async function seed(): Promise<boolean> {
   const node = { name: 'Demo Node', description: 'A node to try the service with.', tags: ['demo'] };
   for (const label of [version, '1.1.0']) {
     const input = { version: label, changelog: `Changes of ${label}`, dependencies: ['numpy>=2'] };
-    const publication = { publisherId, nodeId, node, version: input, tokenHash, caller };
-    const { upload } = await registerVersion(context, publication);
-    const key = stagingKey(label === version ? await renameUpload(context, upload) : upload);
-    await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: await demoArchive(label) }));
-    await finalizeUpload(context, key, 'seed');
+    await finalizeUpload(context, await uploadVersion(context, input, node), 'seed');
   }
   const changes = {
     description: 'Loads an image',
@@ -50,6 +48,28 @@ export async function seed(): Promise<boolean> {
   await changeHostNode(context, { nodeId, version, hostNodeName, changes, caller });
   await addTask(context);
   return true;
+}
+
+/** Publishes a version of the demo node up to the upload of its archive. Returns the key of that. */
+export async function uploadVersion(
+  context: Context,
+  version: NodeVersionInput,
+  node: NodeInput = {},
+): Promise<string> {
+  const { publisherId, nodeId, owner } = demo;
+  const caller = { userId: owner, isAdmin: false };
+  const { upload } = await registerVersion(context, {
+    publisherId,
+    nodeId,
+    node,
+    version,
+    tokenHash,
+    caller,
+  });
+  const key = stagingKey(version.version === demo.version ? await renameUpload(context, upload) : upload);
+  const Body = await demoArchive(version.version);
+  await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body }));
+  return key;
 }
 
 /** Gives the upload and its version the ids that the sample events have. */

@@ -15,15 +15,16 @@ import {
   relaysNotifications,
   tableName,
 } from './addresses.ts';
-import { startApi } from './api.ts';
 import { banner } from './banner.ts';
 import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
 import { claimFolder } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
-import { type Finalizer, finalizeOnUpload, loadFunction, queueOnPublish } from './finalize-on-upload.ts';
+import { type Finalizer, finalizeOnUpload, queueOnPublish } from './finalize-on-upload.ts';
 import { followTable } from './follow-table.ts';
+import { startApi } from './gateway.ts';
+import { loadFunction } from './invocation.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
 import { localPublicKeys } from './inbox.ts';

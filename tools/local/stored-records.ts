@@ -1,5 +1,11 @@
 import { paginateScan, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
 import {
+  type NotificationRecord,
+  notificationRecord,
+  type TaskRecord,
+  taskRecord,
+} from '../../lib/notifications/records.ts';
+import {
   type AccountRecord,
   accountRecord,
   counted,
@@ -8,12 +14,10 @@ import {
 } from '../../lib/spend/account.ts';
 import type { Limits } from '../../lib/spend/limits.ts';
 import { fromAttributes, type Item } from '../../lib/store/items.ts';
-import { type TaskRecord, taskRecord } from '../../lib/notifications/records.ts';
 import { accountKey, ticketKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
-import { clearLimits, setLimits } from '../../packages/admin/spend/terms.ts';
-import { callerOf, shownCaller } from '../../packages/admin/spend/caller-name.ts';
-import { type NotifiedTask, readNotifiedTask } from './stored-notifications.ts';
+import { listItems } from '../../packages/admin/registry/administration.ts';
+import { shownCaller } from '../../packages/admin/spend/caller-name.ts';
 
 /** The records on the home page. It has to be imported after the environment is set. */
 export interface StoredRecords {
@@ -53,15 +57,6 @@ async function readNotified(items: readonly Item[]): Promise<NotifiedTask[]> {
   return Promise.all(newest.map(readNotifiedTask));
 }
 
-/** Sets the limits of a caller. A null restores a default, and only nulls remove all limits. */
-export async function limitCaller(
-  user: string,
-  limits: { [Name in keyof Limits]?: number | null },
-): Promise<void> {
-  const isNone = Object.values(limits).every((value) => value === null);
-  await (isNone ? clearLimits(callerOf(user)) : setLimits(callerOf(user), limits));
-}
-
 async function scan(): Promise<Item[]> {
   const pages: AsyncIterable<ScanCommandOutput> = paginateScan(
     { client: dynamodb },
@@ -92,5 +87,40 @@ function toUsage(account: AccountRecord): CallerUsage {
     })),
     has_own_limits: Object.keys(terms?.limits ?? {}).length > 0,
     ...(terms?.blocked && { blocked: terms.blocked.reason }),
+  };
+}
+
+/** A task whose caller this service notifies, with all its notifications in order. */
+interface NotifiedTask extends Pick<TaskRecord, 'at' | 'operation' | 'caller' | 'address'> {
+  task_id: string;
+  state: TaskRecord['state'];
+  notifications: ShownNotification[];
+}
+
+export interface ShownNotification
+  extends Pick<
+    NotificationRecord,
+    'id' | 'state' | 'result' | 'attempts' | 'delivered_at' | 'last_error' | 'last_status'
+  > {
+  next_attempt_at?: string;
+}
+
+async function readNotifiedTask(task: TaskRecord): Promise<NotifiedTask> {
+  const { pk, at, operation, caller, address, state, task_id = 'unknown' } = task;
+  const items = await listItems({ pk, sk: 'NOTIFICATION#' });
+  const notifications = items.map((item) => toShown(notificationRecord(item)));
+  return { at, operation, caller: shownCaller(caller), address, state, task_id, notifications };
+}
+
+/** Without the body, which may be long. One that was given up is listed by when that was: no attempt follows. */
+function toShown(record: NotificationRecord): ShownNotification {
+  const { id, state, result, attempts, delivered_at, last_error, last_status, pending_since } = record;
+  const next = result === 'pending' && pending_since !== undefined;
+  return {
+    ...{ id, state, result, attempts },
+    ...(delivered_at !== undefined && { delivered_at }),
+    ...(last_error !== undefined && { last_error }),
+    ...(last_status !== undefined && { last_status }),
+    ...(next && { next_attempt_at: pending_since }),
   };
 }

@@ -2,17 +2,8 @@ import type { JsonObject } from '../../lib/json.ts';
 
 /** The values known today. The service forwards the settings unchanged, so every list is open. */
 const engines = [
-  ...[
-    'automatic',
-    'balanced',
-    'cool',
-    'real',
-    'illusio',
-    'fairy',
-    'colorful_anime',
-    'hard_transform',
-    'softy',
-  ],
+  ...['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy', 'colorful_anime', 'hard_transform'],
+  'softy',
 ];
 const lightsA = ['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'];
 const lightsB = [

@@ -1,10 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { Contract } from '../../lib/contract.ts';
 import { type ErrorCode, errorCatalog, paidErrors, providerErrors } from '../../lib/errors.ts';
-import { sampleError, sampleIssues } from './examples.ts';
+import { sampleError, sampleIssues, sampleReplies } from './examples.ts';
 import { headerReferences, headersOfStatus } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { sampleReplies } from './replies.ts';
 import { reference, replyName } from './schemas.ts';
 
 /** All answers of an operation by status: its success, and each error that it can give with its codes. */

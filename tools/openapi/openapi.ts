@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { findDifferences, mayBreak } from './breaking-changes.ts';
 import { reasonOf } from './breaks.ts';
 import { loadContracts } from './contracts.ts';
 import { describeService } from './document.ts';
-import { lastRelease } from './last-release.ts';
 
 const file = 'docs/openapi.json';
 
@@ -48,4 +49,27 @@ function listing(title: string, sentences: readonly string[]): string {
   return sentences.length === 0
     ? ''
     : `${title}:\n${sentences.map((sentence) => `  ${sentence}\n`).join('')}`;
+}
+
+/**
+ * The document as it was committed last under another version; undefined without that history. A release needs no
+ * copy of it next to the current one.
+ */
+function lastRelease({ info }: JsonObject): JsonObject | undefined {
+  const version = isObject(info) ? String(info.version) : '';
+  try {
+    const commits = git('log', '--format=%H', `-S"version": "${version}"`, '--', 'package.json')
+      .trim()
+      .split('\n');
+    const raised = commits.at(-1);
+    return raised
+      ? JSON.parse(git('show', `${raised}^:docs/openapi.json`))
+      : JSON.parse(git('show', 'HEAD:docs/openapi.json'));
+  } catch {
+    return undefined;
+  }
+}
+
+function git(...options: string[]): string {
+  return execFileSync('git', options, { encoding: 'utf8', stdio: 'pipe', maxBuffer: 64 * 1024 * 1024 });
 }

@@ -4,34 +4,28 @@ import { reference } from './schemas.ts';
 
 /** The headers of the Standard Webhooks specification. */
 const signed: JsonObject[] = [
-  {
-    name: 'webhook-id',
-    in: 'header',
-    required: true,
-    description:
-      'Names the notification. It is the same in every attempt, so a receiver knows a repetition by it',
-    schema: { type: 'string' },
-    example: 'msg_0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e1b3d5f7a9c1e3b5d7f9a1c3e5b7d9f1a_2',
-  },
-  {
-    name: 'webhook-timestamp',
-    in: 'header',
-    required: true,
-    description:
-      'When this attempt was made, in seconds since 1970; reject one that is older than five minutes',
-    schema: { type: 'string', pattern: '^\\d+$' },
-    example: '1795176000',
-  },
-  {
-    name: 'webhook-signature',
-    in: 'header',
-    required: true,
-    description:
-      'One or more Ed25519 signatures of `<webhook-id>.<webhook-timestamp>.<body>`, as `v1a,` and base64, separated by blanks; one that is valid is enough',
-    schema: { type: 'string' },
-    example: 'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
-  },
+  header(
+    'webhook-id',
+    'Names the notification. It is the same in every attempt, so a receiver knows a repetition by it',
+    'msg_0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e1b3d5f7a9c1e3b5d7f9a1c3e5b7d9f1a_2',
+  ),
+  header(
+    'webhook-timestamp',
+    'When this attempt was made, in seconds since 1970; reject one that is older than five minutes',
+    '1795176000',
+    '^\\d+$',
+  ),
+  header(
+    'webhook-signature',
+    'One or more Ed25519 signatures of `<webhook-id>.<webhook-timestamp>.<body>`, as `v1a,` and base64, separated by blanks; one that is valid is enough',
+    'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
+  ),
 ];
+
+function header(name: string, description: string, example: string, pattern?: string): JsonObject {
+  const schema = { type: 'string', ...(pattern && { pattern }) };
+  return { name, in: 'header', required: true, description, schema, example };
+}
 
 const description =
   'A deployment with `NOTIFICATIONS=relay`, which is the default, sends this itself, once for each change of the task: the provider’s own object with the fields that every notification has, and with your own address where the provider repeats the one that this service gave it. It makes eight attempts within 21 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends its own object itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with an unguessable path.';

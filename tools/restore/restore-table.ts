@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import type { Aws } from './aws.ts';
-import { describeTable, patiently, type Table, until, whenActive } from './table.ts';
+import { type Aws, describeTable, patiently, type Table, until, whenActive } from './aws.ts';
 
 /*
  * Restores the whole table of a stage under its own name, because roles, alarms and functions name it. The data is

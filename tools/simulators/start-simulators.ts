@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { localOnly } from '../local/local-only.ts';
 import { startHttpServer } from '../processes/http-server.ts';
-import { answerControl } from './control.ts';
+import { parseObject } from './json.ts';
+import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
 import { Simulation } from './simulation.ts';
+import type { Fields } from './wire-format.ts';
 
 interface Settings {
   port?: number;
@@ -55,4 +57,71 @@ async function showMedia(response: ServerResponse, kind: string): Promise<void> 
   const { type, file } = media[kind] ?? { type: '', file: '' };
   const content = await readFile(new URL(file, import.meta.url));
   response.writeHead(200, { 'content-type': type, 'content-length': content.length }).end(content);
+}
+
+const kinds = Object.keys(misbehaviors);
+
+const help = `The provider simulators.
+
+  GET  /control/record       what was received and taken, how the tasks stand, and what is armed to go wrong
+  POST /control/misbehave    {"provider":"video","kind":"status","status":429,"retryAfter":1,"times":2}
+  POST /control/credits      {"credits":0}
+  POST /control/reset        forget all of it
+
+Kinds: ${kinds.join(', ')}.
+Options: provider (image, video), times, status, reason, message, retryAfter, ms, bytes, text, contentType,
+stage (before_headers, after_headers), accepted, fields, without.
+`;
+
+const commands: Record<string, (simulation: Simulation, fields: Fields) => object> = {
+  'GET /control/record': ({ credits, received, tasks, armed }) => ({
+    ...{ credits, received, armed },
+    tasks: tasks.list,
+  }),
+  'POST /control/misbehave': (simulation, fields) => {
+    if (!isMisbehavior(fields)) return { error: `kind must be one of ${kinds.join(', ')}` };
+    simulation.misbehave(fields);
+    return fields;
+  },
+  'POST /control/credits': (simulation, { credits }) => {
+    if (typeof credits !== 'number') return { error: 'credits must be a number' };
+    simulation.credits = credits;
+    return { credits };
+  },
+  'POST /control/reset': (simulation) => {
+    simulation.reset();
+    return {};
+  },
+};
+
+function isMisbehavior(fields: Fields): fields is Fields & Misbehavior {
+  return kinds.includes(String(fields.kind));
+}
+
+/** Lets a person with curl, or a test, watch the simulators and make them misbehave. */
+function answerControl(
+  simulation: Simulation,
+  { method, url }: IncomingMessage,
+  response: ServerResponse,
+  text: string,
+): void {
+  const command = commands[`${method} ${url}`];
+  if (command === undefined) {
+    response.writeHead(url === '/control' ? 200 : 404, { 'content-type': 'text/plain' });
+    response.end(help);
+    return;
+  }
+  const fields = text === '' ? {} : parseObject(text);
+  const content = fields ? command(simulation, fields) : { error: 'the body must be a JSON object' };
+  response.writeHead('error' in content ? 400 : 200, { 'content-type': 'application/json' });
+  response.end(`${JSON.stringify(content, shorten, 2)}\n`);
+}
+
+const maxTextLength = 200;
+
+/** Images and payloads would fill the screen. */
+function shorten(_: string, value: unknown): unknown {
+  return typeof value === 'string' && value.length > maxTextLength
+    ? `${value.slice(0, maxTextLength)}… (${value.length} characters)`
+    : value;
 }

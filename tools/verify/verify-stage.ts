@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ZipFile } from 'yazl';
 import { parseObject } from '../../lib/json.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createRegistryClient, type RegistryClient } from '../../packages/registry-client/client.ts';
 
 /*
  * Checks that a developer's machine cannot run: how API Gateway, CloudFront, IAM and both providers treat a stage's
@@ -15,27 +16,6 @@ interface Options {
   publisher: string;
   /** The URL of an image to relight. Asks for two paid tasks. */
   paid?: string;
-}
-
-interface Version {
-  status: string;
-  downloadUrl: string;
-}
-
-/** The fields of all endpoints that a check compares. */
-interface Body {
-  error?: string;
-  signedUrl?: string;
-  host_node_name?: string;
-  node_versions?: { node_version?: Version }[];
-  task_id?: string;
-  data?: { task_id?: string };
-}
-
-interface Reply {
-  status: number;
-  headers: Headers;
-  body: Body;
 }
 
 const nodeId = 'verify-stage';
@@ -55,85 +35,71 @@ const command = createCommand({
   .action(verify);
 
 async function verify({ url, publisher, paid }: Options): Promise<void> {
-  const bearer = { authorization: `Bearer ${fromEnvironment('NODE_REGISTRY_ACCESS_TOKEN')}` };
-  const personalAccessToken = fromEnvironment('NODE_REGISTRY_TOKEN');
+  const baseUrl = url.replace(/\/$/, '');
+  const accessToken = fromEnvironment('NODE_REGISTRY_ACCESS_TOKEN');
+  const personal_access_token = fromEnvironment('NODE_REGISTRY_TOKEN');
+  const registry = createRegistryClient({ baseUrl, accessToken, attempts: 1 });
   const version = `0.0.${Math.floor(Date.now() / 1000)}`;
-  const at = (path: string) => `${url.replace(/\/$/, '')}${path}`;
+  /** For what the client would not send. */
+  const send = (path: string, init: RequestInit = {}) =>
+    fetch(`${baseUrl}${path}`, { ...init, signal: AbortSignal.timeout(35_000) });
 
   await check('an empty bulk request gets 200', async () => {
-    expectEqual((await send('POST', at('/bulk/nodes/versions'), {}, { node_versions: [] })).status, 200);
+    expectEqual((await send('/bulk/nodes/versions', json('POST', { node_versions: [] }))).status, 200);
   });
   await check('an unknown route gets our own 404', async () => {
-    const { status, body } = await send('GET', at('/nowhere'));
-    expectEqual([status, body.error], [404, 'route_not_found']);
+    const answer = await send('/nowhere');
+    expectEqual([answer.status, parseObject(await answer.text())?.error], [404, 'route_not_found']);
   });
   await check('large headers get the gateway’s 431', async () => {
     const headers = { 'x-large': 'x'.repeat(11_000) };
-    expectEqual((await send('GET', at('/bulk/nodes/versions'), headers)).status, 431);
+    expectEqual((await send('/bulk/nodes/versions', { headers })).status, 431);
   });
   await check('a preflight request gets 204 with the allowed headers', async () => {
     const asked = {
+      origin: 'https://app.example.com',
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'idempotency-key',
     };
-    const { status, headers } = await send('OPTIONS', at('/bulk/nodes/versions'), {
-      origin: 'https://app.example.com',
-      ...asked,
-    });
-    expectEqual(
-      [status, /idempotency-key/i.test(headers.get('access-control-allow-headers') ?? '')],
-      [204, true],
-    );
+    const { status, headers } = await send('/bulk/nodes/versions', { method: 'OPTIONS', headers: asked });
+    const allowed = headers.get('access-control-allow-headers') ?? '';
+    expectEqual([status, /idempotency-key/i.test(allowed)], [204, true]);
   });
   await check('a request without a token gets 401 and says how to authenticate', async () => {
-    const { status, headers } = await send('PUT', at(`/publishers/${publisher}/nodes/${nodeId}`), {}, {});
+    const { status, headers } = await send(`/publishers/${publisher}/nodes/${nodeId}`, json('PUT', {}));
     const names = ['www-authenticate', 'x-amzn-remapped-www-authenticate'];
     expectEqual([status, names.some((name) => headers.has(name))], [401, true]);
   });
 
   let signedUrl = '';
   await check('a publish gets 201: its transaction is within the role’s conditions', async () => {
-    const { status, body } = await send(
-      'POST',
-      at(`/publishers/${publisher}/nodes/${nodeId}/versions`),
-      bearer,
-      {
-        node: { name: 'Verify stage' },
-        node_version: { version },
-        personal_access_token: personalAccessToken,
-      },
-    );
-    expectEqual([status, body.error], [201, undefined]);
-    signedUrl = body.signedUrl ?? '';
+    const body = { node: { name: 'Verify stage' }, node_version: { version }, personal_access_token };
+    ({ signedUrl } = await registry.versions.register(publisher, nodeId, body));
   });
   await check('ten uploads at once activate the version', async () => {
     const body = await archive(version);
     const put = { method: 'PUT', body, headers: { 'content-type': 'application/zip' } };
     const uploads = await Promise.all(Array.from({ length: 10 }, () => fetch(signedUrl, put)));
     expectEqual(new Set(uploads.map(({ status }) => status)), new Set([200]));
-    expectEqual((await published(at, version)).status, 'NodeVersionStatusActive');
+    await published(registry, version);
   });
   await check('a host node’s name arrives as it was sent', async () => {
-    const path = `/nodes/${nodeId}/versions/${version}/host-nodes/a%252Fb%2Bc%252F%252Fd`;
-    expectEqual((await send('PUT', at(path), bearer, {})).body.host_node_name, 'a/b+c//d');
+    const name = 'a/b+c//d';
+    expectEqual((await registry.hostNodes.update(nodeId, version, name, {})).host_node_name, name);
   });
   await check('a download has the headers of the distribution', async () => {
-    const { status, headers } = await fetch((await published(at, version)).downloadUrl, { method: 'HEAD' });
+    const { status, headers } = await fetch(await published(registry, version), { method: 'HEAD' });
     const names = ['x-content-type-options', 'content-security-policy'];
     expectEqual([status, ...names.map((name) => headers.has(name))], [200, true, true]);
   });
 
   if (paid === undefined) return;
   await check('the image provider starts a task', async () => {
-    const { status, body } = await send('POST', at('/proxy/image-provider/v1/ai/image-relight'), bearer, {
-      image: paid,
-    });
-    expectEqual([status, typeof body.data?.task_id], [200, 'string']);
+    expectEqual(typeof (await registry.images.relight({ image: paid })).data.task_id, 'string');
   });
   await check('the video provider starts a task', async () => {
-    const task = { model: 'vidq2-turbo', prompt: 'A paper boat', duration: 1, resolution: '540p' };
-    const { status, body } = await send('POST', at('/proxy/video-provider/text2video'), bearer, task);
-    expectEqual([status, typeof body.task_id], [200, 'string']);
+    const task = { model: 'vidq2-turbo', prompt: 'A paper boat', duration: 1, resolution: '540p' } as const;
+    expectEqual(typeof (await registry.videos.fromText(task)).task_id, 'string');
   });
 }
 
@@ -147,28 +113,15 @@ async function check(name: string, run: () => Promise<void>): Promise<void> {
   }
 }
 
-async function send(
-  method: string,
-  url: string,
-  headers: Record<string, string> = {},
-  body?: object,
-): Promise<Reply> {
-  const json = body && {
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json', ...headers },
-  };
-  const response = await fetch(url, { method, headers, ...json, signal: AbortSignal.timeout(35_000) });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: parseObject(text) ?? {} };
+function json(method: string, body: object): RequestInit {
+  return { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }
 
-/** The version once it is active, or as it is after a minute. */
-async function published(at: (path: string) => string, version: string): Promise<Version> {
-  const pairs = { node_versions: [{ node_id: nodeId, version }] };
+/** The download address of a version, once it is active. */
+async function published({ versions }: RegistryClient, version: string): Promise<string> {
   for (let second = 0; second < 60; second += 1) {
-    const { body } = await send('POST', at('/bulk/nodes/versions'), {}, pairs);
-    const found = body.node_versions?.[0]?.node_version;
-    if (found?.status === 'NodeVersionStatusActive') return found;
+    const [found] = await versions.bulk([{ node_id: nodeId, version }]);
+    if (found?.node_version?.downloadUrl !== undefined) return found.node_version.downloadUrl;
     await pause(1000);
   }
   throw new Error(`${nodeId} ${version} did not become active in a minute`);

@@ -1,12 +1,12 @@
 import { at, element } from '../../../packages/site/pages/elements.ts';
 import { showArmed, startSwitches } from './break-it.ts';
 import { startCallForm } from './call-form.ts';
-import { type Operation, readOperations } from './operations.ts';
+import { readOperations } from './operations.ts';
 import { showRequests } from './requests.ts';
 import { onChange, refresh, type Stack, stack } from './stack.ts';
 import { startStory } from './story.ts';
 import { showTasks } from './tasks.ts';
-import { showCallers, startLimits } from './usage.ts';
+import { showCallers } from './usage.ts';
 
 const everyMs = 2000;
 
@@ -72,6 +72,5 @@ const [operations] = await Promise.all([readOperations(), refresh()]);
 offerUsers();
 startStory(operations);
 startCallForm(operations);
-startLimits(operations.find(({ id }) => id === 'relightImage') as Operation);
 document.querySelector('main')?.removeAttribute('aria-busy');
 setTimeout(watch, everyMs);

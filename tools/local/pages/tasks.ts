@@ -1,7 +1,7 @@
 import { at, element, facts, pill } from '../../../packages/site/pages/elements.ts';
 import { show, timeElement } from './lists.ts';
 import type { Received } from '../inbox.ts';
-import type { ShownNotification } from '../stored-notifications.ts';
+import type { ShownNotification } from '../stored-records.ts';
 import type { SimulatedTask, Stack } from './stack.ts';
 
 const shownTasks = 8;

@@ -1,9 +1,9 @@
 import type { DynamoDBRecord, S3Event, S3EventRecord, SQSRecord } from 'aws-lambda';
 import { maxMessages } from '../../lib/aws/queue.ts';
-import { eventOf } from '../local/consume-queue.ts';
-import type { Attributes } from '../local/dynamodb-actions.ts';
-import { streamRecord } from '../local/follow-table.ts';
-import type { Sqs } from '../local/sqs.ts';
+import { eventOf } from '../../tools/local/consume-queue.ts';
+import type { Attributes } from '../../tools/local/dynamodb-protocol.ts';
+import { streamRecord } from '../../tools/local/follow-table.ts';
+import type { Sqs } from '../../tools/local/sqs.ts';
 
 /** What calls functions without a request, each with its function. */
 export const sources = {

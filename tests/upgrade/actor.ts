@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { SQSBatchResponse } from 'aws-lambda';
-import { issueCiToken, issueToken } from '../local/issuer.ts';
+import { issueCiToken, issueToken } from '../../tools/local/issuer.ts';
 import { type EventRecord, type Source, sources } from './events.ts';
-import type { FunctionProcess } from '../processes/function-process.ts';
+import type { FunctionProcess } from '../support/function-process.ts';
 import type { Stage } from './stage.ts';
 
 export interface Request {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createPublicIndex } from '../../packages/registry-client/public-index.ts';
-import { demo } from '../local/demo.ts';
+import { demo } from '../../tools/local/demo.ts';
 import { type Actor, hold } from './actor.ts';
 import type { State } from './journeys.ts';
 

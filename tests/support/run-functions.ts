@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import http from 'node:http';
 import { inspect } from 'node:util';
 import { pathToFileURL } from 'node:url';
-import { moveClock, runLater } from './clock.ts';
+import { moveClock, runLater } from './moved-clock.ts';
 import type { Invocation, Reply } from './function-process.ts';
 
 const [clockOffset] = process.argv.slice(2);

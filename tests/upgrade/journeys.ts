@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { demo } from '../local/demo.ts';
-import { demoArchive } from '../local/demo-archive.ts';
+import { demo } from '../../tools/local/demo.ts';
+import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { type Actor, type Answer, hold } from './actor.ts';
 
 /** What a journey remembers. It is kept with a recorded table, so that another release can go on. */

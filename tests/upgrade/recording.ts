@@ -11,10 +11,10 @@ import {
 import type { S3Event } from 'aws-lambda';
 import { bundle } from '../../infra/bundle/build.ts';
 import type { Template } from '../../infra/plugins/framework.ts';
-import { localClient } from '../local/dynamodb.ts';
-import type { SigningKey } from '../local/issuer.ts';
-import { encodeEventKey } from '../local/s3-event-key.ts';
-import { type FunctionProcess, startFunctions } from '../processes/function-process.ts';
+import { localClient } from '../../tools/local/dynamodb.ts';
+import type { SigningKey } from '../../tools/local/issuer.ts';
+import { encodeEventKey } from '../../tools/local/s3-event-key.ts';
+import { type FunctionProcess, startFunctions } from '../support/function-process.ts';
 import type { State } from './journeys.ts';
 import type { Stage } from './stage.ts';
 

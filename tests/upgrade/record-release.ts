@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
-import { packageStage, templateIn } from '../../infra/plugins/packages.ts';
+import { flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { release } from '../../packages/admin/upgrade/release.ts';
 import { Actor } from './actor.ts';
@@ -41,7 +41,7 @@ async function recordRelease(): Promise<void> {
 }
 
 async function templateOf(folder: string, set: 'direct' | 'full'): Promise<Recording['templates']['full']> {
-  await packageStage('.', join(folder, set), parameterSets[set]);
+  await packageWith('.', join(folder, set), flagsOf(parameterSets[set]));
   return JSON.parse(await readFile(templateIn(join(folder, set)), 'utf8'));
 }
 

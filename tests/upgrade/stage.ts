@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { verifyNotification } from '../../packages/registry-client/notification.ts';
-import { startStrictDynamoDb } from '../local/dynamodb-conflicts.ts';
-import { createSigningKey, type SigningKey, startIssuer } from '../local/issuer.ts';
-import { ciIssuerName } from '../local/addresses.ts';
-import { startParts } from '../local/parts.ts';
-import { type Serve, startHttpServer } from '../processes/http-server.ts';
-import type { Simulators } from '../simulators/start-simulators.ts';
+import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
+import { createSigningKey, type SigningKey, startIssuer } from '../../tools/local/issuer.ts';
+import { ciIssuerName } from '../../tools/local/addresses.ts';
+import { startParts } from '../../tools/local/parts.ts';
+import { type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
+import type { Simulators } from '../../tools/simulators/start-simulators.ts';
 import { Events } from './events.ts';
 
 /** What several releases serve together: the stores, the issuer, the providers and a receiver of notifications. */

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { crc32 } from 'node:zlib';
+
 export type Attributes = Record<string, unknown>;
 
 /** The change that a request makes to one item, with its key among the attributes. */
@@ -41,4 +45,17 @@ function toAction({ TableName, Item, Key }: Target): Action {
   if (typeof TableName !== 'string' || typeof attributes !== 'object' || attributes === null)
     throw new TypeError('This is not an action on one item.');
   return { table: TableName, attributes };
+}
+
+/** As DynamoDB sends its errors: the type is in the body only, and clients verify a checksum if one is sent. */
+export function fail(response: ServerResponse, kind: string, content: object): void {
+  const error = { __type: `com.amazonaws.dynamodb.v20120810#${kind}`, ...content };
+  const body = Buffer.from(JSON.stringify(error));
+  response.writeHead(400, {
+    'content-type': 'application/x-amz-json-1.0',
+    'content-length': body.length,
+    'x-amz-crc32': String(crc32(body)),
+    'x-amzn-requestid': randomUUID(),
+  });
+  response.end(body);
 }
