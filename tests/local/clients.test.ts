@@ -370,9 +370,7 @@ describe('docs/notifications.md, run as printed', () => {
       .replace('the access token of your user', stack.token('OWNER'));
     const { page, problems } = await openOrigin(html);
     await page.getByRole('button').click();
-    await page.waitForFunction('document.querySelector("video").videoWidth === 160', undefined, {
-      timeout: 20_000,
-    });
+    await page.waitForFunction('document.querySelector("video").videoWidth === 160');
 
     expect(await page.locator('p').textContent()).toBe('success');
     expect(problems).toEqual([]);

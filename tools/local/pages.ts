@@ -37,7 +37,8 @@ const types = {
   json: 'application/json',
   zip: 'application/zip',
 };
-const timeoutMs = 500;
+/** For parts that hang. One that is down is noticed at once, and all may be slow on a busy machine. */
+const timeoutMs = 10_000;
 const homePage = 'home/index.html';
 const homeLinks = {
   Registry: `/${sitePage}`,

@@ -33,7 +33,7 @@ export async function seed(): Promise<boolean> {
   await putPersonalAccessToken({ publisherId, hash: tokenHash, label: 'demo', expiresAt });
 
   const caller = { userId: owner, isAdmin: false };
-  const context = { deadline: Date.now() + 10_000 };
+  const context = { deadline: Date.now() + 60_000 };
   const node = { name: 'Demo Node', description: 'A node to try the service with.', tags: ['demo'] };
   for (const label of [version, '1.1.0']) {
     const input = { version: label, changelog: `Changes of ${label}`, dependencies: ['numpy>=2'] };
