@@ -17,7 +17,7 @@ import { until } from '../../../tests/support/until.ts';
 import { uploadShowing } from '../upload.ts';
 
 /** Less than the command allows, so that the registry rejects a large archive. */
-process.env.MAX_ARCHIVE_BYTES = '5000000';
+process.env.MAX_ARCHIVE_BYTES = '3200000';
 
 const listeners = process.listeners('SIGINT');
 let registry: Awaited<ReturnType<typeof startRegistry>>;
@@ -202,11 +202,11 @@ describe('a failed run', () => {
   });
 
   test('continues after its archive was rejected and corrected', async () => {
-    await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(5_500_000) });
+    await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(3_300_000) });
     const first = await publishFolder();
     await write({ 'noise.bin': 'none' });
 
-    expect(first).toMatchObject({ code: 4, stderr: expect.stringContaining('5000000 are allowed') });
+    expect(first).toMatchObject({ code: 4, stderr: expect.stringContaining('3200000 are allowed') });
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 });

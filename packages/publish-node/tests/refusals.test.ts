@@ -174,7 +174,8 @@ describe('publish-node and version labels', () => {
 
   test('sends nothing for an invalid label', async () => {
     await writeFiles(folder, { 'node.py': '' });
-    const args = ['publish', folder, '--publisher', 'demo', '--node', 'x', '--token', token];
+    const named = ['--publisher', 'demo', '--node', 'x', '--token', token, '--access-token', 'x'];
+    const args = ['publish', folder, ...named];
     const endings = await Promise.all(
       ['1.0.0rc1', 'nightly'].map((version) => publishNode([...args, '--version', version])),
     );
