@@ -417,6 +417,12 @@ describe('the schedule', () => {
     ]);
   });
 
+  test('says how many shards it left unread for want of time', async () => {
+    await handOver(4000);
+
+    expect(lines('hand_over')).toMatchObject([{ due: 0, unread_shards: 64 }]);
+  });
+
   test('queues a notification once when two runs meet', async () => {
     const written = await writeNotification(receiver.url);
     await runQueue(async () => undefined);

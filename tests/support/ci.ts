@@ -25,13 +25,18 @@ export const gitLab = { issuer: 'https://gitlab.com', key: createKey('gitlab-1')
 /** The issuers. They can be down, and the requests for their key sets are counted. */
 export const keySets = { areDown: false, requests: 0, userAgent: '' };
 
+export function keySetOf({ publicKey, kid }: Key): string {
+  return JSON.stringify({
+    keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' }],
+  });
+}
+
 const serve: Serve = ({ url, headers }, response) => {
   const { key } = url === '/github' ? gitHub : gitLab;
-  const keys = [{ ...key.publicKey.export({ format: 'jwk' }), kid: key.kid, use: 'sig', alg: 'RS256' }];
   keySets.requests += 1;
   keySets.userAgent = headers['user-agent'] ?? '';
   response.statusCode = keySets.areDown ? 500 : 200;
-  response.end(JSON.stringify({ keys }));
+  response.end(keySetOf(key));
 };
 
 /** For a test file's top level. */

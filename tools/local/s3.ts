@@ -157,7 +157,8 @@ class S3 {
 
   #copy(request: IncomingMessage, target: Target): Answer {
     const [path = '', query = ''] = String(request.headers['x-amz-copy-source']).split('?');
-    const source = targetOf(path.startsWith('/') ? path : `/${path}`, new URLSearchParams(query));
+    // A plus is read as a blank here, as S3 does.
+    const source = targetOf(`/${path.replace(/^\//, '').replaceAll('+', '%20')}`, new URLSearchParams(query));
     const version = this.#find(source);
     const wanted = request.headers['x-amz-copy-source-if-match'];
     if (wanted !== undefined && wanted !== version.etag) throw preconditionFailed();

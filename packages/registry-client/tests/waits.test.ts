@@ -90,6 +90,17 @@ describe('a call', () => {
     },
   );
 
+  test('ends at once when it is aborted right before it waits', async () => {
+    answers = () => 'lost';
+    const stop = new AbortController();
+    const client = clientWith({ onRetry: () => stop.abort(new Error('enough')) });
+
+    expect(await endOf(client.versions.bulk([pair], { signal: stop.signal }))).toMatchObject({
+      error: { message: 'enough' },
+      at: 0,
+    });
+  });
+
   test('waits five seconds at most', async () => {
     answers = () => 'lost';
     await endOf(clientWith({ attempts: 8 }).versions.bulk([pair]));
@@ -169,6 +180,17 @@ describe('publish', () => {
       body: expect.any(Blob),
       signal: expect.any(AbortSignal),
     });
+  });
+
+  test('looks for two minutes after the end of an upload, however long that took', async () => {
+    answers = (place) => {
+      if (place === 0) return registered();
+      if (place === 1) jest.setSystemTime(Date.now() + 600_000);
+      return place === 1 ? new Response() : pending();
+    };
+
+    expect(await endOf(clientWith().publish(input))).toMatchObject({ error: { code: 'still_checking' } });
+    expect(sent.length).toBeGreaterThan(60);
   });
 
   test('sends an upload four times, and leaves no answer of it open', async () => {

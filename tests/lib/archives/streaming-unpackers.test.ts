@@ -138,6 +138,11 @@ describe('an archive that unpacks to other files when it is read as a stream', (
       zip([{ ...described(file), local: { crc32: 0, packedBytes: 0, bytes: 1 } }]),
       'unpacks to a different size',
     ],
+    [
+      'no sizes before the data and none announced after it',
+      zip([{ ...file, local: { crc32: 0, packedBytes: 0, bytes: 0 } }]),
+      'unpacks to a different size',
+    ],
     ['stored data whose end is a guess', zip([storedWithHiddenFile()]), 'so its end can only be guessed'],
     [
       'stored data with its size before and after it',

@@ -8,11 +8,13 @@ import {
   gitHubToken,
   gitLab,
   gitLabClaims,
+  keySetOf,
   keySets,
   sign,
   useCiIssuers,
 } from '../../support/ci.ts';
 import { stopDate } from '../../support/clock.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 
 /** What a token proves and which tokens publish nothing is tested through the front door, in tests/functions. */
 
@@ -151,5 +153,22 @@ describe('verifyCiToken', () => {
     await expect(verifyCiToken(sign(gitLabClaims(own), gitLab.key))).rejects.toMatchObject({
       reason: 'ci_token_foreign_workflow',
     });
+  });
+
+  test('finds the key set of an issuer whose name ends with a slash', async () => {
+    const paths: unknown[] = [];
+    const server = await startHttpServer(({ url }, response) => {
+      paths.push(url);
+      response.end(keySetOf(gitLab.key));
+    });
+    configure({ ...process.env, CI_ISSUERS: `gitlab ${server.url}/` });
+    const file = `${new URL(server.url).host}/group/nodes//ci/release.yml@refs/heads/main`;
+    const own = { iss: `${server.url}/`, project_path: 'group/nodes', ci_config_ref_uri: file };
+
+    expect(await verifyCiToken(sign(gitLabClaims(own), gitLab.key))).toMatchObject({
+      workflow: 'ci/release.yml',
+    });
+    expect(paths).toEqual(['/oauth/discovery/keys']);
+    await server.stop();
   });
 });

@@ -10,6 +10,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { stopDate } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
+import { storedItem } from '../../support/registry.ts';
 import '../../support/patience.ts';
 
 const done: Answer = {
@@ -100,6 +101,15 @@ describe('an idempotency claim', () => {
       { pk, sk: `PART#${name}#1`, bytes, ...kept },
       { ...claim, state: 'answered', bytes, parts: 2, task_id: 'task-1', credits: 20 },
     ]);
+  });
+
+  test('replays a response of many parts', async () => {
+    const body = JSON.stringify({ payload: noise(200_000) });
+    await attempt({ key: 'many-parts', work: async () => ({ ...done, body }) });
+    const stored = await storedItem(`IDEMPOTENCY#${hash('sha256', 'user:olga\nmany-parts')}`, 'ANSWER');
+
+    expect(stored?.parts).toBeGreaterThan(3);
+    expect((await attempt({ key: 'many-parts' })).body).toBe(body);
   });
 
   test('never replays a response that lost a part', async () => {

@@ -307,7 +307,8 @@ describe('the sweep of spending', () => {
     expect(openOf(await accountOf(user))).toEqual({});
   });
 
-  test('lists the caller of a day whose request could not, and was paid for all the same', async () => {
+  test('lists the caller of a day whose request could not, and was paid for all the same, on the next day', async () => {
+    stopDate(new Date().setUTCHours(23, 59, 30));
     const user = `unlisted-${randomUUID()}`;
     const stop = intercept(dynamodb, ({ input, send }) => {
       if (String(Object(input).Item?.sk?.S).startsWith('CALLER#')) throw new Error('not listed');
@@ -317,7 +318,8 @@ describe('the sweep of spending', () => {
     stop();
     expect(status).toBe(200);
     expect(loggedLines.join()).toContain('"step":"list the caller of the day"');
-    await sweepAfter(6);
+    stopDate(Date.now() + 6 * minuteMs);
+    await sweepAfter(0);
 
     await expectListed(user);
   });
