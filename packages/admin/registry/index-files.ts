@@ -44,7 +44,7 @@ interface Options {
 }
 
 export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }: Options): Promise<Rebuilt> {
-  const nodeIds = (await listAllNodes()).sort();
+  const listed = await listAllNodes();
   const written: string[] = [];
   const expected = new Set([configPath]);
   const write = async (path: string, refresh: Promise<'written' | 'unchanged'>) => {
@@ -52,11 +52,13 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     expected.add(path);
   };
   // From now on the function writes into the catalog of both sizes.
-  const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, nodeIds.length / linesPerPiece)));
+  const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, listed.length / linesPerPiece)));
   const { catalog_pieces } = await updateConfig(newContext(), (config) =>
     wanted > config.catalog_pieces ? { ...config, next_pieces: wanted } : config,
   );
   const pieces = Math.max(wanted, catalog_pieces);
+  // A node that was published until then is in the old size only, and may not be listed yet.
+  const nodeIds = (wanted > catalog_pieces ? await listAllNodes() : listed).sort();
   // Readers whose config is a minute old still look there; the next rebuild removes them.
   for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));
 

@@ -12,11 +12,11 @@ import {
 import { rebuildIndex } from '../registry/index-files.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { readIndexFile } from '../../../tests/support/bucket-objects.ts';
-import { intercept } from '../../../tests/support/intercept.ts';
+import { beforeNext, intercept } from '../../../tests/support/intercept.ts';
 import { putObject } from '../../../tests/support/uploads.ts';
 import { zip } from '../../../tests/support/zip.ts';
 import { writeIndex } from '../../../lib/index/stream-events.ts';
-import { nodeVersionKey } from '../../../lib/store/keys.ts';
+import { nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { streamEventOf } from '../../../tests/support/table-stream.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { addNode, addPublisher, addVersion, setFields } from '../../../tests/support/registry.ts';
@@ -112,6 +112,12 @@ describe('index rebuild', () => {
   test('announces more pieces, fills them, and only then sends readers there', async () => {
     const configs: object[] = [];
     const order: string[] = [];
+    beforeNext(s3(), /^PutObjectCommand$/, async () => {
+      await addNode('acme', 'meanwhile', { latest_version: published });
+      await addVersion('acme', 'meanwhile', '1.0.0', published);
+      await writeIndex(streamEventOf(nodeKey('meanwhile')), invocation);
+      order.length = 0;
+    });
     intercept(s3(), async ({ command, input, send }) => {
       if (command === 'ListObjectsV2Command') return longAgo(await send());
       if (command === 'PutObjectCommand') {
@@ -131,8 +137,13 @@ describe('index rebuild', () => {
       expect.objectContaining({ catalog_pieces: 16, next_pieces: 32 }),
       { revision: 3, version: 1, catalog_pieces: 32, updated_at: expect.any(String) },
     ]);
-    expect(order).toEqual(['config.json', ...Array.from({ length: 32 }, () => 'catalog/32'), 'config.json']);
-    expect((await read(catalogPath(32, pieceOf('first', 32)))).nodes).toMatchObject([{ id: 'first' }]);
+    expect(order.filter((path) => !path.startsWith('nodes/'))).toEqual([
+      'config.json',
+      ...Array.from({ length: 32 }, () => 'catalog/32'),
+      'config.json',
+    ]);
+    for (const id of ['first', 'meanwhile'])
+      expect((await read(catalogPath(32, pieceOf(id, 32)))).nodes).toMatchObject([{ id }]);
     // A reader who has read the config before still finds its pieces.
     expect(removed).toEqual([]);
     expect((await read(catalogPath(16, pieceOf('first', 16)))).nodes).toMatchObject([{ id: 'first' }]);

@@ -293,7 +293,9 @@ inBrowser(`shows the site in a browser${note}`, () => {
       };
       await open('#/');
       await status('44 nodes');
+      const steps = await page.evaluate('history.length');
       await page.getByLabel('Search').pressSequentially('video twice');
+      expect(await page.evaluate('history.length')).toBe(steps);
       await status('1 node');
 
       expect(asked).toHaveLength(17);
