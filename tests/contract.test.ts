@@ -1218,7 +1218,7 @@ function responses(proxy: ProxyName, request: object, echoes: Record<string, unk
     });
   });
 
-  // Prices in other forms, and what is no price: tests/lib/providers/reply-fields.test.ts.
+  // Other forms of prices, and values that are not prices: tests/lib/providers/reply-fields.test.ts.
   test('holds "credits (integer int32, required)": a part of a credit is a whole one', async () => {
     expect((await answerTo({ credits: '12.5' })).credits).toBe(13);
   });

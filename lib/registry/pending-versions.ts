@@ -112,7 +112,7 @@ async function moveLatest(
   version: NodeVersionRecord,
   node: NodeRecord | undefined,
 ): Promise<boolean> {
-  // A withdrawn one shows it once it is restored. Lifting a ban decides anew.
+  // A withdrawn node shows it when it is restored. When a ban is lifted, the latest version is chosen again.
   if (!node || node.status === 'NodeStatusBanned') return true;
   const latest = node.latest_version;
   if (latestOf(latest ? [latest, version] : [version]) !== version) return true;

@@ -46,7 +46,7 @@ export class SilentServer {
 
   /**
    * The error of work that waits for this server, and its duration by a clock that leaps after each request. Otherwise
-   * the clock is no faster than the real one: the system may take its time to connect.
+   * the clock is no faster than the real one, because the system needs real time to connect.
    */
   async outwait(
     work: () => Promise<unknown>,

@@ -25,7 +25,7 @@ function timeALoop(): number {
   return Math.min(loop(), loop(), loop());
 }
 
-/** All but those of which a thread is given all steps. */
+/** The hungry packs run elsewhere, each with all steps of a thread. */
 function extractAll(): Record<string, HostileResult> {
   const loopMs = timeALoop();
   const results = hostilePacks.flatMap(([name, files]) => {

@@ -108,7 +108,7 @@ describe('the encoding of a text file', () => {
       '# vim: set fileencoding=cp1252 :\n"€"',
     ],
     [
-      'a declaration after code is none',
+      'a declaration after code does not count',
       'a.py',
       'x = 1\n# coding: latin-1\n"\xc3\xa9"',
       'x = 1\n# coding: latin-1\n"é"',

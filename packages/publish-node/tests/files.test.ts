@@ -238,7 +238,7 @@ describe('the publisher of a pack', () => {
   });
 
   test.each(['hidden.txt', 'sub'])(
-    'gets an error for a link to %s, of which nothing is published',
+    'gets an error for a link to %s, which is not published',
     async (target) => {
       await writeFiles(folder, { '.gitignore': 'hidden.txt\n', 'hidden.txt': 'secret', 'sub/a.py': '' });
       await symlink(target, join(folder, 'link'));

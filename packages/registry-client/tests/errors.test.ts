@@ -156,6 +156,7 @@ describe('the function that gives an access token', () => {
 describe('an error of the client', () => {
   test('names the wrong fields in its message', async () => {
     const error = await errorOf(clientWith({}).nodes.update('demo', 'any', {}, { ifMatch: 'a\nb' }));
+    // As a caller without types may send it.
     const service: RegistryError = await errorOf(clientWith({}).versions.bulk([1 as unknown as typeof pair]));
 
     expect(error.message).toBe(
