@@ -65,15 +65,17 @@ function concern<V extends Variables>(variables: () => V): Concern<V> {
 
 /** An empty variable is as good as none. A missing or malformed one is an error that names it. */
 function read<V extends Variables>(variables: V): ValuesOf<V> {
-  const entries = Object.entries(variables);
-  const schema = z.object(Object.fromEntries(entries.map(([name, variable]) => [name, variable.schema])));
-  const values = entries.flatMap(([name]) => (source[name] ? [[name, source[name]]] : []));
-  const set = Object.fromEntries(values);
-  // Each is read once, so a parser compiled for it would cost more than it saves.
-  const { data, error } = schema.safeParse(set, { jitless: true });
-  if (data !== undefined) return data as ValuesOf<V>;
-  const issues = error.issues.map((issue) => `${issue.path.join('.')}: ${issueSentence(issue, set)}`);
-  throw new Error(`The environment is not valid. ${issues.join('; ')}`);
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, { schema }] of Object.entries(variables)) {
+    const text = source[name] || undefined;
+    // Each is read once, so a parser compiled for it would cost more than it saves.
+    const { data, error } = z.safeParse(schema, text, { jitless: true });
+    values[name] = data;
+    problems.push(...(error?.issues ?? []).map((issue) => `${name}: ${issueSentence(issue, text)}`));
+  }
+  if (problems.length === 0) return values as ValuesOf<V>;
+  throw new Error(`The environment is not valid. ${problems.join('; ')}`);
 }
 
 function variable<Schema extends z.ZodMiniType>(
@@ -358,10 +360,10 @@ function limit() {
 }
 
 export function wholeNumber(minimum: number, maximum: number) {
-  const sentence = `be a whole number from ${minimum} to ${maximum}`;
-  const isWithin = (value: number) => value >= minimum && value <= maximum;
-  const number = z.pipe(z.transform(Number), z.number().check(z.refine(isWithin, `must ${sentence}`)));
-  return z.pipe(text(/^\d{1,15}$/, sentence), number);
+  const isWithin = (value: string) =>
+    /^\d{1,15}$/.test(value) && Number(value) >= minimum && Number(value) <= maximum;
+  const rule = `must be a whole number from ${minimum} to ${maximum}`;
+  return z.pipe(z.string().check(z.refine(isWithin, rule)), z.transform(Number));
 }
 
 function claimText() {
