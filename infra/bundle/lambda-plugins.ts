@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import type { Plugin } from 'esbuild';
 
@@ -76,26 +75,17 @@ const environmentOnly: Plugin = {
   },
 };
 
-/**
- * Every `import()` splits a bundle into more files, and each file takes half a millisecond to load. The SDK imports
- * builtins this way, and code for browsers and event streams, so none of it needs a file.
- */
-const fewFiles: Plugin = {
-  name: 'few-files',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(?:bowser|@smithy\/core\/event-streams)$/ }, ({ kind, path }) =>
+/** The SDK imports its event streams on demand. They are 20 KB, and no function has one. */
+const neverNeeded: Plugin = {
+  name: 'never-needed',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@smithy\/core\/event-streams$/ }, ({ kind, path }) =>
       kind === 'dynamic-import' ? { path, external: true } : undefined,
     );
-    onLoad({ filter: /[\\/]node_modules[\\/]@(?:aws|aws-sdk|smithy)[\\/].*\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8')).replace(
-        /\bimport\((['"]node:\w+['"])\)/g,
-        'process.getBuiltinModule($1)',
-      ),
-    }));
   },
 };
 
-export const lambdaPlugins = [environmentOnly, fewFiles, builtins];
+export const lambdaPlugins = [environmentOnly, neverNeeded, builtins];
 
 /** The SDK looks for these when it loads or sends. No function uses them, and looking at them loads much of Node. */
 export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined', crypto: 'undefined' };

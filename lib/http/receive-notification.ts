@@ -5,6 +5,7 @@ import { type Context, contextOf } from '../context.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
+import { receive } from '../notifications/receive.ts';
 import type { Answer } from '../paid/run-request.ts';
 import { errorAnswer, jsonAnswer, logRequest } from './answer.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
@@ -14,7 +15,6 @@ const relay = config.atStart(
     if (config.notifications().NOTIFICATIONS !== 'relay') return undefined;
     const environment = config.notificationSignatures();
     return {
-      receiving: import('../notifications/receive.ts'),
       isSigned: {
         image: signatureCheck(environment.IMAGE_NOTIFICATION_KEY, environment.IMAGE_NOTIFICATION_KEY_HEADER),
         video: signatureCheck(environment.VIDEO_NOTIFICATION_KEY, environment.VIDEO_NOTIFICATION_KEY_HEADER),
@@ -47,7 +47,6 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const headers = event.headers ?? {};
   if (!(await relaying.isSigned[provider](context, headers, bytes))) throw rejection('signature');
 
-  const { receive } = await relaying.receiving;
   const contentType = headers['content-type'] ?? '';
   const receipt = await receive(context, {
     provider,

@@ -1,4 +1,4 @@
-import type { CallerImage } from '../bucket/caller-images.ts';
+import { type CallerImage, hasImage, imageUploadUrl, imageUrl } from '../bucket/caller-images.ts';
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
@@ -27,8 +27,6 @@ export async function withUploads<Body>(context: Context, caller: string, body: 
     .filter(({ image }) => image === undefined)
     .map(({ path }) => ({ path, message: rule }));
   if (invalid.length > 0) throw new ApiError('invalid_request', { details: invalid, payment: 'refused' });
-  // Few requests name an upload, and the others need no signer.
-  const { hasImage, imageUploadUrl, imageUrl } = await import('../bucket/caller-images.ts');
   const owner = callerHash(caller);
   const images = new Map(found.flatMap(({ text, image }) => (image ? [[text, image] as const] : [])));
   const addresses = new Map<string, string>();

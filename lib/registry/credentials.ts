@@ -1,5 +1,6 @@
 import type { CiJob } from '../auth/ci-claims.ts';
 import { requireTokenHash } from '../auth/personal-access-tokens.ts';
+import { verifyCiToken } from '../auth/trusted-publishers.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import type { Item } from '../store/items.ts';
@@ -11,13 +12,9 @@ import { pinIds, provenanceOf, requireTrust, usedTokenKey, useToken } from './tr
 /** The credential of a publish: the SHA-256 of a personal access token, or a job of a CI. */
 export type Proof = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
 
-/**
- * The CI job that publishes, if the token is an ID token: it has two dots, and a personal access token has none. Its
- * verifier is loaded on demand, because most cold starts get a personal access token.
- */
+/** The CI job that publishes, if the token is an ID token: it has two dots, and a personal access token has none. */
 export async function ciJobOf(token: string): Promise<CiJob | undefined> {
   if (token.split('.', 4).length !== 3) return undefined;
-  const { verifyCiToken } = await import('../auth/trusted-publishers.ts');
   return verifyCiToken(token);
 }
 

@@ -71,7 +71,7 @@ export async function writeRecording(recording: Recording): Promise<number> {
 
 /** The bundles of this tree: what the last build left in dist, and the administration. */
 export async function bundlesOfTree(): Promise<Record<string, string>> {
-  const { outputs } = await bundle('packages/admin/command-line.ts', 'admin');
+  const outputs = await bundle('packages/admin/command-line.ts', 'admin');
   const bundles: Record<string, string> = {};
   for (const { path, contents } of outputs)
     if (!path.endsWith('.map'))

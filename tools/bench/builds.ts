@@ -35,7 +35,7 @@ export async function buildEndpoints(folder: string): Promise<{ ours: string; by
 
 async function buildOurs(entry: string, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const { outputs } = await bundle(entry, folder);
+  const outputs = await bundle(entry, folder);
   await Promise.all(outputs.map(({ path, contents }) => writeFile(path, contents)));
   return join(folder, 'index.js');
 }
