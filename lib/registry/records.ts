@@ -140,6 +140,8 @@ export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_ver
   status: NodeStatus;
   created_at: string;
   latest_version?: ShownVersion;
+  /** A withdrawn node is withdrawn again when its ban is lifted. */
+  before_ban?: Pick<NodeRecord, 'status' | 'status_detail'>;
   /** Who updated it last, and when. The history has the fields; a publish is in neither. */
   edited_by?: string;
   edited_at?: string;

@@ -126,6 +126,8 @@ function withoutBan(current: NodeVersionRecord, subject: BanSubject): Changes<No
     status_reason: null,
     status_reason_code: null,
     ...current.before_ban,
+    // Sweeps look back for some hours, and a ban may last longer.
+    ...(current.before_ban?.pending_since && { pending_since: new Date().toISOString() }),
     bans: null,
     before_ban: null,
   };

@@ -1,4 +1,3 @@
-import { updating } from '../../../lib/store/write.ts';
 import {
   hostNodeRecord,
   type NodeRecord,
@@ -8,36 +7,39 @@ import {
 import { HostNode } from '../../../lib/schemas/host-node.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
+import { type Changes, onRevision } from '../../../lib/store/items.ts';
 import { get } from '../../../lib/store/read.ts';
+import { updating } from '../../../lib/store/write.ts';
 import { administerChange, listItems, newContext } from './administration.ts';
 import { banVersionsOfNode, unbanVersionsOfNode } from './node-versions.ts';
 import { noSuchVersion, readNode, readPublisher } from './records.ts';
-import { Rejection } from './rejection.ts';
 
 export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
   const node = await readNode(newContext(), nodeId);
   return { node, publisher: await readPublisher(newContext(), node.publisher_id) };
 }
 
+const banned = 'NodeStatusBanned';
+const ban = (reason: string) => ({ status: banned, status_detail: reason }) as const;
+
 /**
  * Stops updates of a node, its host nodes and new versions, and the downloads of those that it has. Returns whether this
  * changed something.
  */
 export async function banNode(nodeId: string, reason: string): Promise<boolean> {
-  const changed = await changeNodeStatus(
-    nodeId,
-    { action: 'node ban', detail: reason },
-    ({ status, status_detail }) =>
-      status === 'NodeStatusBanned' && status_detail === reason
-        ? undefined
-        : { status: 'NodeStatusBanned', status_detail: reason },
-  );
+  const change = { action: 'node ban', detail: reason };
+  const changed = await changeNodeStatus(nodeId, change, ({ status, status_detail }) => {
+    if (status !== banned) return { ...ban(reason), before_ban: { status, status_detail } };
+    return status_detail === reason ? undefined : ban(reason);
+  });
   return (await banVersionsOfNode(nodeId, 'node', reason)) > 0 || changed;
 }
 
 export async function unbanNode(nodeId: string): Promise<boolean> {
-  const changed = await changeNodeStatus(nodeId, { action: 'node unban' }, ({ status }) =>
-    status === 'NodeStatusBanned' ? { status: 'NodeStatusActive', status_detail: null } : undefined,
+  const changed = await changeNodeStatus(nodeId, { action: 'node unban' }, ({ status, before_ban }) =>
+    status === banned
+      ? { status: 'NodeStatusActive', status_detail: null, ...before_ban, before_ban: null }
+      : undefined,
   );
   return (await unbanVersionsOfNode(nodeId, 'node')) > 0 || changed;
 }
@@ -51,24 +53,18 @@ export async function listHostNodes(nodeId: string, version: string): Promise<Ho
   return items.map((item) => shownFields<HostNode>(hostNodeRecord(item), HostNode));
 }
 
-interface StatusChange {
-  status: NodeRecord['status'];
-  status_detail: string | null;
-}
-
 async function changeNodeStatus(
   nodeId: string,
   change: { action: string; detail?: string },
-  decide: (node: NodeRecord) => StatusChange | undefined,
+  decide: (node: NodeRecord) => Changes<NodeRecord> | undefined,
 ): Promise<boolean> {
   const { changed } = await administerChange(async (context) => {
     const node = await readNode(context, nodeId);
-    if (node.status === 'NodeStatusDeleted') throw new Rejection(`The node "${node.id}" is deleted.`);
     const changes = decide(node);
     if (!changes) return { done: node };
     return {
       change: { of: nodeKey(nodeId), subject: node.id, ...change },
-      writes: [updating<NodeRecord>(node, changes, [['revision', '=', node.revision]])],
+      writes: [updating<NodeRecord>(node, changes, onRevision(node))],
       result: node,
     };
   });

@@ -1,7 +1,7 @@
 import { memberOf } from '../../../lib/registry/publishers.ts';
 import type { Member, PublisherRecord } from '../../../lib/registry/records.ts';
 import type { PublisherRole } from '../../../lib/schemas/publisher.ts';
-import { absent, type Changes, withChanges } from '../../../lib/store/items.ts';
+import { absent, type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';
 import { administerChange, type Changed, historyOf, newContext } from './administration.ts';
@@ -128,7 +128,7 @@ function changePublisher(
     if (!changes) return { done: publisher };
     return {
       change: { of: key, ...change },
-      writes: [updating<PublisherRecord>(key, changes, [['revision', '=', publisher.revision]])],
+      writes: [updating<PublisherRecord>(key, changes, onRevision(publisher))],
       result: withChanges(publisher, changes),
     };
   });

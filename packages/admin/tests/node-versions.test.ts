@@ -115,21 +115,24 @@ describe('node-version ban', () => {
     expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.2.0.zip' });
   });
 
-  test('stops the publish of a pending version, and unban lets it resume', async () => {
+  test('stops the publish of a pending version, and unban lets it resume and the next sweeps find it', async () => {
     const { body } = await publishVersion('1.0.0');
+    await setFields(nodeVersionKey(nodeId, '1.0.0'), { pending_since: '2026-01-01T00:00:00.000Z' });
     const before = await storedVersion('1.0.0');
     await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
     const kept = await storedVersion('1.0.0');
     const banned = await publishVersion('1.0.0');
+    const lifted = new Date().toISOString();
     await admin('node-version', 'unban', nodeId, '1.0.0');
-    const after = await storedVersion('1.0.0');
+    const { pending_since, ...after } = await storedVersion('1.0.0');
 
     const resumed = await publishVersion('1.0.0');
 
     expect([banned.status, banned.body.error]).toEqual([409, 'version_exists']);
     expect(before).toMatchObject({ pending_shard: expect.any(String), pending_since: expect.any(String) });
     expect(Object.keys(kept).filter((field) => field.startsWith('pending_'))).toEqual([]);
-    expect({ ...after, revision: before.revision }).toEqual(before);
+    expect({ ...before, ...after, revision: before.revision }).toEqual(before);
+    expect(String(pending_since) >= lifted).toBe(true);
     expect(resumed.status).toBe(201);
     expect(resumed.body.node_version.id).toBe(body.node_version.id);
   });
@@ -222,15 +225,22 @@ describe('node ban and publisher ban', () => {
     expect(await inBulk('1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
-  test('reject a node that its owner withdraws right before the ban', async () => {
-    const answer = await duringNextWrite(
-      () => setFields(nodeKey(nodeId), { status: 'NodeStatusDeleted' }),
+  test('stop the downloads of a node that its owner withdraws right before, and withdraw it again when lifted', async () => {
+    await addActive('1.0.0');
+    const withdrawn = { status: 'NodeStatusDeleted', status_detail: 'Moved' };
+    await duringNextWrite(
+      () => setFields(nodeKey(nodeId), withdrawn),
       () => admin('node', 'ban', nodeId, '--reason', 'A copy'),
     );
+    await admin('node', 'ban', nodeId, '--reason', 'Steals keys');
+    const banned = await storedNode(nodeId);
+    const whileBanned = await inBulk('1.0.0');
+    await admin('node', 'unban', nodeId);
 
-    expect(answer).toEqual({ status: 1, stdout: '', stderr: `The node "${nodeId}" is deleted.\n` });
-    expect(await admin('node', 'unban', nodeId)).toEqual(answer);
-    expect(await storedNode(nodeId)).toMatchObject({ status: 'NodeStatusDeleted' });
+    expect(banned).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'Steals keys' });
+    expect(whileBanned).not.toHaveProperty('downloadUrl');
+    expect(await storedNode(nodeId)).toMatchObject(withdrawn);
+    expect(await inBulk('1.0.0')).toHaveProperty('downloadUrl');
   });
 
   test('leave the node without a latest version while it is banned', async () => {
