@@ -60,7 +60,7 @@ inBrowser(`the pages in a browser${note}`, () => {
   });
 
   afterEach(async () => {
-    // A page asks every two seconds: a route that is still asking when the page goes would fail every test of the file.
+    // A page asks every second: a route that is still asking when the page goes would fail every test of the file.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     expect(problems.splice(0)).toEqual([]);
   });

@@ -47,6 +47,8 @@ leaving.answers.push(410);
 const document = await readFile('docs/notifications.md', 'utf8');
 const video = { model: 'vidq3-pro', prompt: 'rain on a lake' } as const;
 const created = { task_id: '77', state: 'created', credits: 1, created_at: '2026-01-01T00:00:00Z' };
+/** A provider that answers, and then says nothing. */
+const silence = { provider: 'video', kind: 'text', accepted: false, text: JSON.stringify(created) } as const;
 const image = 'https://example.com/image.png';
 
 const inBrowser = hasBrowser ? describe : describe.skip;
@@ -273,6 +275,7 @@ describe('a call of the client with wait: true', () => {
   });
 
   test('gives up after waitMs, with the address', async () => {
+    await misbehave(silence);
     const error = await errorOf(client.videos.fromText(video, { wait: true, waitMs: 1 }));
 
     expect(error).toMatchObject({ code: 'still_running' });
@@ -284,9 +287,7 @@ describe('a status address', () => {
   test('answers 404 before the provider has said something, to every origin, and nothing lists its folder', async () => {
     const headers = { authorization: `Bearer ${stack.token('OWNER')}`, 'content-type': 'application/json' };
     const origin = 'http://localhost:5173';
-    // A provider that answers, and then says nothing.
-    const text = JSON.stringify(created);
-    await misbehave({ provider: 'video', kind: 'text', accepted: false, text });
+    await misbehave(silence);
     const answer = await fetch(`${stack.apiUrl}/proxy/video-provider/text2video`, {
       method: 'POST',
       headers: { ...headers, origin },

@@ -17,13 +17,15 @@ export async function startRegistry() {
   const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const events = { areLost: false, ofArchivesAreLost: false };
+  let finalized: Promise<unknown> = Promise.resolve();
   const finalize = async (
     event: S3Event,
     context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
   ) => {
     if (events.areLost) return;
     const { handler } = await import('../../functions/finalize-upload.ts');
-    await handler(event, context);
+    finalized = handler(event, context);
+    await finalized;
   };
   const extract = async (event: SQSEvent, context: { getRemainingTimeInMillis: () => number }) => {
     const { handler } = await import('../../functions/extract-host-nodes.ts');
@@ -34,9 +36,12 @@ export async function startRegistry() {
   setVariables({ EXTRACTION_QUEUE_URL: queueUrl });
   const mapping = { timeoutMs: 120_000, batchSize: 1, maximumConcurrency: 2 };
   const consumer = consumeQueue({ queueUrl, load: async () => extract, ...mapping });
-  queueOnPublish(bucket, {
-    send: (body) => events.ofArchivesAreLost || sqs.queue('extractions').send(body),
-  });
+  // What the delay of a stage's queue is for: a message that comes before its version is active comes again later.
+  const send = async (body: string) => {
+    await finalized.catch(() => undefined);
+    if (!events.ofArchivesAreLost) sqs.queue('extractions').send(body);
+  };
+  queueOnPublish(bucket, { send });
   const s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
   const api = await startHttpApi();
   const { seed } = await import('../../tools/local/seed.ts');

@@ -28,7 +28,7 @@ export const localKeys = { image: 'local-image-key', video: 'local-video-key' };
 export async function startSimulators({
   port = 0,
   keys = localKeys,
-  tickMs = 2000,
+  tickMs = 500,
 }: Settings = {}): Promise<Simulators> {
   const simulation = new Simulation({ keys, tickMs });
   const serve = localOnly(async (request, response) => {

@@ -8,7 +8,7 @@ import { startStory } from './story.ts';
 import { showTasks } from './tasks.ts';
 import { showCallers } from './usage.ts';
 
-const everyMs = 2000;
+const everyMs = 1000;
 
 /** Where a part has something to read, if that is not its own address. */
 const readable: Record<string, (url: string) => string> = {
