@@ -33,6 +33,11 @@ export function contextOf(invocation: Partial<EventInvocation>): Context {
   return { deadline: endOf(invocation) - reservedMs, openCalls: new Set() };
 }
 
+/** The option of the AWS SDK's clients that ends a call at the deadline. */
+export function untilDeadline({ deadline }: Context): { abortSignal: AbortSignal } {
+  return { abortSignal: AbortSignal.timeout(Math.max(1, deadline - Date.now())) };
+}
+
 /** Makes a call to a store or a provider, under a name that a log line can show. */
 export async function calling<Result>(
   { openCalls }: Context,

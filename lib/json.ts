@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined for text that is not a JSON object. */
+/** Undefined for text that is not a JSON object: the parser's error would quote it. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -12,6 +12,14 @@ export function parseObject(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Task ids may be numbers too long for a double. */
+const numericId = /("(?:task_id|id)"\s*:\s*)(-?\d+)(?=\s*[,}])/g;
+
+/** The same for a provider's text. Its numeric ids become strings before they are parsed. */
+export function parseWithIds(text: string): JsonObject | undefined {
+  return parseObject(text.replace(numericId, '$1"$2"'));
 }
 
 declare global {

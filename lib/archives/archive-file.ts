@@ -17,12 +17,13 @@ export class OutsideFile extends Error {
   override readonly name = 'OutsideFile';
 }
 
-const localHeaderBytes = 30;
+/** The header in front of an entry's data. */
+export const localHeader = { signature: 0x04034b50, bytes: 30 } as const;
 
 /** Where the data of an entry begins whose local header is at `offset`. */
 export async function dataStart(reader: ArchiveReader, offset: number): Promise<number> {
-  const header = await reader.bytesAt(offset, localHeaderBytes);
-  return offset + localHeaderBytes + header.readUInt16LE(26) + header.readUInt16LE(28);
+  const header = await reader.bytesAt(offset, localHeader.bytes);
+  return offset + localHeader.bytes + header.readUInt16LE(26) + header.readUInt16LE(28);
 }
 
 type Callback = (error: Error | null) => void;

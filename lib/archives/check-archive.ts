@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw, inflateRawSync, type InputType, type ZlibOptions } from 'node:zlib';
 import { parseExtraFields } from 'yauzl';
 import * as config from '../config.ts';
-import { type ArchiveFile, ByteSource } from './archive-file.ts';
+import { type ArchiveFile, ByteSource, localHeader } from './archive-file.ts';
 import {
   ArchiveProblem,
   damaged,
@@ -67,8 +67,6 @@ async function readEntry(source: ByteSource, entry: ArchiveEntry, next: number):
  * it. Both must match the directory, or those programs see other files.
  */
 
-const localHeader = 0x04034b50;
-const localHeaderBytes = 30;
 const descriptor = 0x08074b50;
 
 /** The second form has a signature, which the format leaves to the writer. */
@@ -76,9 +74,9 @@ const descriptorBytes = { bare: 12, signed: 16 } as const;
 
 /** Reads up to the start of the entry's data. The next entry begins at `next`. */
 async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, next: number): Promise<void> {
-  if (source.position + localHeaderBytes > next) throw overlapping(entry.name);
-  const header = await source.take(localHeaderBytes);
-  if (header.readUInt32LE(0) !== localHeader) throw damaged(entry.name);
+  if (source.position + localHeader.bytes > next) throw overlapping(entry.name);
+  const header = await source.take(localHeader.bytes);
+  if (header.readUInt32LE(0) !== localHeader.signature) throw damaged(entry.name);
   checkVersionNeeded(entry.name, header.readUInt16LE(4));
   const [nameBytes, extraBytes] = [header.readUInt16LE(26), header.readUInt16LE(28)];
   if (source.position + nameBytes + extraBytes > next) throw overlapping(entry.name);

@@ -1,5 +1,5 @@
 import { fromRandomAccessReaderPromise } from 'yauzl';
-import { type ArchiveFile, ArchiveReader, OutsideFile } from './archive-file.ts';
+import { type ArchiveFile, ArchiveReader, localHeader, OutsideFile } from './archive-file.ts';
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
 import { checkGitFolders } from './git-folders.ts';
@@ -12,7 +12,6 @@ export interface Directory {
   start: number;
 }
 
-const localHeader = 0x04034b50;
 const endRecord = 0x06054b50;
 const zip64Locator = 0x07064b50;
 const endRecordBytes = 22;
@@ -38,7 +37,7 @@ async function checkBeginning(reader: ArchiveReader, { sizeBytes }: ArchiveFile)
   if (sizeBytes === 0) throw new ArchiveProblem('it is empty, zero bytes. Upload the zip itself.');
   const signature = sizeBytes < endRecordBytes ? 0 : (await reader.bytesAt(0, 4)).readUInt32LE();
   if (signature === endRecord) throw noFiles();
-  if (signature !== localHeader) {
+  if (signature !== localHeader.signature) {
     throw new ArchiveProblem(
       'it is not a zip file. Pack the folder as a plain .zip, without anything before it.',
     );

@@ -11,7 +11,7 @@ import {
   unmarkedName,
   zip64,
 } from './archive-problem.ts';
-import { checkName } from './names.ts';
+import { checkName, isFolderName } from './names.ts';
 
 /** The parts of a directory entry that are kept. Comments and extra fields may take megabytes. */
 export interface ArchiveEntry {
@@ -56,7 +56,7 @@ export function archiveEntry(entry: Entry): ArchiveEntry {
 }
 
 export function isFolder({ name }: ArchiveEntry): boolean {
-  return name.endsWith('/');
+  return isFolderName(name);
 }
 
 export function isStored({ method }: ArchiveEntry): boolean {
@@ -193,5 +193,5 @@ function checkAttributes(name: string, external: number): void {
     throw new ArchiveProblem(`${quote(name)} is the label of a volume. Leave it out.`);
   }
   const isCalledFolder = kind === kinds.folder || (external & attributes.folder) !== 0;
-  if (isCalledFolder && !name.endsWith('/')) throw fileAndFolder(name);
+  if (isCalledFolder && !isFolderName(name)) throw fileAndFolder(name);
 }

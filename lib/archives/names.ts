@@ -75,7 +75,7 @@ function checkSegments(name: string): void {
       `the name ${quote(name)} is not a plain path. Make the zip without "." and "//" in names.`,
     );
   }
-  if (segments.length - Number(!isFolder(name)) > maxFolderDepth) {
+  if (segments.length - Number(!isFolderName(name)) > maxFolderDepth) {
     throw new ArchiveProblem(
       `the name ${quote(name)} is nested in more than ${maxFolderDepth} folders. Use fewer.`,
     );
@@ -147,7 +147,7 @@ function clashOf(one: Sortable, next: Sortable): ArchiveProblem | undefined {
   const ofFolders = folderClash(one, next);
   if (ofFolders) return ofFolders;
   if (next.path === one.path) return meeting(one.name, next.name);
-  const isInside = !isFolder(one.name) && next.path.startsWith(one.path + separator);
+  const isInside = !isFolderName(one.name) && next.path.startsWith(one.path + separator);
   return isInside ? fileAndFolder(one.name) : undefined;
 }
 
@@ -177,10 +177,10 @@ function meeting(name: string, other: string): ArchiveProblem {
   );
 }
 
-function isFolder(name: string): boolean {
+export function isFolderName(name: string): boolean {
   return name.endsWith('/');
 }
 
 function withoutSlash(name: string): string {
-  return isFolder(name) ? name.slice(0, -1) : name;
+  return isFolderName(name) ? name.slice(0, -1) : name;
 }

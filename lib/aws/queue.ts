@@ -1,6 +1,6 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { configured } from '../config.ts';
-import type { Context } from '../context.ts';
+import { type Context, untilDeadline } from '../context.ts';
 
 export interface NewMessage {
   body: unknown;
@@ -26,7 +26,7 @@ export function queueAt(
         requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
       }),
   );
-  return async ({ deadline }, messages) => {
+  return async (context, messages) => {
     const { Failed = [] } = await sqs().send(
       new SendMessageBatchCommand({
         QueueUrl: url(),
@@ -37,7 +37,7 @@ export function queueAt(
           DelaySeconds: delaySeconds,
         })),
       }),
-      { abortSignal: AbortSignal.timeout(Math.max(1, deadline - Date.now())) },
+      untilDeadline(context),
     );
     const [failed] = Failed;
     if (failed)

@@ -2,7 +2,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import * as config from '../config.ts';
 import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type JsonObject, parseObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
 import { environmentCredentials, serviceHost, Sha256 } from './signing.ts';
@@ -136,7 +136,7 @@ async function readSecret(store: string, name: string, use: SecretUse, timeoutMs
     timeoutMs,
     maxReplyBytes,
   });
-  const content = parseObject(reply.body);
+  const content = parseObject(reply.body.toString()) ?? {};
   const reference = `${store}:${name}`;
   const answer = [reply.status, errorType(content)].filter(Boolean).join(' ');
   const absence = absences.get(errorType(content));
@@ -186,17 +186,5 @@ function wrongSecret(sentence: string): ApiError {
 
 /** Secrets Manager's console creates one unless its user chooses plain text. */
 function isJsonObject(secret: string): boolean {
-  return secret.startsWith('{') && parseObject(Buffer.from(secret)) !== notAnObject;
-}
-
-const notAnObject: JsonObject = {};
-
-/** The parser's error quotes its input, which must not be logged. */
-function parseObject(body: Buffer): JsonObject {
-  try {
-    const content: unknown = JSON.parse(body.toString());
-    return isObject(content) ? content : notAnObject;
-  } catch {
-    return notAnObject;
-  }
+  return secret.startsWith('{') && parseObject(secret) !== undefined;
 }

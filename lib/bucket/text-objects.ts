@@ -1,5 +1,5 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import type { Context } from '../context.ts';
+import { type Context, untilDeadline } from '../context.ts';
 import { bucketName, s3, statusOf } from './bucket.ts';
 
 interface TextObject {
@@ -8,10 +8,10 @@ interface TextObject {
 }
 
 /** Undefined if the object is missing. Without the right to list the bucket, S3 answers 403 for a missing object. */
-export async function readText({ deadline }: Context, key: string): Promise<TextObject | undefined> {
+export async function readText(context: Context, key: string): Promise<TextObject | undefined> {
   try {
     const command = new GetObjectCommand({ Bucket: bucketName(), Key: key });
-    const { Body, ETag } = await s3().send(command, until(deadline));
+    const { Body, ETag } = await s3().send(command, untilDeadline(context));
     // Without one, the next write would replace whatever is there.
     if (!ETag) throw new Error('S3 sent an object without its ETag.');
     return { text: (await Body?.transformToString()) ?? '', etag: ETag };
@@ -30,7 +30,7 @@ interface NewText {
 }
 
 /** Returns false, and writes nothing, if the object is not the one that was expected. */
-export async function writeIfMatches({ deadline }: Context, written: NewText): Promise<boolean> {
+export async function writeIfMatches(context: Context, written: NewText): Promise<boolean> {
   const { key, text, cacheControl, etag } = written;
   try {
     const command = new PutObjectCommand({
@@ -41,7 +41,7 @@ export async function writeIfMatches({ deadline }: Context, written: NewText): P
       CacheControl: cacheControl,
       ...(etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: etag }),
     });
-    const { ETag } = await s3().send(command, until(deadline));
+    const { ETag } = await s3().send(command, untilDeadline(context));
     // Whatever answered without one was not S3, which may have refused the write.
     if (!ETag) throw new Error('S3 confirmed a write without an ETag.');
     return true;
@@ -50,8 +50,4 @@ export async function writeIfMatches({ deadline }: Context, written: NewText): P
     if ([404, 409, 412].includes(Number(statusOf(error)))) return false;
     throw error;
   }
-}
-
-function until(deadline: number) {
-  return { abortSignal: AbortSignal.timeout(Math.max(1, deadline - Date.now())) };
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseObject } from '../json.ts';
+import { isObject, type JsonObject, parseObject, parseWithIds } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { isTaskId, readCredits } from '../providers/reply-fields.ts';
 import { isWebAddress } from '../web-address.ts';
@@ -34,15 +34,12 @@ const states: Record<NotifyingProvider, ReadonlyMap<string, TaskState>> = {
   ]),
 };
 
-/** Ids may be numbers too long for a double, so they become strings before JSON is parsed. */
-const numericId = /("(?:task_id|id)"\s*:\s*)(-?\d+)(?=\s*[,}])/g;
-
 /** Reads a provider's body; undefined if it isn't a JSON object with a known state. */
 export function readNotification(
   provider: NotifyingProvider,
   text: string,
 ): ProviderNotification | undefined {
-  const body = parseObject(text.replace(numericId, '$1"$2"'));
+  const body = parseWithIds(text);
   if (body === undefined) return undefined;
   const parts = [body, body.data].filter(isObject);
   const words = parts.map((part) => part[stateFields[provider]]).filter((word) => typeof word === 'string');

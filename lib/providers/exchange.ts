@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type JsonObject, parseWithIds } from '../json.ts';
 import { log } from '../log.ts';
 import type { StoredSecret } from '../aws/stored-secret.ts';
 import { readErrorReply, readRetryAfter } from './error-reply.ts';
@@ -118,7 +118,7 @@ const notSent: Omit<Refused, 'cause'> = {
 };
 
 function readReply({ status, headers, body }: HttpReply, key: string): ExchangeResult {
-  const content = parseObject(body) ?? {};
+  const content = parseWithIds(new TextDecoder().decode(body)) ?? {};
   const taskId = taskIdIn(content);
   const credits = readCredits(content.credits);
   if (isSuccess(status) && taskId !== undefined)
@@ -150,18 +150,6 @@ function refusalFor(status: number, isOutOfCredits: boolean, retryAfterMs?: numb
 
 function taskIdIn({ task_id, data }: JsonObject): string | undefined {
   return readTaskId(task_id) ?? (isObject(data) ? readTaskId(data.task_id) : undefined);
-}
-
-/** Task ids may be numbers too long for a double, so they become strings before JSON is parsed. */
-const numericTaskId = /("task_id"\s*:\s*)(-?\d+)(?=\s*[,}])/g;
-
-function parseObject(body: Buffer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body).replace(numericTaskId, '$1"$2"'));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isSuccess(status: number): boolean {

@@ -5,6 +5,7 @@ import type { TaskState } from '../schemas/video.ts';
 import { absent, typedRead } from '../store/items.ts';
 import { dayCallerKey, type Key, usageKey } from '../store/keys.ts';
 import { put, update } from '../store/write.ts';
+import { dayOf } from '../windows.ts';
 import type { Task } from './limits.ts';
 
 /** One attempt to buy something, kept for as long as a provider's bill may be disputed. */
@@ -139,6 +140,6 @@ export interface DayCallerRecord extends Key {
 export const dayCallerRecord = typedRead<DayCallerRecord>();
 
 export async function listDayCaller(context: Context, caller: string, at: number): Promise<void> {
-  const key = dayCallerKey(callerHash(caller), new Date(at).toISOString().slice(0, 10));
+  const key = dayCallerKey(callerHash(caller), dayOf(at));
   await put<DayCallerRecord>(context, { ...key, caller, ttl: ttlOf(at) }, absent);
 }
