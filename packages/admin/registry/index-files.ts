@@ -44,6 +44,7 @@ interface Options {
 }
 
 export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }: Options): Promise<Rebuilt> {
+  const began = Date.now();
   const listed = await listAllNodes();
   const written: string[] = [];
   const expected = new Set([configPath]);
@@ -93,7 +94,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
       ? config
       : { ...config, catalog_pieces: pieces, updated_at: new Date().toISOString() },
   );
-  return { nodes: nodeIds.length, written, removed: await removeOthers(expected), pieces };
+  return { nodes: nodeIds.length, written, removed: await removeOthers(expected, began), pieces };
 }
 
 async function listAllNodes(): Promise<string[]> {
@@ -106,8 +107,7 @@ async function listAllNodes(): Promise<string[]> {
 }
 
 /** Files of nodes that were published meanwhile are newer than the list, and stay. */
-async function removeOthers(expected: ReadonlySet<string>): Promise<string[]> {
-  const began = Date.now();
+async function removeOthers(expected: ReadonlySet<string>, began: number): Promise<string[]> {
   const removed: string[] = [];
   for await (const { Key = '', LastModified } of listFiles(prefix)) {
     if (expected.has(Key) || Number(LastModified) > began - quietMs) continue;
