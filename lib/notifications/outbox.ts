@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { dueShard, notDue } from '../store/due.ts';
 import type { Changes, Condition } from '../store/items.ts';
-import { type Key, keyOf } from '../store/keys.ts';
-import { get, readBatches } from '../store/read.ts';
+import type { Key } from '../store/keys.ts';
+import { get, readAll } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { maxDelaySeconds } from '../aws/queue.ts';
 import type { DeliveryResult } from './deliver-once.ts';
@@ -25,10 +25,8 @@ export const lostAfterMs = 10 * 60_000;
 const handedFields = ['pk', 'sk', 'id', 'caller_hash', 'attempts', 'pending_since', 'result'];
 
 export async function readDue(context: Context, keys: readonly Key[]): Promise<NotificationRecord[]> {
-  const found: NotificationRecord[] = [];
-  for await (const { items } of readBatches(context, keys.map(keyOf), { fields: handedFields }))
-    found.push(...items.map((item) => notificationRecord(item)));
-  return found.filter(({ result }) => result === 'pending');
+  const found = await readAll(context, keys, { fields: handedFields });
+  return found.map((item) => notificationRecord(item)).filter(({ result }) => result === 'pending');
 }
 
 /** Lists it for later, unless something has happened to it since it was read. */

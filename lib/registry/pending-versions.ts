@@ -5,8 +5,8 @@ import { allEnded } from '../in-parallel.ts';
 import { log } from '../log.ts';
 import { type DueKey, dueShard, dueWork, notDue } from '../store/due.ts';
 import type { Clause } from '../store/items.ts';
-import { keyOf, nodeKey, nodeVersionKey } from '../store/keys.ts';
-import { get, readBatches } from '../store/read.ts';
+import { nodeKey, nodeVersionKey } from '../store/keys.ts';
+import { get, readAll } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
 import { checking, transact, update, updating } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
@@ -49,20 +49,17 @@ export async function readListedVersions(
   context: Context,
   keys: readonly DueKey[],
 ): Promise<ListedVersion[]> {
-  const listed: ListedVersion[] = [];
-  for await (const { items, failure } of readBatches(context, keys.map(keyOf), {
-    fields: listedFields,
-  })) {
-    if (failure) throw failure;
-    for (const version of items.map((item) => nodeVersionRecord(item))) {
-      if (version.pending_since !== undefined) listed.push(listedVersion(version, version.pending_since));
-    }
-  }
+  const versions = await readAll(context, keys, { fields: listedFields });
+  const listed = versions
+    .map((item) => nodeVersionRecord(item))
+    .flatMap((version) => listedVersion(version) ?? []);
   return listed.sort((a, b) => b.since.localeCompare(a.since));
 }
 
-function listedVersion(record: NodeVersionRecord, since: string): ListedVersion {
+function listedVersion(record: NodeVersionRecord): ListedVersion | undefined {
   const { id, node_id: nodeId, version, status, status_reason, status_reason_code, upload_id } = record;
+  const { pending_since: since } = record;
+  if (since === undefined) return undefined;
   const awaits =
     status === pending && upload_id ? { nodeId, version, versionId: id, uploadId: upload_id } : undefined;
   return {

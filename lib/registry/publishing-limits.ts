@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { type Changes, type Condition, Plus } from '../store/items.ts';
 import { type Key, nodeVersionKey, pendingVersionKey, publishingKey } from '../store/keys.ts';
-import { queryPage, readBatches } from '../store/read.ts';
+import { queryPage, readAll } from '../store/read.ts';
 import { put, remove, update } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
 import {
@@ -135,14 +135,13 @@ function warn(publisherId: string): (error: unknown) => void {
 /** The sort keys of those that are pending. */
 async function findPending(context: Context, begun: readonly PendingVersionRecord[]): Promise<Set<string>> {
   const keys = begun.map(({ version_pk, version_sk }) => ({ pk: version_pk, sk: version_sk }));
-  const pending = new Set<string>();
-  const fields = ['pk', 'sk', 'status'];
-  for await (const { items, failure } of readBatches(context, keys, { fields })) {
-    if (failure) throw failure;
-    for (const version of items.map((item) => nodeVersionRecord(item)))
-      if (version.status === 'NodeVersionStatusPending') pending.add(pendingVersionKey('', version).sk);
-  }
-  return pending;
+  const versions = await readAll(context, keys, { fields: ['pk', 'sk', 'status'] });
+  return new Set(
+    versions
+      .map((item) => nodeVersionRecord(item))
+      .filter(({ status }) => status === 'NodeVersionStatusPending')
+      .map((version) => pendingVersionKey('', version).sk),
+  );
 }
 
 function tooMany(message: string, seconds: number): ApiError {

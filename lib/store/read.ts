@@ -33,12 +33,22 @@ export async function get<Keys extends readonly Key[]>(
   context: Context,
   ...keys: Keys
 ): Promise<{ [K in keyof Keys]: Item | undefined }> {
-  const found = new Map<string, Item>();
-  for await (const { items, failure } of readBatches(context, keys)) {
-    if (failure) throw failure;
-    for (const item of items) found.set(keyName(item), item);
-  }
+  const found = new Map((await readAll(context, keys)).map((item) => [keyName(item), item]));
   return keys.map((key) => found.get(keyName(key))) as { [K in keyof Keys]: Item | undefined };
+}
+
+/** The items under distinct keys, in any order and without those that are not there. It fails as a whole too. */
+export async function readAll(
+  context: Context,
+  keys: readonly Key[],
+  options?: ReadOptions,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const { items, failure } of readBatches(context, keys.map(keyOf), options)) {
+    if (failure) throw failure;
+    all.push(...items);
+  }
+  return all;
 }
 
 /**

@@ -6,8 +6,8 @@ import {
   ttlFrom,
 } from '../../lib/notifications/records.ts';
 import { dueShard, duePages, firstDue } from '../../lib/store/due.ts';
-import { type Key, keyName, keyOf, signingKeysKey } from '../../lib/store/keys.ts';
-import { get, readBatches } from '../../lib/store/read.ts';
+import { type Key, signingKeysKey } from '../../lib/store/keys.ts';
+import { get } from '../../lib/store/read.ts';
 import { update } from '../../lib/store/write.ts';
 import { newContext } from './registry/administration.ts';
 import { Rejection } from './registry/rejection.ts';
@@ -31,12 +31,7 @@ export async function listWaiting(): Promise<NotificationRecord[]> {
 }
 
 async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
-  const found = new Map<string, NotificationRecord>();
-  for await (const { items, failure } of readBatches(newContext(), keys.map(keyOf))) {
-    if (failure) throw failure;
-    for (const item of items) found.set(keyName(item), notificationRecord(item));
-  }
-  return keys.flatMap((key) => found.get(keyName(key)) ?? []);
+  return (await get(newContext(), ...keys)).flatMap((item) => notificationRecord(item) ?? []);
 }
 
 export async function readNotification(id: string): Promise<NotificationRecord> {

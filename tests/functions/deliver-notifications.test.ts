@@ -470,20 +470,26 @@ describe('the schedule', () => {
     expect(queue.bodies).toHaveLength(1);
   });
 
-  test('throws if a list cannot be handed over, so that its alarm fires, and tries again', async () => {
-    const written = await writeNotification(receiver.url);
-    await runQueue(async () => undefined);
-    await makeDue(written);
-    const revive = intercept(dynamodb, async ({ command, send }) => {
-      if (command === 'UpdateItemCommand') throw new Error('the store is gone');
-      return send();
-    });
-    await expect(handOver()).rejects.toThrow(/^\d steps of the run failed\.$/);
-    revive();
-    await handOver();
+  test.each([
+    ['read', 'BatchGetItemCommand'],
+    ['listed for later', 'UpdateItemCommand'],
+  ])(
+    'throws if a notification cannot be %s, so that its alarm fires, and tries again',
+    async (_, failing) => {
+      const written = await writeNotification(receiver.url);
+      await runQueue(async () => undefined);
+      await makeDue(written);
+      const revive = intercept(dynamodb, async ({ command, send }) => {
+        if (command !== failing) return send();
+        throw Object.assign(new Error('the store is gone'), { name: 'ServiceUnavailable' });
+      });
+      await expect(handOver()).rejects.toThrow(/^\d steps of the run failed\.$/);
+      revive();
+      await handOver();
 
-    expect(queue.bodies).toHaveLength(1);
-  });
+      expect(queue.bodies).toHaveLength(1);
+    },
+  );
 });
 
 describe('the status', () => {
