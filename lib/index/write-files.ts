@@ -1,6 +1,7 @@
 import { refreshFile, refreshListed } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
+import { pending } from '../registry/node-versions.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
@@ -62,7 +63,7 @@ export function refreshNode(
     // A node is public from its first published version on. If that is banned by now, an emptied file must be there
     // before an earlier writer, who knows nothing of the ban, makes one.
     const wasPublished = [...changed.values()].some(
-      (version) => version?.sha256 !== undefined && version.status !== 'NodeVersionStatusPending',
+      (version) => version?.sha256 !== undefined && version.status !== pending,
     );
     if (!current && !wasPublished) return undefined;
     return indexedNode(node, publisher, [...versions.values()]);

@@ -17,7 +17,7 @@ type DeliveryError =
   | 'timed_out'
   | 'answered_no';
 
-/** `hopeless`: no further attempt could go better. */
+/** `isHopeless`: no further attempt could go better. */
 export type DeliveryResult =
   | { outcome: 'delivered' | 'gone'; status: number }
   | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };

@@ -6,6 +6,7 @@ import { get } from '../store/read.ts';
 import { untilWritten } from '../store/send.ts';
 import { update } from '../store/write.ts';
 import { type ExtractedArchive, finishExtraction, type FoundHostNodes } from './extraction.ts';
+import { pending } from './node-versions.ts';
 import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 
 /**
@@ -44,7 +45,7 @@ function stateOf(
   by: number,
 ): ExtractionState {
   if (version?.id !== archive.versionId) return 'unknown';
-  if (version.status === 'NodeVersionStatusPending' || dueWork(version) === 'uploads') return 'early';
+  if (version.status === pending || dueWork(version) === 'uploads') return 'early';
   if (version.sha256 !== archive.sha256) return 'unknown';
   if (version.extraction && version.extraction.by >= by) return 'extracted_before';
   return (version.extraction_tries ?? 0) < maxTries ? 'awaited' : 'exhausted';

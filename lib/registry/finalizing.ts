@@ -50,7 +50,7 @@ const maxRefusals = 5;
 export async function readUpload(
   context: Context,
   upload: Upload,
-  finalizer: string,
+  finalizerId: string,
   objectVersion?: string,
 ): Promise<FoundUpload> {
   const [versionItem, node] = await get(
@@ -67,14 +67,14 @@ export async function readUpload(
   if (status !== pending) return { state: 'blocked' };
   const reason = await findObstacle(context, version, nodeRecord(node));
   if (reason) return { state: 'blocked', reason };
-  if (isRefused(version, objectVersion)) return { state: 'refused_before' };
-  const { checked_by = finalizer, checked_until = 0 } = version;
-  if (checked_by !== finalizer && checked_until > Date.now()) return { state: 'in_progress' };
+  if (wasRefused(version, objectVersion)) return { state: 'refused_before' };
+  const { checked_by = finalizerId, checked_until = 0 } = version;
+  if (checked_by !== finalizerId && checked_until > Date.now()) return { state: 'in_progress' };
   return { state: 'awaited', version };
 }
 
 /** Whether this object was rejected, or the URL that it came by is used up. */
-function isRefused({ refused_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
+function wasRefused({ refused_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
   if (objectVersion === undefined) return false;
   return refused_objects.includes(objectVersion) || refused_objects.length >= maxRefusals;
 }
@@ -124,15 +124,15 @@ const unclaimed = { checked_by: null, checked_until: null };
 export async function claim(
   context: Context,
   version: NodeVersionRecord,
-  finalizer: string,
+  finalizerId: string,
 ): Promise<boolean> {
-  const changes = { checked_by: finalizer, checked_until: context.deadline };
+  const changes = { checked_by: finalizerId, checked_until: context.deadline };
   return (await update<NodeVersionRecord>(context, version, changes, onRevision(version))).written;
 }
 
 /** After a failure that another event may get past. If it fails, retries of the same event get through. */
-export async function release(context: Context, upload: Upload, finalizer: string): Promise<void> {
-  await change(context, upload, unclaimed, claimedBy(finalizer)).catch((error: unknown) =>
+export async function release(context: Context, upload: Upload, finalizerId: string): Promise<void> {
+  await change(context, upload, unclaimed, claimedBy(finalizerId)).catch((error: unknown) =>
     log('warn', 'checks_kept', describeError(error)),
   );
 }
@@ -147,7 +147,7 @@ export function refuse(
   context: Context,
   upload: Upload,
   { refused_objects = [] }: NodeVersionRecord,
-  { id, versionId, problem }: { id: string; versionId: string; problem: string },
+  { finalizerId, versionId, problem }: { finalizerId: string; versionId: string; problem: string },
 ): Promise<boolean> {
   const refused = [...refused_objects, versionId];
   const usedUp = `An upload address accepts ${maxRefusals} archives. Publish again for a new one.`;
@@ -157,11 +157,11 @@ export function refuse(
     refused_objects: refused,
     ...unclaimed,
   };
-  return change(context, upload, changes, claimedBy(id));
+  return change(context, upload, changes, claimedBy(finalizerId));
 }
 
-function claimedBy(finalizer: string): Clause<NodeVersionRecord> {
-  return ['checked_by', '=', finalizer];
+function claimedBy(finalizerId: string): Clause<NodeVersionRecord> {
+  return ['checked_by', '=', finalizerId];
 }
 
 /**
@@ -173,10 +173,10 @@ function claimedBy(finalizer: string): Clause<NodeVersionRecord> {
 export async function activate(
   context: Context,
   upload: Upload,
-  finalizer: string,
+  finalizerId: string,
   archive: PublishedArchive,
 ): Promise<boolean> {
-  const found = await readUpload(context, upload, finalizer);
+  const found = await readUpload(context, upload, finalizerId);
   if (found.state !== 'awaited') return false;
   const changes: Changes<NodeVersionRecord> = {
     status: 'NodeVersionStatusActive',

@@ -7,6 +7,7 @@ import { type Key, nodeVersionKey, pendingVersionKey, publishingKey } from '../s
 import { queryPage, readAll } from '../store/read.ts';
 import { put, remove, update } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
+import { pending } from './node-versions.ts';
 import {
   nodeVersionRecord,
   type PendingVersionRecord,
@@ -65,12 +66,12 @@ export async function requireRoom(
   const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
   const { full_until = 0 } = publishing ?? {};
   if (full_until > now) throw tooMany(message, Math.ceil((full_until - now) / 1000));
-  const pending = await findPending(context, begun);
-  if (pending.size >= MAX_PENDING_VERSIONS) {
+  const waiting = await findPending(context, begun);
+  if (waiting.size >= MAX_PENDING_VERSIONS) {
     await change(context, publisherId, { full_until: now + pendingRetrySeconds * 1000 });
     throw tooMany(message, pendingRetrySeconds);
   }
-  const gone = begun.filter(({ sk }) => !pending.has(sk));
+  const gone = begun.filter(({ sk }) => !waiting.has(sk));
   await Promise.all(gone.map((record) => forget(context, publisherId, record)));
 }
 
@@ -139,7 +140,7 @@ async function findPending(context: Context, begun: readonly PendingVersionRecor
   return new Set(
     versions
       .map((item) => nodeVersionRecord(item))
-      .filter(({ status }) => status === 'NodeVersionStatusPending')
+      .filter(({ status }) => status === pending)
       .map((version) => pendingVersionKey('', version).sk),
   );
 }

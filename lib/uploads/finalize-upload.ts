@@ -40,10 +40,11 @@ const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before
 /** How often the upload is looked up again because the looked-up version is gone. */
 const maxLooks = 5;
 
-interface Finalizer {
+/** One finalizer's work on one upload. */
+interface Finalization {
   upload: Upload;
   objectKey: string;
-  id: string;
+  finalizerId: string;
   hasTimeFor: (sizeBytes: number) => boolean;
 }
 
@@ -54,12 +55,12 @@ interface Finalizer {
 export async function finalizeUpload(
   context: Context,
   objectKey: string,
-  id: string,
+  finalizerId: string,
   hasTimeFor: (sizeBytes: number) => boolean = () => true,
 ): Promise<UploadState> {
   const upload = uploadOf(objectKey);
   if (!upload) return 'unknown';
-  const result = await takeSteps(context, { upload, objectKey, id, hasTimeFor });
+  const result = await takeSteps(context, { upload, objectKey, finalizerId, hasTimeFor });
   if (result === 'published' || result === 'published_before')
     await complete(context, upload.nodeId, upload.version);
   if (isOver.has(result)) await removeAll(context, objectKey);
@@ -67,13 +68,13 @@ export async function finalizeUpload(
 }
 
 /** Reads what there is and takes the step that follows, until nothing is left to do. */
-async function takeSteps(context: Context, finalizer: Finalizer): Promise<UploadState> {
-  const { upload, objectKey, id, hasTimeFor } = finalizer;
+async function takeSteps(context: Context, finalization: Finalization): Promise<UploadState> {
+  const { upload, objectKey, finalizerId, hasTimeFor } = finalization;
   // The events of uploads that arrive during a check end at its claim, so after a rejection the next one is looked for.
   let last: UploadState = 'missing';
   for (let looks = 1; ; looks += 1) {
     const object = await findObject(objectKey);
-    const found = await readUpload(context, upload, id, object?.versionId);
+    const found = await readUpload(context, upload, finalizerId, object?.versionId);
     if (found.state === 'blocked') {
       note({ reason: found.reason?.status_reason_code });
       if (!found.reason || (await block(context, upload, found.reason))) return 'blocked';
@@ -83,10 +84,11 @@ async function takeSteps(context: Context, finalizer: Finalizer): Promise<Upload
     } else if (found.state !== 'awaited') return found.state;
     else if (!object) return last;
     else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
-    else if (await claim(context, found.version, id)) {
-      const result = await check(context, finalizer, found.version, object).catch(async (error: unknown) => {
+    else if (await claim(context, found.version, finalizerId)) {
+      const publishing = publishOrRefuse(context, finalization, found.version, object);
+      const result = await publishing.catch(async (error: unknown) => {
         if (error instanceof ObjectChanged && looks < maxLooks) return undefined;
-        await release(context, upload, id);
+        await release(context, upload, finalizerId);
         throw error;
       });
       if (result === 'published') return result;
@@ -95,10 +97,10 @@ async function takeSteps(context: Context, finalizer: Finalizer): Promise<Upload
   }
 }
 
-/** Undefined if the version changed meanwhile. */
-async function check(
+/** Checks the archive, and copies or deletes it accordingly. Undefined if the version changed meanwhile. */
+async function publishOrRefuse(
   context: Context,
-  { upload, id }: Finalizer,
+  { upload, finalizerId }: Finalization,
   version: NodeVersionRecord,
   object: StoredObject,
 ): Promise<'published' | 'refused' | undefined> {
@@ -107,15 +109,15 @@ async function check(
   const checked = await checkArchive(object).catch(archiveProblemOnly);
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
-    const isRefused = await refuse(context, upload, version, { id, versionId, problem: checked.message });
-    if (!isRefused) return undefined;
+    const refused = { finalizerId, versionId, problem: checked.message };
+    if (!(await refuse(context, upload, version, refused))) return undefined;
     await deleteObject(object);
     return 'refused';
   }
   const { sha256 } = checked;
   const archive = { key: archiveKey(upload, sha256), sizeBytes, sha256 };
   await copyOnce(object, archive.key);
-  return (await activate(context, upload, id, archive)) ? 'published' : undefined;
+  return (await activate(context, upload, finalizerId, archive)) ? 'published' : undefined;
 }
 
 function archiveProblemOnly(error: unknown): ArchiveProblem {

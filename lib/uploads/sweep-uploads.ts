@@ -31,7 +31,7 @@ export function sweepUploads(
   period: Period,
   onVisited?: Sweep<ListedUpload, UploadState>['onVisited'],
 ): Promise<SweepReport> {
-  const finalizer = randomUUID();
+  const finalizerId = randomUUID();
   const hasTimeFor = (sizeBytes: number) => {
     const checkMs = Math.min(maxCheckMs, (visitsAtOnce * sizeBytes) / checkedBytesPerMs);
     return Date.now() + visitMs + checkMs <= context.deadline;
@@ -49,7 +49,7 @@ export function sweepUploads(
         return 'completed';
       }
       const result = version.hasArrived
-        ? await finalizeUpload(context, stagingKey(version.awaits), finalizer, hasTimeFor)
+        ? await finalizeUpload(context, stagingKey(version.awaits), finalizerId, hasTimeFor)
         : 'missing';
       if (result !== 'missing') return result;
       return Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting';

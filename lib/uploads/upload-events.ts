@@ -44,7 +44,7 @@ function sweepPeriod({ from }: SweepEvent): Period {
 }
 
 /** Finalizes the upload of each record. One that fails does not take the others with it. The id is the same in retries. */
-async function finalizeAll(context: Context, { Records }: S3Event, id: string): Promise<void> {
+async function finalizeAll(context: Context, { Records }: S3Event, finalizerId: string): Promise<void> {
   const errors: unknown[] = [];
   for (const record of Records) {
     const started = process.uptime();
@@ -54,7 +54,7 @@ async function finalizeAll(context: Context, { Records }: S3Event, id: string): 
     });
     await withLogFields({ key: record.s3.object.key }, async () => {
       try {
-        const outcome = await finalizeUpload(context, decodeKey(record.s3.object.key), id);
+        const outcome = await finalizeUpload(context, decodeKey(record.s3.object.key), finalizerId);
         log('info', 'upload', { outcome, ...duration() });
       } catch (error) {
         log('error', 'upload', { outcome: 'failed', ...duration(), ...describeError(error) });

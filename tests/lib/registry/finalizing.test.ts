@@ -67,7 +67,7 @@ describe('activate', () => {
     const claimed = nodeVersionRecord(before);
     expect(await finalizing.claim(soon(), claimed, 'a finalizer')).toBe(true);
     expect(await finalizing.claim(soon(), claimed, 'another')).toBe(false);
-    const bad = { id: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
+    const bad = { finalizerId: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
     expect(await finalizing.refuse(soon(), upload, claimed, bad)).toBe(true);
     const refused = {
       status_reason_code: 'archive_refused',
@@ -193,7 +193,7 @@ describe('activate', () => {
     const upload = await publish('claimed-anew', '1.0.0');
     const version = nodeVersionRecord(await storedVersion('claimed-anew', '1.0.0'));
     await finalizing.claim(soon(), version, 'another');
-    const late = { id: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
+    const late = { finalizerId: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
 
     expect(await finalizing.refuse(soon(), upload, version, late)).toBe(false);
     await finalizing.release(soon(), upload, 'a finalizer');
