@@ -1,8 +1,8 @@
 // POST /bulk/nodes/versions
 import { bulkNodeVersions } from '../lib/contracts/bulk-node-versions.ts';
-import { boundedList, maxAnswerBytes } from '../lib/http/bounded-json.ts';
+import { boundedList, maxAnswerBytes } from '../lib/bounded-json.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
-import { findNodeVersions, tooMuch } from '../lib/registry/find-node-versions.ts';
+import { findNodeVersions, tooMuch } from '../lib/registry/node-versions.ts';
 
 export const handler = endpoint(bulkNodeVersions, async ({ body, context }) => {
   const identifiers = body.node_versions;

@@ -1,5 +1,6 @@
 // POST /proxy/video-provider/extend
 import { extendVideo } from '../lib/contracts/extend-video.ts';
-import { videoEndpoint } from '../lib/http/video-endpoint.ts';
+import { paidEndpoint } from '../lib/http/paid-endpoint.ts';
+import { videoCall, videoReply } from '../lib/providers/video-provider.ts';
 
-export const handler = videoEndpoint(extendVideo);
+export const handler = paidEndpoint(extendVideo, videoCall, videoReply);

@@ -1,5 +1,6 @@
 // POST /proxy/video-provider/multiframe
 import { multiframeVideo } from '../lib/contracts/multiframe-video.ts';
-import { videoEndpoint } from '../lib/http/video-endpoint.ts';
+import { paidEndpoint } from '../lib/http/paid-endpoint.ts';
+import { videoCall, videoReply } from '../lib/providers/video-provider.ts';
 
-export const handler = videoEndpoint(multiframeVideo);
+export const handler = paidEndpoint(multiframeVideo, videoCall, videoReply);

@@ -3,8 +3,4 @@ import { relightImage } from '../lib/contracts/relight-image.ts';
 import { paidEndpoint } from '../lib/http/paid-endpoint.ts';
 import { relightCall, relightReply } from '../lib/providers/image-provider.ts';
 
-export const handler = paidEndpoint(
-  relightImage,
-  ({ body, context }) => relightCall(context, body),
-  relightReply,
-);
+export const handler = paidEndpoint(relightImage, relightCall, relightReply);

@@ -1,5 +1,6 @@
 // POST /proxy/video-provider/text2video
 import { textToVideo } from '../lib/contracts/text-to-video.ts';
-import { videoEndpoint } from '../lib/http/video-endpoint.ts';
+import { paidEndpoint } from '../lib/http/paid-endpoint.ts';
+import { videoCall, videoReply } from '../lib/providers/video-provider.ts';
 
-export const handler = videoEndpoint(textToVideo);
+export const handler = paidEndpoint(textToVideo, videoCall, videoReply);

@@ -268,7 +268,7 @@ const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/(?:spend\/|paid\/uploads)/, ({ paid }) => paid !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
   // lib/paid/run-request.ts gives them other codes; a bulk read writes nothing.
-  [/^lib\/store\/send/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
+  [/^lib\/store\/retries/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
 ];
 /** Of files that several endpoints share, what one of them does not call. */
 const others: Record<string, readonly string[]> = {

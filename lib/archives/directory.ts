@@ -2,7 +2,7 @@ import { fromRandomAccessReaderPromise } from 'yauzl';
 import { type ArchiveFile, ArchiveReader, localHeader, OutsideFile } from './archive-file.ts';
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
-import { checkGitFolders } from './git-folders.ts';
+import { rejectGitFolders } from './git-folders.ts';
 import { archiveLimits } from './limits.ts';
 import { checkDistinct } from './names.ts';
 
@@ -101,7 +101,7 @@ function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number): void {
 
 function checkTogether(names: readonly string[]): void {
   checkDistinct(names);
-  checkGitFolders(names);
+  rejectGitFolders(names);
 }
 
 function noFiles(): ArchiveProblem {

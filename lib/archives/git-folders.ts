@@ -10,7 +10,7 @@ interface Found {
 }
 
 /** Rejects an archive with a folder that git treats as a repository although it is not named `.git`. */
-export function checkGitFolders(names: readonly string[]): void {
+export function rejectGitFolders(names: readonly string[]): void {
   for (const { problem } of findGitFolders(names)) throw problem;
 }
 

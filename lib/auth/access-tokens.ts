@@ -12,7 +12,7 @@ import type { Access } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { note } from '../log.ts';
-import type { CiJob } from './ci-claims.ts';
+import type { CiJob } from './ci-tokens.ts';
 import { KeySets } from './key-sets.ts';
 
 /**

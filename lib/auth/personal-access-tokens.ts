@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { ApiError } from '../errors.ts';
 
 /**
  * A personal access token is `nrp_`, 32 random characters and 6 characters of checksum. The prefix lets secret scanners
@@ -32,12 +31,7 @@ export function isWellFormed(token: string): boolean {
   );
 }
 
-/** The hash under which a token is stored. Rejects a mistyped token without reading the store. */
-export function requireTokenHash(token: string): string {
-  if (!isWellFormed(token)) throw new ApiError('invalid_personal_access_token');
-  return hashPersonalAccessToken(token);
-}
-
+/** The hash under which a token is stored. */
 export function hashPersonalAccessToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { Answer } from '../paid/run-request.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
-import { SerializedJson } from './bounded-json.ts';
+import { SerializedJson } from '../bounded-json.ts';
 
 export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<string, string>): Answer {
   const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);
@@ -24,7 +24,7 @@ export function errorAnswer(thrown: unknown, requestId: string): Answer {
 let isColdStart = true;
 
 /** Answers a request under its id, and writes the request's one log line. */
-export async function logRequest(
+export async function answerUnderId(
   name: string,
   { headers, requestContext, routeKey }: APIGatewayProxyEventV2,
   { awsRequestId }: Pick<Invocation, 'awsRequestId'>,

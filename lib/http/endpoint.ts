@@ -4,7 +4,7 @@ import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { admit, type JobOf, tokenIn } from '../auth/access-tokens.ts';
 import { type Caller, callerName } from '../caller.ts';
-import type { CiJob } from '../auth/ci-claims.ts';
+import type { CiJob } from '../auth/ci-tokens.ts';
 import { type Context, contextOf, describeOpenCalls, endOf, inTime } from '../context.ts';
 import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
@@ -12,8 +12,8 @@ import { ApiError } from '../errors.ts';
 import { IdempotencyKey } from '../paid/idempotency-key.ts';
 import { type Answer, type Progress, runRequest } from '../paid/run-request.ts';
 import { issueDetails } from '../validation-issues.ts';
-import { compressed, errorAnswer, jsonAnswer, logRequest } from './answer.ts';
-import type { SerializedJson } from './bounded-json.ts';
+import { compressed, errorAnswer, jsonAnswer, answerUnderId } from './answer.ts';
+import type { SerializedJson } from '../bounded-json.ts';
 import { parseJsonBody } from './json-body.ts';
 import { note } from '../log.ts';
 
@@ -126,7 +126,7 @@ export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | un
   });
 
   return (event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> =>
-    logRequest(contract.name, event, invocation, (requestId) =>
+    answerUnderId(contract.name, event, invocation, (requestId) =>
       pipeline({ ...event, headers: event.headers ?? {}, requestId }, invocation),
     );
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { callerName } from '../caller.ts';
 import * as config from '../config.ts';
+import type { Context } from '../context.ts';
 import type { BodyOf, Contract } from '../contract.ts';
 import { log } from '../log.ts';
 import { IdempotencyKey } from '../paid/idempotency-key.ts';
@@ -10,14 +11,14 @@ import { type Outgoing, type PreparedRequest, runRequest } from '../paid/run-req
 import { withUploads } from '../paid/uploads.ts';
 import type { StartedTask } from '../providers/provider-call.ts';
 import { jsonAnswer } from './answer.ts';
-import type { SerializedJson } from './bounded-json.ts';
-import { type Call, lambdaHandler, type ReplyBody } from './endpoint.ts';
+import type { SerializedJson } from '../bounded-json.ts';
+import { lambdaHandler, type ReplyBody } from './endpoint.ts';
 
 /** An operation that buys a task of a provider: the call that starts it, and what its reply says to our caller. */
 export function paidEndpoint<C extends Contract>(
   contract: C,
-  callOf: (call: Call<C>) => Outgoing,
-  replyOf: (started: StartedTask, call: Call<C>) => ReplyBody<C> | SerializedJson,
+  callOf: (context: Context, body: BodyOf<C>, contract: C) => Outgoing,
+  replyOf: (started: StartedTask, body: BodyOf<C>, contract: C) => ReplyBody<C> | SerializedJson,
 ) {
   return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
     const { requestId, context } = call;
@@ -29,12 +30,15 @@ export function paidEndpoint<C extends Contract>(
     const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
     const relay = isRelayed ? relayOf(contract, request, () => money?.usageName) : undefined;
     money = moneyOf(contract, request, { keyHash: key?.keyHash, ticketHash: relay?.ticketHash });
-    const outgoing = callOf({ ...call, body: (relay?.relayedBody ?? body) as BodyOf<C> });
+    const outgoing = callOf(context, (relay?.relayedBody ?? body) as BodyOf<C>, contract);
     const send: PreparedRequest['send'] = async () => {
       // What dies now, by time, memory or a kill, leaves no other line.
       log('info', 'sending');
       const started = { ...(await outgoing.send()), ceiling: money?.ceiling };
-      return { answer: jsonAnswer(contract.status, replyOf(started, call)), task: started.task };
+      return {
+        answer: jsonAnswer(contract.status, replyOf(started, call.body, contract)),
+        task: started.task,
+      };
     };
     // In the order in which they prepare: a replay needs none of the others, and money is reserved last.
     const participants = [key, relay, outgoing, money].filter((each) => each !== undefined);

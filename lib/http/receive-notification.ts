@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { receive } from '../notifications/receive.ts';
 import type { Answer } from '../paid/run-request.ts';
-import { errorAnswer, jsonAnswer, logRequest } from './answer.ts';
+import { errorAnswer, jsonAnswer, answerUnderId } from './answer.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 
 const relay = config.atStart(
@@ -31,7 +31,7 @@ const ticketShape = /^[\w-]{43}$/;
  * provider that was rejected by mistake calls again. The reason is only logged, and never the path, whose ticket is secret.
  */
 export function receiveNotification(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
-  return logRequest('receiveNotification', event, invocation, (requestId) =>
+  return answerUnderId('receiveNotification', event, invocation, (requestId) =>
     takeCall(event, invocation).catch((error: unknown) => errorAnswer(error, requestId)),
   );
 }

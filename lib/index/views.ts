@@ -1,4 +1,5 @@
-import { isDownloadable, latestOf, nodeVersionView } from '../registry/node-versions.ts';
+import { latestOf } from '../registry/latest-version.ts';
+import { isDownloadable, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
 import {
   type HostNodeRecord,

@@ -6,11 +6,20 @@ import { parseObject } from '../json.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import { type HandedOver, handOver } from '../store/hand-over.ts';
 import { deliverOnce } from './deliver-once.ts';
-import { claim, conclude, end, postpone, readDue, readWaiting } from './outbox.ts';
 import { isForward, isState } from './provider-notification.ts';
-import { enqueue, type QueuedAttempt, readMessage } from './queue.ts';
+import {
+  claim,
+  conclude,
+  end,
+  enqueue,
+  postpone,
+  type QueuedAttempt,
+  readDue,
+  readMessage,
+  readWaiting,
+} from './outbox.ts';
 import { type NotificationRecord, shownHashOf } from './records.ts';
-import { loadSigningKeys } from './signing-keys.ts';
+import { loadAndPublishSigningKeys } from './signing-keys.ts';
 
 type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
 
@@ -86,7 +95,7 @@ async function showStatus(
 /** Its line names the receiver's host only: the rest of an address may be a secret, and so may the answer. */
 async function notify(context: Context, waiting: NotificationRecord, address: string): Promise<void> {
   const began = Date.now();
-  const keys = await loadSigningKeys(context);
+  const keys = await loadAndPublishSigningKeys(context);
   const record = await claim(context, waiting);
   if (record === undefined) return;
   if (record === 'exhausted')
@@ -135,7 +144,7 @@ async function handOverDue(context: Context): Promise<void> {
     run,
   );
   // Receivers need the public key before the first notification, and a missing key must show here.
-  for (const result of await Promise.allSettled([loadSigningKeys(context), handing]))
+  for (const result of await Promise.allSettled([loadAndPublishSigningKeys(context), handing]))
     if (result.status === 'rejected') errors.push(result.reason);
   const { oldestMs, ...counts } = run;
   log('info', 'hand_over', { ...counts, interrupted: errors.length, oldest_due_ms: oldestMs });

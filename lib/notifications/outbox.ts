@@ -1,18 +1,55 @@
+import { maxDelaySeconds, queueAt } from '../aws/queue.ts';
+import * as config from '../config.ts';
 import type { Context } from '../context.ts';
+import { isObject } from '../json.ts';
 import { dueShard, notDue } from '../store/due.ts';
 import type { Changes, Condition } from '../store/items.ts';
 import type { Key } from '../store/keys.ts';
 import { get, readAll } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import { maxDelaySeconds } from '../aws/queue.ts';
 import type { DeliveryResult } from './deliver-once.ts';
 import { keyOfNotification, type NotificationRecord, notificationRecord, ttlFrom } from './records.ts';
 
 /*
- * The record of a notification waits in the index `pending` until its delivery has ended, and a message in the queue says
- * when the next attempt is made. An attempt is claimed by one conditional write that counts it, before anything is sent:
- * no two invocations make the same attempt, and after a crash the notification is sent again with the same ID.
+ * The record of a notification says what must be done, and waits in the index `pending` until its delivery has ended. A
+ * message in the queue only says when: it names the notification and the attempt, so that a repeated or late one finds its
+ * attempt made. An attempt is claimed by one conditional write that counts it, before anything is sent: no two
+ * invocations make the same attempt, and after a crash the notification is sent again with the same ID.
  */
+
+const sendMessages = queueAt(() => config.notificationQueue().NOTIFICATION_QUEUE_URL);
+
+export interface QueuedAttempt {
+  /** The notification. */
+  id: string;
+  /** How many attempts were begun before. */
+  attempts: number;
+}
+
+interface NewAttempt extends QueuedAttempt {
+  caller_hash: string;
+  delaySeconds?: number;
+}
+
+/** Sends up to ten messages; throws unless the queue has taken them all. */
+export function enqueue(context: Context, ...messages: NewAttempt[]): Promise<void> {
+  return sendMessages(
+    context,
+    messages.map(({ id, attempts, caller_hash, delaySeconds = 0 }) => ({
+      body: { id, attempts },
+      group: caller_hash,
+      delaySeconds,
+    })),
+  );
+}
+
+export function readMessage(body: string): QueuedAttempt {
+  const content: unknown = JSON.parse(body);
+  const { id, attempts } = isObject(content) ? content : {};
+  if (typeof id !== 'string' || !Number.isSafeInteger(attempts))
+    throw new Error('A queue message does not name an attempt.');
+  return { id, attempts: Number(attempts) };
+}
 
 /** From each attempt to the next: 5 s, 30 s, 5 min, 30 min, 2 h, 6 h, 12 h. */
 const waitSeconds = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600];

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseObject, parseWithIds } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { isTaskId, readCredits } from '../providers/reply-fields.ts';
+import { isTaskId, readCredits } from '../providers/reply.ts';
 import { isWebAddress } from '../web-address.ts';
 import type { NotifyingProvider } from './records.ts';
 

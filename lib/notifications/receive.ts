@@ -4,11 +4,11 @@ import { describeError, log } from '../log.ts';
 import { dueShard } from '../store/due.ts';
 import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
 import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
-import { untilWritten } from '../store/send.ts';
+import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
 import { hideTicket } from './hidden-ticket.ts';
-import { listNow, lostAfterMs } from './outbox.ts';
+import { enqueue, listNow, lostAfterMs } from './outbox.ts';
 import {
   isFinal,
   isForward,
@@ -16,7 +16,6 @@ import {
   readNotification,
   withCommonFields,
 } from './provider-notification.ts';
-import { enqueue } from './queue.ts';
 import {
   type NotificationRecord,
   type NotifyingProvider,

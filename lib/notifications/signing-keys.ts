@@ -16,7 +16,7 @@ const maxAgeMs = 60_000;
 let forgottenAt = Date.now();
 
 /** The keys as they are stored: a replaced one counts within a minute, without a restart. */
-export async function loadSigningKeys(context: Context): Promise<SigningKey[]> {
+export async function loadAndPublishSigningKeys(context: Context): Promise<SigningKey[]> {
   if (Date.now() - forgottenAt >= maxAgeMs) {
     forgottenAt = Date.now();
     secret().forget();

@@ -3,7 +3,7 @@ import { ApiError, isRefused } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import type { BoughtTask } from '../providers/exchange.ts';
-import { storeError } from '../store/send.ts';
+import { storeError } from '../store/retries.ts';
 
 /** A finished answer, as API Gateway takes it. */
 export interface Answer {

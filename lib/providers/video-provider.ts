@@ -1,3 +1,4 @@
+import { boundedObject, type SerializedJson } from '../bounded-json.ts';
 import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
@@ -8,18 +9,10 @@ import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
 import { ProviderCall, type StartedTask } from './provider-call.ts';
 import type { Provider } from './exchange.ts';
-import { readCreatedAt, readFields } from './reply-fields.ts';
+import { readCreatedAt, readFields } from './reply.ts';
 
-/** A started video task: what every answer has, and what the provider repeats of the request. */
-interface VideoReply {
-  required: {
-    task_id: string;
-    state: z.infer<typeof taskFields.state>;
-    credits: number;
-    created_at: string;
-  };
-  echoes: JsonObject;
-}
+/** What every answer has, whatever the provider repeats of the request. */
+type RequiredFields = z.infer<z.ZodMiniObject<typeof taskFields>>;
 
 interface VideoRequest {
   model?: string | undefined;
@@ -47,17 +40,17 @@ const ourPrefix = 'vid';
 const theirPrefix = () => config.videoProvider().VIDEO_PROVIDER_MODEL_PREFIX;
 
 /** The call that starts a video task. Our paths end as the provider's do. */
-export function videoCall(context: Context, { path }: VideoContract, request: VideoRequest): ProviderCall {
+export function videoCall(context: Context, request: VideoRequest, { path }: VideoContract): ProviderCall {
   const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
   return new ProviderCall(videoProvider(), { path: path.slice(path.lastIndexOf('/')), body, context });
 }
 
 /** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
 export function videoReply(
-  { reply: { shape } }: VideoContract,
   { task: { taskId, credits }, reply, ceiling }: StartedTask,
-  sent: JsonObject,
-): VideoReply {
+  sent: object,
+  { reply: { shape } }: VideoContract,
+): SerializedJson {
   const state = taskFields.state.safeParse(reply.state).data;
   if (credits !== undefined) note({ credits });
   if (state === undefined || credits === undefined) {
@@ -66,13 +59,13 @@ export function videoReply(
   }
   // The interface requires credits. Without a price they are what the ledger counts, and X-Credits-Used is absent.
   if (credits === undefined && ceiling !== undefined) note({ credits_are_ceiling: true });
-  const required = {
+  const required: RequiredFields = {
     task_id: taskId,
     state: state ?? 'created',
     credits: Math.min(credits ?? ceiling ?? 0, maxInt32),
     created_at: readCreatedAt(reply.created_at),
   };
-  return { required, echoes: readEchoes(shape, reply, sent) };
+  return boundedObject(required, readEchoes(shape, reply, { ...sent }));
 }
 
 /** The interface makes `credits` of an answer an int32; what is counted is the whole price. */

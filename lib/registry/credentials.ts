@@ -1,6 +1,6 @@
-import type { CiJob } from '../auth/ci-claims.ts';
-import { requireTokenHash } from '../auth/personal-access-tokens.ts';
-import { verifyCiToken } from '../auth/trusted-publishers.ts';
+import type { CiJob } from '../auth/ci-tokens.ts';
+import { hashPersonalAccessToken, isWellFormed } from '../auth/personal-access-tokens.ts';
+import { verifyCiToken } from '../auth/ci-tokens.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import type { Item } from '../store/items.ts';
@@ -19,7 +19,10 @@ export async function ciJobOf(token: string): Promise<CiJob | undefined> {
 }
 
 export function proofOf(token: string, job: CiJob | undefined): Proof {
-  return job ? { job } : { tokenHash: requireTokenHash(token) };
+  if (job) return { job };
+  // A mistyped token is rejected without reading the store.
+  if (!isWellFormed(token)) throw new ApiError('invalid_personal_access_token');
+  return { tokenHash: hashPersonalAccessToken(token) };
 }
 
 /** A valid credential: its record, the part that stays with the version, and the writes that go with it. */

@@ -24,7 +24,7 @@ import {
  *     │  ▲ claim, then refuse                        latest_version moves, then the version leaves the
  *     └──┘ or release; or block                      finalizer's shards
  *
- * Each arrow is one function (`complete` is in pending-versions.ts) and one conditional write: the second of two that take it
+ * Each arrow is one function (`complete` is in latest-version.ts) and one conditional write: the second of two that take it
  * finds its condition failed, changes nothing, and reads again what the upload is. A finalizer that dies between two arrows
  * leaves a listed version, which the next event or sweep takes further.
  *

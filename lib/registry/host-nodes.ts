@@ -8,7 +8,7 @@ import { normalizeVersionInPath } from '../schemas/version-label.ts';
 import { absent, type Condition, withChanges } from '../store/items.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
-import { untilWritten } from '../store/send.ts';
+import { untilWritten } from '../store/retries.ts';
 import { update } from '../store/write.ts';
 import { requireAdmin, requireFits, requireNode, requireNotBannedNode } from './nodes.ts';
 import { requireOwner } from './publishers.ts';

@@ -7,7 +7,7 @@ import { isUnset } from '../schemas/media.ts';
 import { type Clause, type Item, onRevision, withChanges } from '../store/items.ts';
 import { isSameNodeId, nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/send.ts';
+import { untilWritten } from '../store/retries.ts';
 import { transact, updating, type Write } from '../store/write.ts';
 import { parseAsWritten } from '../json.ts';
 import { historyOf } from './history.ts';

@@ -17,7 +17,7 @@ import {
   publishingKey,
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/send.ts';
+import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
 import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
@@ -44,7 +44,7 @@ import {
   publishingRecord,
   shownFields,
 } from './records.ts';
-import { readAgain } from './read-again.ts';
+import { extractAgain } from './extract-again.ts';
 import { readTrusts } from './trusts.ts';
 
 type Publication = Proof & RequestedVersion;
@@ -83,7 +83,7 @@ export async function registerVersion(context: Context, publication: Publication
     ]);
     const { credential, publishing, node, existing } = standing;
     if (existing && existing.status !== pending) {
-      await readAgain(context, existing);
+      await extractAgain(context, existing);
       throw versionExists(existing);
     }
     const record = pendingVersion(publication, credential, node, existing);

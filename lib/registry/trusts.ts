@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { CiJob } from '../auth/ci-claims.ts';
+import type { CiJob } from '../auth/ci-tokens.ts';
 import { ApiError } from '../errors.ts';
 import type { Provenance } from '../schemas/node-version.ts';
 import type { Item } from '../store/items.ts';

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/send.ts';
+import { untilWritten } from '../store/retries.ts';
 import { update, type WriteResult } from '../store/write.ts';
 import { dayOf, minuteOf, secondsLeft, startOfMinute } from '../windows.ts';
 import {

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { type AttributeMap, fromAttributes, type Item, toAttribute, toAttributes } from './items.ts';
 import { type Key, keyName, keyOf } from './keys.ts';
-import { pauseBefore, send, storeError } from './send.ts';
+import { pauseBefore, untilAnswered, storeError } from './retries.ts';
 import { dynamodb, tableName } from './table.ts';
 
 /** DynamoDB's own bound on one BatchGetItem. */
@@ -96,7 +96,7 @@ async function readBatch(
   for (let waits = 0; pending.length > 0; ) {
     const keysLeft = pending;
     const call = () => sendBatch(keysLeft, options, turn);
-    const { reply, bytes } = await send(context, 'BatchGetItem', call).catch((error: unknown) => {
+    const { reply, bytes } = await untilAnswered(context, 'BatchGetItem', call).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       batch.failure = error;
       return { reply: undefined, bytes: 0 };
@@ -203,7 +203,7 @@ export async function queryPage(
     // An index is eventually consistent, and rejects a consistent read.
     ConsistentRead: index === undefined,
   });
-  const page = await send(context, 'Query', () => dynamodb.send(command)).catch((error: unknown) => {
+  const page = await untilAnswered(context, 'Query', () => dynamodb.send(command)).catch((error: unknown) => {
     throw storeError(error);
   });
   return { items: (page.Items ?? []).map(fromAttributes), last: page.LastEvaluatedKey };

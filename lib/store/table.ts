@@ -4,7 +4,7 @@ import * as config from '../config.ts';
 export const tableName = () => config.registry().TABLE_NAME;
 
 export const dynamodb = new DynamoDBClient({
-  // Only lib/store/send.ts sends a call again: it knows which writes must not be, and until when it is worth it.
+  // Only lib/store/retries.ts sends a call again: it knows which writes must not be, and until when it is worth it.
   retryStrategy: { retry: (send, call) => send(call) },
   // The SDK would sign by AWS's time from the second call on, but tokens, keys, days and upload URLs go by this clock.
   // AWS denies signatures that are five minutes off: so a function with a wrong clock does nothing, and logs why.

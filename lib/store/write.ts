@@ -21,7 +21,7 @@ import {
   updateExpression,
 } from './items.ts';
 import { type Key, keyOf } from './keys.ts';
-import { isCanceled, reasonsOf, send, storeError, tooLargeOr } from './send.ts';
+import { isCanceled, reasonsOf, untilAnswered, storeError, tooLargeOr } from './retries.ts';
 import { dynamodb, tableName } from './table.ts';
 
 /** The result of a conditional write. `found` is the record that failed the condition. */
@@ -118,7 +118,7 @@ async function write<Record, Written = Record>(
   call: () => Promise<Written>,
 ): Promise<WriteResult<Record, Record | Written>> {
   try {
-    return { written: true, item: await send(context, operation, call, isRepeatable) };
+    return { written: true, item: await untilAnswered(context, operation, call, isRepeatable) };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw storeError(error);
     const found = readItem(error.Item);
@@ -155,7 +155,9 @@ export async function transact(context: Context, writes: readonly Write[]): Prom
   // With the same token, one that was applied without an answer is not applied again.
   const command = { TransactItems: [...writes], ClientRequestToken: randomUUID() };
   try {
-    await send(context, 'TransactWriteItems', () => dynamodb.send(new TransactWriteItemsCommand(command)));
+    await untilAnswered(context, 'TransactWriteItems', () =>
+      dynamodb.send(new TransactWriteItemsCommand(command)),
+    );
     return [];
   } catch (error) {
     const reasons = reasonsOf(error);

@@ -5,7 +5,7 @@ import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } 
 import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
 import { activate, block, claim, readUpload, refuse, release } from '../registry/finalizing.ts';
-import { complete } from '../registry/pending-versions.ts';
+import { complete } from '../registry/latest-version.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
 
 /** What an upload is for its version, and what a finalizer or a sweep reports about it. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { findObject } from '../bucket/bucket.ts';
 import { stagingKey } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
-import { complete, type ListedVersion, readListedVersions } from '../registry/pending-versions.ts';
+import { complete } from '../registry/latest-version.ts';
+import { type ListedVersion, readListedVersions } from '../registry/listed-versions.ts';
 import { type UploadState, finalizeUpload } from './finalize-upload.ts';
 import { type DueKey, type Period, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
 

@@ -3,7 +3,7 @@ import { queue, runQueue } from './queue.ts';
 import { randomBytes } from 'node:crypto';
 import { callerHash } from '../../lib/caller.ts';
 import { lostAfterMs } from '../../lib/notifications/outbox.ts';
-import { enqueue } from '../../lib/notifications/queue.ts';
+import { enqueue } from '../../lib/notifications/outbox.ts';
 import {
   type NotificationRecord,
   notificationId,

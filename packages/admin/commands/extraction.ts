@@ -1,4 +1,4 @@
-import { shownVersion } from '../../../lib/registry/node-versions.ts';
+import { shownVersion } from '../../../lib/registry/latest-version.ts';
 import { command } from '../command.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
 import { Rejection } from '../registry/rejection.ts';

@@ -8,7 +8,7 @@ import {
 } from '../registry/node-versions.ts';
 import type { Changed } from '../registry/administration.ts';
 import { describeNodeVersion, showNodeVersion } from '../listing.ts';
-import { shownVersion } from '../../../lib/registry/node-versions.ts';
+import { shownVersion } from '../../../lib/registry/latest-version.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { command, type CommandResult } from '../command.ts';
 import { fields, table } from '../../command-line/table.ts';

@@ -5,7 +5,7 @@ import { type HistoryRecord, historyRecord } from '../../../lib/registry/records
 import type { Item } from '../../../lib/store/items.ts';
 import type { Key } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/send.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
 import { transact, type Write } from '../../../lib/store/write.ts';
 
 /*

@@ -15,7 +15,7 @@ import {
 } from '../../../lib/registry/records.ts';
 import { HostNode } from '../../../lib/schemas/host-node.ts';
 import { hostNodeKey, nodeKey } from '../../../lib/store/keys.ts';
-import { untilWritten } from '../../../lib/store/send.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
 import { remove, update } from '../../../lib/store/write.ts';
 import { showNodeVersion } from '../listing.ts';
 import { historyOf, listItems } from './administration.ts';

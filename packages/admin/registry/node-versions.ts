@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { latestOf, shownVersion } from '../../../lib/registry/node-versions.ts';
+import { latestOf, shownVersion } from '../../../lib/registry/latest-version.ts';
 import {
   type BanSubject,
   type NodeRecord,
@@ -11,7 +11,7 @@ import { compareVersions, normalizeVersion } from '../../../lib/schemas/version-
 import { type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/send.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
 import { transact, update, type Write, updating } from '../../../lib/store/write.ts';
 import { administerChange, type Changed, listItems, newContext } from './administration.ts';
 import { noSuchVersion, readNode, readVersions } from './records.ts';

@@ -1,6 +1,6 @@
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
-import { send } from '../../../lib/store/send.ts';
+import { untilAnswered } from '../../../lib/store/retries.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { newContext } from './administration.ts';
 
@@ -14,7 +14,9 @@ export async function* scan(filter: Filter): AsyncGenerator<Item> {
   let start: AttributeMap | undefined;
   do {
     const page = new ScanCommand({ TableName: tableName(), ...filter, ExclusiveStartKey: start });
-    const { Items = [], LastEvaluatedKey } = await send(newContext(), 'Scan', () => dynamodb.send(page));
+    const { Items = [], LastEvaluatedKey } = await untilAnswered(newContext(), 'Scan', () =>
+      dynamodb.send(page),
+    );
     yield* Items.map(fromAttributes);
     start = LastEvaluatedKey;
   } while (start);

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkArchive } from '../../../lib/archives/check-archive.ts';
-import { checkGitFolders, findGitFolders } from '../../../lib/archives/git-folders.ts';
+import { rejectGitFolders, findGitFolders } from '../../../lib/archives/git-folders.ts';
 import { inMemory } from '../../support/archive-files.ts';
 import { git } from '../../support/shell.ts';
 import { zip } from '../../support/zip.ts';
 
-describe('checkGitFolders', () => {
+describe('rejectGitFolders', () => {
   test.each<[string, string[], string]>([
     ['at the top', ['HEAD', 'objects/keep', 'refs/keep', 'config'], 'git takes its top folder for a'],
     ['in a folder', ['a/b/HEAD', 'a/b/objects/x', 'a/b/refs/x'], 'the folder "a/b" for a repository'],
@@ -27,8 +27,8 @@ describe('checkGitFolders', () => {
     ],
     ['in a folder that grows when it is folded', ['ßß/HEAD', 'ßß/objects/', 'ßß/refs/'], 'the folder "ßß"'],
   ])('rejects a repository %s', (_, names, sentence) => {
-    expect(() => checkGitFolders(['node.py', ...names])).toThrow(sentence);
-    expect(() => checkGitFolders(names.toReversed())).toThrow(sentence);
+    expect(() => rejectGitFolders(['node.py', ...names])).toThrow(sentence);
+    expect(() => rejectGitFolders(names.toReversed())).toThrow(sentence);
   });
 
   test.each([
@@ -41,7 +41,7 @@ describe('checkGitFolders', () => {
     [['commondir', 'objects/x', 'refs/x']],
     [['a/HEAD.py', 'a/my-objects/x', 'a/refs.json', 'a/objects/x']],
   ])('accepts the names of an ordinary pack: %j', (names) => {
-    expect(() => checkGitFolders(names)).not.toThrow();
+    expect(() => rejectGitFolders(names)).not.toThrow();
   });
 
   test('finds every repository, for a publisher who can still leave them out', () => {

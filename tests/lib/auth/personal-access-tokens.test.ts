@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   createPersonalAccessToken,
   hashPersonalAccessToken,
-  requireTokenHash,
+  isWellFormed,
 } from '../../../lib/auth/personal-access-tokens.ts';
 import { demo } from '../../../tools/local/demo.ts';
 
@@ -15,7 +15,7 @@ describe('a personal access token', () => {
     expect(new Set(tokens).size).toBe(200);
     for (const token of tokens) {
       expect(token).toMatch(/^nrp_[0-9A-Za-z]{38}$/);
-      expect(requireTokenHash(token)).toBe(hashPersonalAccessToken(token));
+      expect(isWellFormed(token)).toBe(true);
     }
   });
 
@@ -36,7 +36,7 @@ describe('a personal access token', () => {
   });
 
   test('stores a personal access token as its SHA-256', () => {
-    expect(requireTokenHash(demo.personalAccessToken)).toBe(
+    expect(hashPersonalAccessToken(demo.personalAccessToken)).toBe(
       '198796d21c7800fd9fbb21991d28fdece1f60b7479c7a79f8125c72f53bff10e',
     );
   });
@@ -47,9 +47,7 @@ describe('a personal access token', () => {
     ['text after it', (token: string) => `${token}\n`],
     ['text in the middle', (token: string) => `${token.slice(0, 36)}xx${token.slice(36)}`],
   ])('rejects a personal access token with %s, even if the checksum is right', (_, change) => {
-    expect(() => requireTokenHash(change(demo.personalAccessToken))).toThrow(
-      expect.objectContaining({ code: 'invalid_personal_access_token' }),
-    );
+    expect(isWellFormed(change(demo.personalAccessToken))).toBe(false);
   });
 
   test('rejects a personal access token with any one character mistyped, without a read of the store', () => {
@@ -58,9 +56,7 @@ describe('a personal access token', () => {
       for (const character of alphabet) {
         if (character === token[place]) continue;
         const mistyped = token.slice(0, place) + character + token.slice(place + 1);
-        expect(() => requireTokenHash(mistyped)).toThrow(
-          expect.objectContaining({ code: 'invalid_personal_access_token' }),
-        );
+        expect(isWellFormed(mistyped)).toBe(false);
       }
     }
   });

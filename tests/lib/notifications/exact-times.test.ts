@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 import { startNameServer } from '../../support/name-server.ts';
 import { deliverOnce, resolver } from '../../../lib/notifications/deliver-once.ts';
 import { readSigningKeys } from '../../../lib/notifications/signature.ts';
-import { loadSigningKeys } from '../../../lib/notifications/signing-keys.ts';
+import { loadAndPublishSigningKeys } from '../../../lib/notifications/signing-keys.ts';
 import { signingKeysKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { beforeNext } from '../../support/intercept.ts';
@@ -48,7 +48,7 @@ afterAll(async () => {
 
 test('signs with a replaced key after one minute, not before, and publishes it although that fails at first', async () => {
   const shown = async () =>
-    (await loadSigningKeys({ deadline: Date.now() + 5000 })).map((key) => key.publicKey);
+    (await loadAndPublishSigningKeys({ deadline: Date.now() + 5000 })).map((key) => key.publicKey);
   const shownBy = (secret: string) => readSigningKeys(secret).map((key) => key.publicKey);
   setClock(60_000);
   const first = stored;

@@ -65,9 +65,8 @@ async function relight() {
 }
 
 async function video(request: { model?: string; prompt?: string } = {}): Promise<Record<string, unknown>> {
-  const started = await sent(videoCall(soon(), textToVideo, request));
-  const { required, echoes } = videoReply(textToVideo, started, { ...request });
-  return { ...required, ...echoes };
+  const started = await sent(videoCall(soon(), request, textToVideo));
+  return JSON.parse(videoReply(started, request, textToVideo).text);
 }
 
 const task = { task_id: 'task-1', state: 'created', credits: 5 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cleanText, readErrorReply } from '../../../lib/providers/error-reply.ts';
+import { cleanText, readErrorReply } from '../../../lib/providers/reply.ts';
 
 const read = (body: Record<string, unknown>) => readErrorReply(body, 'the-key');
 

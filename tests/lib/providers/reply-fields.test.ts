@@ -5,7 +5,7 @@ import {
   readCredits,
   readFields,
   readTaskId,
-} from '../../../lib/providers/reply-fields.ts';
+} from '../../../lib/providers/reply.ts';
 import { MultiframeVideoReply } from '../../../lib/schemas/multiframe-video.ts';
 import { TextToVideoReply } from '../../../lib/schemas/text-to-video.ts';
 

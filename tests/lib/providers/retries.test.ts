@@ -5,7 +5,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import type { Provider } from '../../../lib/providers/exchange.ts';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
-import { readRetryAfter } from '../../../lib/providers/error-reply.ts';
+import { readRetryAfter } from '../../../lib/providers/reply.ts';
 import { stopDate, stopTimers } from '../../support/clock.ts';
 import { invoke } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, proxies, simulation } from '../../support/proxies.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as finalizing from '../../../lib/registry/finalizing.ts';
-import * as pendingVersions from '../../../lib/registry/pending-versions.ts';
+import * as latestVersion from '../../../lib/registry/latest-version.ts';
 import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
 import { dueWork, notDue } from '../../../lib/store/due.ts';
@@ -26,7 +26,7 @@ const soon = () => ({ deadline: Date.now() + 10_000 });
 const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
 const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a finalizer', archive);
 const block = (upload: Upload) => finalizing.block(soon(), upload, tooLarge);
-const complete = ({ nodeId, version }: Upload) => pendingVersions.complete(soon(), nodeId, version);
+const complete = ({ nodeId, version }: Upload) => latestVersion.complete(soon(), nodeId, version);
 
 beforeAll(async () => {
   await seed();

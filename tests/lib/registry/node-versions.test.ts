@@ -2,9 +2,8 @@ import type { BatchGetItemCommandInput, BatchGetItemCommandOutput } from '@aws-s
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import { findNodeVersions } from '../../../lib/registry/find-node-versions.ts';
+import { findNodeVersions, nodeVersionView, versionFields } from '../../../lib/registry/node-versions.ts';
 import { readBatches } from '../../../lib/store/read.ts';
-import { nodeVersionView, versionFields } from '../../../lib/registry/node-versions.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import '../../support/patience.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { hashPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
-import { latestOf } from '../../../lib/registry/node-versions.ts';
+import { latestOf } from '../../../lib/registry/latest-version.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../packages/admin/registry/tokens.ts';

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
 import { absent, Plus, present, toAttributes } from '../../../lib/store/items.ts';
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
-import { untilWritten } from '../../../lib/store/send.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { checking, put, remove, transact, update, updating } from '../../../lib/store/write.ts';
 import { answerInTurn } from '../../support/intercept.ts';

@@ -11,7 +11,7 @@ const maxWithoutAnswer = 4;
  * until the deadline. A call without an answer is repeated a few times; one that may have been applied, only if
  * `isRepeatable`.
  */
-export async function send<Result>(
+export async function untilAnswered<Result>(
   context: Context,
   operation: string,
   call: () => Promise<Result>,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { verifyCiToken } from '../../../lib/auth/trusted-publishers.ts';
+import { verifyCiToken } from '../../../lib/auth/ci-tokens.ts';
 import { configure } from '../../../lib/config.ts';
 import {
   audience,

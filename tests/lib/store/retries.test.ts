@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
-import { send, storeError } from '../../../lib/store/send.ts';
+import { untilAnswered, storeError } from '../../../lib/store/retries.ts';
 import { runProgram } from '../../support/run-program.ts';
 
 /** In a process of its own: Jest's own errors are not those of Node, and the SDK wraps what it does not know. */
 const realFailures = `
   import { createServer } from 'node:http';
   import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-  import { send } from './lib/store/send.ts';
+  import { untilAnswered } from './lib/store/retries.ts';
   const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const failure = async (host, port) => {
     const client = new DynamoDBClient({ endpoint: 'http://' + host + ':' + port, region: 'us-east-1', credentials, maxAttempts: 1 });
     const call = () => client.send(new ListTablesCommand({}));
-    return send({ deadline: 0 }, 'ListTables', call).catch(({ reason }) => reason.split(': ')[1]);
+    return untilAnswered({ deadline: 0 }, 'ListTables', call).catch(({ reason }) => reason.split(': ')[1]);
   };
   const closed = createServer();
   const free = await listen(closed);
@@ -35,7 +35,7 @@ describe('a call to the store', () => {
   });
 });
 
-describe('send', () => {
+describe('untilAnswered', () => {
   const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const reset = () => Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
   const sendAddition = (errors: Error[]) => {
@@ -46,7 +46,7 @@ describe('send', () => {
       if (error) throw error;
       return calls;
     };
-    return send({ deadline: Date.now() + 5000 }, 'UpdateItem', call, false);
+    return untilAnswered({ deadline: Date.now() + 5000 }, 'UpdateItem', call, false);
   };
 
   test('makes an addition again that was never sent', async () => {

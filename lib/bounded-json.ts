@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from './errors.ts';
 
 /** A reply body that is JSON already, because its parts had to be weighed one by one. */
 export class SerializedJson {

@@ -1,78 +1,25 @@
 import type { Context } from '../context.ts';
-import type { StatusReasonCode } from '../schemas/node-version.ts';
 import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
 import { log } from '../log.ts';
-import { type DueKey, dueShard, dueWork, notDue } from '../store/due.ts';
+import { NodeVersion } from '../schemas/node-version.ts';
+import { compareVersions, isPreRelease } from '../schemas/version-label.ts';
+import { dueShard, dueWork, notDue } from '../store/due.ts';
 import type { Clause } from '../store/items.ts';
 import { nodeKey, nodeVersionKey } from '../store/keys.ts';
-import { get, readAll } from '../store/read.ts';
-import { untilWritten } from '../store/send.ts';
+import { get } from '../store/read.ts';
+import { untilWritten } from '../store/retries.ts';
 import { checking, transact, update, updating } from '../store/write.ts';
-import type { Upload } from '../bucket/object-keys.ts';
-import { latestOf, pending, shownVersion } from './node-versions.ts';
+import { isDownloadable, pending } from './node-versions.ts';
 import { forgetPending } from './publishing-limits.ts';
-import { type NodeRecord, type NodeVersionRecord, nodeRecord, nodeVersionRecord } from './records.ts';
-
-/**
- * A version with work that is due: from its publish until its finalizer is done with it, and then until its host nodes
- * have been extracted. `awaits` is its upload, if it still waits for one.
- */
-export interface ListedVersion {
-  nodeId: string;
-  version: string;
-  versionId: string;
-  reason: string;
-  reasonCode: StatusReasonCode | undefined;
-  since: string;
-  awaits: Upload | undefined;
-  archiveKey: string | undefined;
-}
-
-/** All that a sweep needs: a version can hold 120 KB, and a page of them would fill the function's memory. */
-const listedFields = [
-  'pk',
-  'sk',
-  'id',
-  'node_id',
-  'version',
-  'status',
-  'status_reason',
-  'status_reason_code',
-  'upload_id',
-  'pending_since',
-  'archive_key',
-] as const satisfies (keyof NodeVersionRecord)[];
-
-/** The versions under some keys of the index, newest first, without those whose work has ended meanwhile. */
-export async function readListedVersions(
-  context: Context,
-  keys: readonly DueKey[],
-): Promise<ListedVersion[]> {
-  const versions = await readAll(context, keys, { fields: listedFields });
-  const listed = versions
-    .map((item) => nodeVersionRecord(item))
-    .flatMap((version) => listedVersion(version) ?? []);
-  return listed.sort((a, b) => b.since.localeCompare(a.since));
-}
-
-function listedVersion(record: NodeVersionRecord): ListedVersion | undefined {
-  const { id, node_id: nodeId, version, status, status_reason, status_reason_code, upload_id } = record;
-  const { pending_since: since } = record;
-  if (since === undefined) return undefined;
-  const awaits =
-    status === pending && upload_id ? { nodeId, version, versionId: id, uploadId: upload_id } : undefined;
-  return {
-    nodeId,
-    version,
-    versionId: id,
-    reason: status_reason ?? '',
-    reasonCode: status_reason_code,
-    since,
-    awaits,
-    archiveKey: record.archive_key,
-  };
-}
+import {
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  type ShownVersion,
+  shownFields,
+} from './records.ts';
 
 /** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
 export async function complete(context: Context, nodeId: string, version: string): Promise<void> {
@@ -132,4 +79,31 @@ async function moveLatest(
     return [];
   });
   return failed.length === 0;
+}
+
+/** The version that a node shows as its latest: of those that can be downloaded, the highest. */
+export function latestOf<Version extends ShownVersion>(versions: readonly Version[]): Version | undefined {
+  return versions.filter(isDownloadable).sort((a, b) => compareForLatest(b, a))[0];
+}
+
+/** Positive where `a` comes before `b` as the latest: stable before pre-release, then precedence, then time. */
+function compareForLatest(a: ShownVersion, b: ShownVersion): number {
+  return (
+    Number(isPreRelease(b.version)) - Number(isPreRelease(a.version)) ||
+    compareVersions(a.version, b.version) ||
+    (a.published_at ?? '').localeCompare(b.published_at ?? '')
+  );
+}
+
+/** The copy that a node keeps of its latest version. */
+export function shownVersion(version: NodeVersionRecord): ShownVersion {
+  const { archive_key, published_at, id, status } = version;
+  return {
+    ...shownFields<NodeVersion>(version, NodeVersion),
+    id,
+    version: version.version,
+    status,
+    ...(archive_key !== undefined && { archive_key }),
+    ...(published_at !== undefined && { published_at }),
+  };
 }

@@ -1,4 +1,14 @@
+import { JwtExpiredError, JwtNotBeforeError } from 'aws-jwt-verify/error';
+import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
+import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
+import { KeySets } from './key-sets.ts';
+
+/*
+ * ID tokens of CI jobs. This module checks the token alone; lib/registry/trusts.ts checks whether a publisher trusts
+ * the job.
+ */
 
 /** A job of a CI, as a verified ID token describes it. */
 export interface CiJob {
@@ -18,21 +28,82 @@ export interface CiJob {
   run: string;
 }
 
-export type CiKind = 'github' | 'gitlab';
+type CiKind = 'github' | 'gitlab';
 
-type Claims = Record<string, unknown>;
+interface Issuer {
+  kind: CiKind;
+  issuer: string;
+  keySetUrl?: string | undefined;
+}
+
+const builtIn: Issuer[] = [
+  { kind: 'github', issuer: 'https://token.actions.githubusercontent.com' },
+  { kind: 'gitlab', issuer: 'https://gitlab.com' },
+];
 
 /** The path of the key set of each kind of CI, relative to its issuer. */
-export const keySetPaths: Record<CiKind, string> = {
+const keySetPaths: Record<CiKind, string> = {
   github: '/.well-known/jwks',
   gitlab: '/oauth/discovery/keys',
 };
+
+const verification = config.configured(() => {
+  const accepted = [...builtIn, ...config.ci().CI_ISSUERS].map(({ kind, issuer, keySetUrl }: Issuer) => ({
+    kind,
+    issuer,
+    keySetUrl: keySetUrl ?? issuer.replace(/\/$/, '') + keySetPaths[kind],
+  }));
+  const issuers = new Map(accepted.map((it) => [it.issuer, it]));
+  const keySets = new KeySets();
+  const verifier = JwtVerifier.create(
+    // The audience is checked below: the verifier would accept a token with further audiences.
+    [...issuers.values()].map(({ issuer, keySetUrl }) => ({
+      issuer,
+      jwksUri: keySetUrl,
+      audience: null,
+      graceSeconds: 5,
+    })),
+    { jwksCache: keySets.cache },
+  );
+  return { issuers, keySets, verifier };
+});
+
+const maxTokenLength = 16_384;
+
+/** The job of an ID token. Checks the issuer first, then signature, time and audience, then the claims. */
+export async function verifyCiToken(token: string): Promise<CiJob> {
+  const { issuers, keySets, verifier } = verification();
+  const issuer = issuers.get(claimedIssuer(token));
+  if (!issuer) throw new RejectedCiToken('unknown_issuer');
+  const claims = await verifier.verify(token).catch((cause: unknown) => {
+    if (keySets.isMissing(issuer.keySetUrl, cause)) throw new ApiError('unavailable', { cause });
+    if (cause instanceof JwtExpiredError) throw new RejectedCiToken('expired', cause);
+    if (cause instanceof JwtNotBeforeError) throw new RejectedCiToken('not_yet_valid', cause);
+    throw new RejectedCiToken('bad_signature', cause);
+  });
+  if (typeof claims.exp !== 'number') throw new RejectedCiToken('incomplete');
+  const named = [claims.aud ?? []].flat();
+  if (named.length === 0 || !named.every((each) => config.ci().CI_AUDIENCE.includes(each)))
+    throw new RejectedCiToken('wrong_audience');
+  return jobOf(issuer.kind, claims);
+}
+
+function claimedIssuer(token: string): string {
+  if (token.length > maxTokenLength) throw new RejectedCiToken('malformed');
+  try {
+    return decomposeUnverifiedJwt(token).payload.iss ?? '';
+  } catch (cause) {
+    throw new RejectedCiToken('malformed', cause);
+  }
+}
+
+type Claims = Record<string, unknown>;
 
 /**
  * The job that verified claims describe. All claims that identify it are required, because a trust pins and compares
  * each.
  */
-export function jobOf(kind: CiKind, claims: Claims): CiJob {
+function jobOf(kind: CiKind, claims: Claims): CiJob {
   return {
     issuer: required(claims, 'iss'),
     tokenId: required(claims, 'jti'),
@@ -120,7 +191,7 @@ const rejections = {
   pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',
 } as const;
 
-export class RejectedCiToken extends ApiError {
+class RejectedCiToken extends ApiError {
   constructor(rejection: keyof typeof rejections, cause?: unknown) {
     super('invalid_personal_access_token', {
       message: rejections[rejection],

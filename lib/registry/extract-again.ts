@@ -8,7 +8,7 @@ import type { NodeVersionRecord } from './records.ts';
  * Has a version read again whose archive could not be read to its end. Its publisher asks for it by publishing it again,
  * which changes nothing else: the archive is the same forever.
  */
-export async function readAgain(context: Context, version: NodeVersionRecord): Promise<void> {
+export async function extractAgain(context: Context, version: NodeVersionRecord): Promise<void> {
   if (version.extraction_tries === undefined || version.status !== 'NodeVersionStatusActive') return;
   const changes: Changes<NodeVersionRecord> = {
     host_node_extract_status: 'pending',
