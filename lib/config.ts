@@ -489,6 +489,8 @@ function readCeiling(entry: string): [task: string, ceiling: Ceiling] | undefine
     return amount === undefined ? undefined : unit;
   });
   const isRead = !kinds.includes(undefined) && new Set(kinds).size === kinds.length;
+  // A relight has no seconds, so its price would never be known.
+  if (task === 'relightImage' && ceiling.perSecond > 0) return undefined;
   return isRead && rest.length === 0 && ceilingTask.test(task) ? [task, ceiling] : undefined;
 }
 

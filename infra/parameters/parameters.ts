@@ -30,12 +30,15 @@ export interface Parameter {
  * Values come as text from the command line and as text or numbers from serverless.yml, so all are checked as text. Those
  * that set a variable are held to the variable's own schema (lib/config.ts).
  */
-function ofVariable({ schema, about }: config.Variable): Parameter {
+function ofVariable({ schema, about, parameter = '' }: config.Variable): Parameter {
   const isSecret = [schema, 'innerType' in schema._zod.def ? schema._zod.def.innerType : undefined].includes(
     config.secret,
   );
   const isOptional = schema.safeParse(undefined).success;
-  return { ...required(schema, about, isSecret ? secretReference : publicAddress), isOptional };
+  // An audience or a claim may look like an address, and is only a name.
+  const isAddress = /(?:Url|Issuers?)$/.test(parameter);
+  const others = [...(isSecret ? [secretReference] : []), ...(isAddress ? [publicAddress] : [])];
+  return { ...required(schema, about, ...others), isOptional };
 }
 
 /** The first rule that a value breaks says what is wrong with it. */

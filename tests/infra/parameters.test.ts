@@ -30,7 +30,7 @@ const secret = {
   ],
 };
 const claim = {
-  good: ['role', 'realm_access.roles', 'https://example.com/roles'],
+  good: ['role', 'realm_access.roles', 'https://example.com/roles', 'https://acme.internal/roles'],
   bad: ['two words', 'é'],
 };
 const accessTokens = { good: ['required', 'optional'], bad: ['sometimes', 'Required'] };
@@ -71,7 +71,10 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       'key/1234',
     ],
   },
-  tokenAudience: { good: ['node-registry', 'https://api.example.com'], bad: ['two words'] },
+  tokenAudience: {
+    good: ['node-registry', 'https://api.example.com', 'http://localhost:3000'],
+    bad: ['two words'],
+  },
   tokenKeySet: {
     good: ['{"keys":[{"kty":"RSA"}]}'],
     bad: ['{', '{"keys":[]}', '[]', '{"keys":[{}]}', 'null'],
@@ -123,7 +126,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       ...'textToVideo=1,textToVideo=2 textToVideo/nope=3 textToVideo/vidq3-pro/0=1'.split(' '),
       ...'textToVideo/vidq3-pro/17=1 textToVideo/vidq2-pro/9=1 extendVideo/vidq3-pro=1'.split(' '),
       ...'extendVideo/vidq2-pro/8=1 multiframeVideo/vidq3-pro=1 multiframeVideo/vidq2-pro/64=1'.split(' '),
-      ...'textToVideo/vidq3-pro/016=1 textToVideo=9007199254740993999'.split(' '),
+      ...'textToVideo/vidq3-pro/016=1 textToVideo=9007199254740993999 relightImage=5s'.split(' '),
     ],
   },
   notifications: { good: ['direct', 'relay'], bad: ['both'] },
