@@ -173,6 +173,6 @@ const standingHeaders: Partial<Record<ErrorCode, Record<string, string>>> = {
 };
 
 /** Nothing was bought, by the word of this service or of the provider. */
-export function isRefused(error: unknown): boolean {
+export function boughtNothing(error: unknown): boolean {
   return error instanceof ApiError && error.payment === 'refused';
 }

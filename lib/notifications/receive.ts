@@ -29,7 +29,7 @@ import {
 } from './records.ts';
 
 /** A call of a provider, with its body as it came. */
-interface ProviderCall {
+interface ReceivedCall {
   provider: NotifyingProvider;
   ticket: string;
   body: string;
@@ -44,9 +44,9 @@ type Receipt =
  * Stores a later state together with its notification before the provider gets its response, then queues it. Any other
  * state changes nothing: providers repeat their calls, in any order.
  */
-export async function receive(context: Context, call: ProviderCall): Promise<Receipt> {
-  const taken = await store(context, call);
-  if ('notification' in taken) await send(context, taken.notification);
+export async function receive(context: Context, call: ReceivedCall): Promise<Receipt> {
+  const taken = await storeState(context, call);
+  if ('notification' in taken) await queueOrList(context, taken.notification);
   return taken.receipt;
 }
 
@@ -56,7 +56,7 @@ interface Taken {
   notification?: NotificationRecord;
 }
 
-async function store(context: Context, call: ProviderCall): Promise<Taken> {
+async function storeState(context: Context, call: ReceivedCall): Promise<Taken> {
   const said = readNotification(call.provider, call.body);
   if (said === undefined) return { receipt: { result: 'rejected', reason: 'state' } };
   const { state } = said;
@@ -104,14 +104,14 @@ async function store(context: Context, call: ProviderCall): Promise<Taken> {
 }
 
 /** The provider's own text, without our address, and with the fields that every notification has. */
-function bodyFor({ address }: TaskRecord, { provider, body, ticket }: ProviderCall, taskId?: string): string {
+function bodyFor({ address }: TaskRecord, { provider, body, ticket }: ReceivedCall, taskId?: string): string {
   const text = hideTicket(body, ticket, address);
   const said = readNotification(provider, text);
   return said ? withCommonFields(text, { ...said, taskId }) : text;
 }
 
 /** The call is stored, so the provider needs no error: the next run queues what this one could not. */
-async function send(context: Context, notification: NotificationRecord): Promise<void> {
+async function queueOrList(context: Context, notification: NotificationRecord): Promise<void> {
   try {
     await enqueue(context, notification);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { hash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { ApiError, isRefused } from '../errors.ts';
+import { ApiError, boughtNothing } from '../errors.ts';
 import { note } from '../log.ts';
 import type { KeyOutcome } from '../spend/kept-outcome.ts';
 import { absent, type Clause, type Condition, typedRead } from '../store/items.ts';
@@ -145,7 +145,7 @@ export class IdempotencyKey implements Participant {
   /** A key whose request bought nothing is free again; one that may have bought something is used up. */
   async fail(error: ApiError): Promise<void> {
     if (this.#phase === 'unclaimed') return;
-    if (this.#phase === 'running' || isRefused(error)) {
+    if (this.#phase === 'running' || boughtNothing(error)) {
       await remove<IdempotencyRecord>(this.#request.context, this.#record, this.#isOurs());
     } else {
       await this.#write({ ...this.#record, state: 'unknown', task_headers: this.#taskHeaders });

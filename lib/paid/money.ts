@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
-import { type ApiError, isRefused } from '../errors.ts';
+import { type ApiError, boughtNothing } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
 import type { JsonObject } from '../json.ts';
 import { describeError, log, note } from '../log.ts';
@@ -90,7 +90,7 @@ export class Money implements Participant {
   async fail(error: ApiError): Promise<void> {
     if (!this.#reserved) return;
     const { code } = error;
-    if (!isRefused(error)) {
+    if (!boughtNothing(error)) {
       const { taskId, credits } = error.task ?? {};
       const counted = Math.max(credits ?? 0, this.#ceiling ?? 0);
       note({ credits_counted: counted });

@@ -1,5 +1,5 @@
 import { type Context, inTime } from '../context.ts';
-import { ApiError, isRefused } from '../errors.ts';
+import { ApiError, boughtNothing } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import type { BoughtTask } from '../providers/exchange.ts';
@@ -95,7 +95,7 @@ export async function runRequest(request: PreparedRequest, progress: Progress): 
     const known = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
     const error = participants.reduce((shown, each) => each.inError?.(shown) ?? shown, known);
     await afterwards(request, 'fail', (each) => each.fail?.(error));
-    const task = isRefused(error) ? {} : taskHeaders;
+    const task = boughtNothing(error) ? {} : taskHeaders;
     throw error.with({ headers: { ...error.headers, ...task, ...headersOf(participants) } });
   }
 }

@@ -105,16 +105,10 @@ export function remove<Record extends Key = Key>(
   });
 }
 
-interface Sent {
-  operation: string;
-  write_id: string;
-  isRepeatable?: boolean;
-}
-
 /** A write whose answer was lost is repeated, and may meet its own result: an item with our `write_id` means success. */
 async function write<Record, Written = Record>(
   context: Context,
-  { operation, write_id, isRepeatable }: Sent,
+  { operation, write_id, isRepeatable }: { operation: string; write_id: string; isRepeatable?: boolean },
   call: () => Promise<Written>,
 ): Promise<WriteResult<Record, Record | Written>> {
   try {

@@ -16,7 +16,7 @@ import { type HandedOver, handOver } from '../store/hand-over.ts';
 /** The redrive policy of the queue in infra/template/extractions.yml. */
 export const maxReceives = 3;
 
-const send = queueAt(() => config.extractionQueue().EXTRACTION_QUEUE_URL);
+const sendMessages = queueAt(() => config.extractionQueue().EXTRACTION_QUEUE_URL);
 
 /** The keys that a message names: none if it is the one with which S3 tests the queue. */
 export function archiveKeysOf(body: string): string[] {
@@ -52,7 +52,7 @@ export async function handOverExtractions(
         (await readListedVersions(context, keys)).filter(({ archiveKey }) => archiveKey !== undefined),
       postpone: (version) => postponeExtraction(context, version),
       enqueue: (versions) =>
-        send(
+        sendMessages(
           context,
           versions.map(({ archiveKey }) => ({ body: { key: archiveKey } })),
         ),
