@@ -5,10 +5,10 @@ import type { Context } from '../context.ts';
 import type { BodyOf, Contract } from '../contract.ts';
 import { log } from '../log.ts';
 import { IdempotencyKey } from '../paid/idempotency-key.ts';
+import { withImageUrls } from '../paid/image-references.ts';
 import { type Money, moneyOf } from '../paid/money.ts';
 import { relayOf } from '../paid/relay.ts';
 import { type Outgoing, type PreparedRequest, runRequest } from '../paid/run-request.ts';
-import { withUploads } from '../paid/uploads.ts';
 import type { StartedTask } from '../providers/provider-call.ts';
 import { jsonAnswer } from './answer.ts';
 import type { SerializedJson } from '../bounded-json.ts';
@@ -23,7 +23,7 @@ export function paidEndpoint<C extends Contract>(
   return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
     const { requestId, context } = call;
     const caller = callerName(call.caller);
-    const body = await withUploads(context, caller, call.body);
+    const body = await withImageUrls(context, caller, call.body);
     const request = { attempt: randomUUID(), caller, body, requestId, context };
     const key = keyed && new IdempotencyKey({ ...keyed, ...request });
     let money: Money | undefined;

@@ -19,9 +19,9 @@ const beginning = 'upload:';
 const shape = /^upload:([0-9a-f]{64}):([1-9]\d{0,8})$/;
 const maxBytes = 50_000_000;
 
-/** Replaces each upload in the body by its address. Throws `upload_needed` if the caller has yet to send one. */
-export async function withUploads<Body>(context: Context, caller: string, body: Body): Promise<Body> {
-  const found = uploadsIn(body);
+/** Replaces each image that the body names by its URL. Throws `upload_needed` if the caller has yet to upload one. */
+export async function withImageUrls<Body>(context: Context, caller: string, body: Body): Promise<Body> {
+  const found = imagesIn(body);
   if (found.length === 0) return body;
   const invalid = found
     .filter(({ image }) => image === undefined)
@@ -57,13 +57,13 @@ interface Found {
   image: CallerImage | undefined;
 }
 
-function uploadsIn(value: unknown, path = 'body'): Found[] {
+function imagesIn(value: unknown, path = 'body'): Found[] {
   if (typeof value === 'string')
     return value.startsWith(beginning) ? [{ path, text: value, image: read(value) }] : [];
-  if (Array.isArray(value)) return value.flatMap((item, index) => uploadsIn(item, `${path}.${index}`));
+  if (Array.isArray(value)) return value.flatMap((item, index) => imagesIn(item, `${path}.${index}`));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, field]) =>
-    imageFields.has(name) ? uploadsIn(field, `${path}.${name}`) : [],
+    imageFields.has(name) ? imagesIn(field, `${path}.${name}`) : [],
   );
 }
 
