@@ -30,6 +30,7 @@ describe('a bounded list', () => {
   test.each([
     ['of one byte', 'x', 4],
     ['of two bytes', 'é', 2],
+    ['of three bytes', '字', 1.05],
     ['that are escaped, and so take four', '"', 1],
   ])(
     'keeps the first entries whole and shortens the ones that do not fit, in characters %s',
@@ -91,6 +92,7 @@ describe('a bounded object', () => {
   test.each([
     ['of one byte', 'x', 4],
     ['of two bytes', 'é', 2],
+    ['of three bytes', '字', 1.05],
     ['that are escaped, and so take four', '"', 1],
   ])('loses its largest optional fields first, in characters %s', (_, character, times) => {
     const optional = { large: million(character, times + 1), middle: million(character, times), small: 'a' };

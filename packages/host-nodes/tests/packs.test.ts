@@ -162,6 +162,14 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     ['fallback'],
   ],
   [
+    'a second import of a module that failed fails too',
+    {
+      '__init__.py': `try:\n    from . import half\nexcept ImportError:\n    try:\n        from .half import X\n    except ImportError:\n        X = "fallback"\n${one}NODE_CLASS_MAPPINGS = {X: One}`,
+      'half.py': 'X = "half"\nraise ImportError("no numpy")',
+    },
+    ['fallback'],
+  ],
+  [
     'a statement that fails is skipped',
     `class Broken(1): pass\nprint(undefined_name)\n${one}NODE_CLASS_MAPPINGS = {"One": One}`,
     ['One'],

@@ -109,17 +109,19 @@ describe('a paid request that a provider takes', () => {
     expect(lastRequestLine()).toMatchObject({ credits_counted: ceilings['text-to-video'] });
   });
 
-  test('records the price and the task of a reply whose outcome is unknown', async () => {
+  test.each([
+    [20, ceilings['text-to-video']],
+    [99, 99],
+  ])('counts the ceiling or the price, %d, of a reply whose outcome is unknown', async (told, credits) => {
     const user = await spender();
-    misbehave({ kind: 'reply', fields: { credits: 20 }, without: ['task_id'] });
+    misbehave({ kind: 'reply', fields: { credits: told }, without: ['task_id'] });
     const { status } = await pay(user);
 
     expect(status).toBe(502);
-    expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
-    const credits = ceilings['text-to-video'];
-    const code = 'provider_invalid_reply';
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits });
+    const unknown = { state: 'unknown', is_exact: false, code: 'provider_invalid_reply' };
     expect(await usageOf(user)).toEqual([
-      usageNow(user, 'text-to-video', { state: 'unknown', credits, credits_told: 20, is_exact: false, code }),
+      usageNow(user, 'text-to-video', { ...unknown, credits, credits_told: told }),
     ]);
     expect(lastRequestLine()).toMatchObject({ credits_counted: credits });
   });
