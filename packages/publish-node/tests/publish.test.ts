@@ -17,7 +17,7 @@ import { until } from '../../../tests/support/until.ts';
 import { uploadShowing } from '../upload.ts';
 
 /** Less than the command allows, so that the registry rejects a large archive. */
-process.env.MAX_ARCHIVE_BYTES = '3200000';
+process.env.MAX_ARCHIVE_BYTES = '320000';
 
 const listeners = process.listeners('SIGINT');
 let registry: Awaited<ReturnType<typeof startRegistry>>;
@@ -87,12 +87,11 @@ describe('publish-node with a folder', () => {
   test('publishes the folder in which npm runs it to the local stack, also when its ports are moved', async () => {
     // Without the metadata of the folder it would ask for the name of the node.
     await write({ 'pyproject.toml': project('moved'), 'node.py': 'x' });
-    const env = { ...access, NODE_REGISTRY_URL: undefined, LOCAL_PORT_OFFSET: '-2999', INIT_CWD: folder };
-    const { stderr } = await runFile(process.execPath, ['tools/local/publish-node.ts', 'status'], {
-      env,
-    });
+    const LOCAL_PORT_OFFSET = String(Number(new URL(api.url).port) - 3000);
+    const env = { ...access, NODE_REGISTRY_URL: undefined, LOCAL_PORT_OFFSET, INIT_CWD: folder };
+    const { stdout } = await runFile(process.execPath, ['tools/local/publish-node.ts', 'publish'], { env });
 
-    expect(stderr).toContain('The registry at http://localhost:1 cannot be reached.');
+    expect(stdout).toContain('moved 1.0.0 is published.');
   });
 
   test('publishes it once: a second run asks for its right, says so and uploads nothing', async () => {
@@ -163,7 +162,7 @@ describe('a failed run', () => {
     ['SIGINT', 130, 'Stopped. Run the same command again: it resumes where this one was.\n'],
   ])('resumes after %s while it uploaded', async (signal, code, sentence) => {
     const node = `ended-by-${signal.toLowerCase()}`;
-    await write({ 'pyproject.toml': project(node), 'noise.bin': randomBytes(3_000_000) });
+    await write({ 'pyproject.toml': project(node), 'noise.bin': randomBytes(300_000) });
     const env = { ...plainEnvironment, ...access };
     const child = spawn(process.execPath, [packedProgram(), 'publish', folder], { env });
     // At 'exit' its last words may not have been read.
@@ -202,11 +201,11 @@ describe('a failed run', () => {
   });
 
   test('continues after its archive was rejected and corrected', async () => {
-    await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(3_300_000) });
+    await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(330_000) });
     const first = await publishFolder();
     await write({ 'noise.bin': 'none' });
 
-    expect(first).toMatchObject({ code: 4, stderr: expect.stringContaining('3200000 are allowed') });
+    expect(first).toMatchObject({ code: 4, stderr: expect.stringContaining('320000 are allowed') });
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 });

@@ -96,8 +96,8 @@ describe('publish-node --json', () => {
     ],
     ['a version that is not there', ['status'], 3, 'not_found', /The node version does not exist/],
     [
-      'a registry that is not there',
-      ['status', '--base-url', 'http://localhost:1'],
+      'a registry that is not there, and nothing of the tokens',
+      ['whoami', '--base-url', 'http://localhost:1'],
       5,
       'unreachable',
       /reached/,
@@ -269,13 +269,6 @@ describe('publish-node whoami', () => {
       'May change, withdraw and restore it.',
     ]);
     expect(await storedItem('NODE#whose', 'NODE')).toEqual(before);
-  });
-
-  test('fails with the exit code of the registry that is not reached, and says nothing of the tokens', async () => {
-    await write('whose');
-    const { code, stdout } = await command('whoami', '--base-url', 'http://localhost:1');
-
-    expect([code, stdout]).toEqual([5, '']);
   });
 
   test('tells that the tokens may publish a node that has a version of the label it asks for', async () => {

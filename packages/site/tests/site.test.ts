@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import {
@@ -12,7 +11,6 @@ import { nodePath } from '../../../lib/index/paths.ts';
 import { listed, manyNodes, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
 
-const pictures = '.pictures';
 const readme = `# Demo pack
 
 Blends **two** images. See [the guide](https://guide.example/start) and [a file](docs/more.md),
@@ -123,7 +121,6 @@ const shownText = () => textOf(page.locator('main'));
 
 inBrowser(`shows the site in a browser${note}`, () => {
   beforeAll(async () => {
-    await mkdir(pictures, { recursive: true });
     [host, browser] = await Promise.all([serveSite(registry), launchBrowser()]);
   });
 
@@ -147,14 +144,12 @@ inBrowser(`shows the site in a browser${note}`, () => {
     await status('44 nodes');
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(await width()).toBe(pixels);
-    await page.screenshot({ path: `${pictures}/site-search-${pixels}.png` });
     await page.getByRole('link', { name: 'Blend', exact: true }).click();
     await page.locator('.readme h3').first().waitFor();
     await page.locator('.host-node').first().waitFor();
 
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(await width()).toBe(pixels);
-    await page.screenshot({ path: `${pictures}/site-node-${pixels}.png`, fullPage: true });
   });
 
   describe('the search', () => {
