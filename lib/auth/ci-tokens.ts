@@ -85,7 +85,7 @@ export async function verifyCiToken(token: string): Promise<CiJob> {
   const named = [claims.aud ?? []].flat();
   if (named.length === 0 || !named.every((each) => config.ci().CI_AUDIENCE.includes(each)))
     throw new RejectedCiToken('wrong_audience');
-  return jobOf(issuer.kind, claims);
+  return jobIn(issuer.kind, claims);
 }
 
 function claimedIssuer(token: string): string {
@@ -103,7 +103,7 @@ type Claims = Record<string, unknown>;
  * The job that verified claims describe. All claims that identify it are required, because a trust pins and compares
  * each.
  */
-function jobOf(kind: CiKind, claims: Claims): CiJob {
+function jobIn(kind: CiKind, claims: Claims): CiJob {
   return {
     issuer: required(claims, 'iss'),
     tokenId: required(claims, 'jti'),

@@ -54,11 +54,11 @@ interface Options<C extends Contract> {
 export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, options: Options<C> = {}) {
   const { refresh, jobOf } = options;
   return lambdaHandler(contract, jobOf, async (call, keyed, progress) => {
-    const send = async () => {
+    const respond = async () => {
       const { body, headers } = await handler(call);
       return { answer: jsonAnswer(contract.status, body, headers) };
     };
-    if (keyed === undefined) return (await send()).answer;
+    if (keyed === undefined) return (await respond()).answer;
     const refreshed = refresh && {
       refresh: async (text: string) => JSON.stringify(await refresh(JSON.parse(text), call)),
     };
@@ -68,7 +68,7 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
       attempt: randomUUID(),
       context: call.context,
     });
-    return runRequest({ participants: [key], isPaid: false, send, context: call.context }, progress);
+    return runRequest({ participants: [key], isPaid: false, send: respond, context: call.context }, progress);
   });
 }
 

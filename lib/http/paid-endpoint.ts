@@ -31,10 +31,10 @@ export function paidEndpoint<C extends Contract>(
     const relay = isRelayed ? relayOf(contract, request, () => money?.usageName) : undefined;
     money = moneyOf(contract, request, { keyHash: key?.keyHash, ticketHash: relay?.ticketHash });
     const outgoing = callOf(context, (relay?.relayedBody ?? body) as BodyOf<C>, contract);
-    const send: PreparedRequest['send'] = async () => {
+    const buyTask: PreparedRequest['send'] = async () => {
       // What dies now, by time, memory or a kill, leaves no other line.
       log('info', 'sending');
-      const started = { ...(await outgoing.send()), ceiling: money?.ceiling };
+      const started = { ...(await outgoing.startTask()), ceiling: money?.ceiling };
       return {
         answer: jsonAnswer(contract.status, replyOf(started, call.body, contract)),
         task: started.task,
@@ -42,6 +42,6 @@ export function paidEndpoint<C extends Contract>(
     };
     // In the order in which they prepare: a replay needs none of the others, and money is reserved last.
     const participants = [key, relay, outgoing, money].filter((each) => each !== undefined);
-    return runRequest({ participants, isPaid: true, send, context }, progress);
+    return runRequest({ participants, isPaid: true, send: buyTask, context }, progress);
   });
 }

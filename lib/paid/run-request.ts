@@ -45,7 +45,7 @@ export interface Participant {
 
 /** The call to the provider takes part too: it prepares before money is reserved. */
 export interface Outgoing extends Participant {
-  send(): Promise<{ task: BoughtTask; reply: JsonObject }>;
+  startTask(): Promise<{ task: BoughtTask; reply: JsonObject }>;
 }
 
 /** A paid request, as far as its participants need it. */

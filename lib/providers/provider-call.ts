@@ -29,9 +29,9 @@ const maxRetryAfterMs = 3000;
 const retryJitterMs = 400;
 
 /**
- * One paid call. `prepare` does what can fail before it costs anything; `send` returns the started task. A second request
- * is sent only if the first can't have bought anything: no connection was made, or a 429 asked for a short wait. After a
- * 401 or 403, the next request reads the key again.
+ * One paid call. `prepare` does what can fail before it costs anything. A second request is sent only if the first can't
+ * have bought anything: no connection was made, or a 429 asked for a short wait. After a 401 or 403, the next request reads
+ * the key again.
  */
 export class ProviderCall {
   readonly name = 'provider';
@@ -48,7 +48,7 @@ export class ProviderCall {
     this.#key = await this.#provider.key.read(this.#call.context);
   }
 
-  async send(): Promise<StartedTask> {
+  async startTask(): Promise<StartedTask> {
     const { path, context } = this.#call;
     if (context.deadline - Date.now() < minReplyMs)
       throw new ApiError('unavailable', { payment: 'refused', reason: 'too little time to send' });

@@ -37,8 +37,8 @@ export function open(changes: Partial<Contract> = {}, handle: Handler = echo, op
 
 /** The same for an operation that buys something, free of charge: its participants are the key and the call only. */
 export function openPaid(outgoing: Partial<Outgoing>, changes: Partial<Contract> = {}) {
-  const send = async () => ({ task: { taskId: 'task-1' }, reply: { a: 1 } });
-  const call = { name: 'provider', send, ...outgoing };
+  const startTask = async () => ({ task: { taskId: 'task-1' }, reply: { a: 1 } });
+  const call = { name: 'provider', startTask, ...outgoing };
   return caller(
     paidEndpoint<Contract>(
       { ...contract, ...changes },

@@ -285,7 +285,7 @@ describe('a key that the provider rejects', () => {
     const call = async () => {
       const prepared = new ProviderCall(provider, { ...request, context: soon() });
       await prepared.prepare();
-      return prepared.send();
+      return prepared.startTask();
     };
 
     await provider.key.read(soon());

@@ -205,7 +205,7 @@ describe('an endpoint whose time is up', () => {
     // Modules are loaded meanwhile, in real time.
     stopTimers();
     const taskHeaders = { link: '<there>; rel="status"' };
-    const hangIn = async (step: 'send' | 'prepare') => {
+    const hangIn = async (step: 'startTask' | 'prepare') => {
       const reached = Promise.withResolvers<void>();
       const hangs = () => {
         reached.resolve();
@@ -216,7 +216,7 @@ describe('an endpoint whose time is up', () => {
       jest.advanceTimersByTime(700);
       return answer;
     };
-    const [sending, preparing] = [await hangIn('send'), await hangIn('prepare')];
+    const [sending, preparing] = [await hangIn('startTask'), await hangIn('prepare')];
 
     expect([sending.status, sending.body.error]).toEqual([504, 'provider_timeout']);
     expect(sending.headers).toMatchObject(taskHeaders);

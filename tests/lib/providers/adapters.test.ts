@@ -46,9 +46,9 @@ afterAll(() => {
 
 const soon = () => ({ deadline: Date.now() + 5000 });
 
-async function sent(call: ProviderCall): ReturnType<ProviderCall['send']> {
+async function sent(call: ProviderCall): ReturnType<ProviderCall['startTask']> {
   await call.prepare();
-  return call.send();
+  return call.startTask();
 }
 
 const relightRequest = {

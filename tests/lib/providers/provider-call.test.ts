@@ -67,7 +67,7 @@ function call(
   return withLogFields(fields, async () => {
     const prepared = new ProviderCall({ ...provider, ...changes }, paid);
     await prepared.prepare();
-    return prepared.send();
+    return prepared.startTask();
   });
 }
 

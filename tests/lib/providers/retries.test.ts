@@ -63,7 +63,7 @@ describe('a second attempt at a provider', () => {
     const call = new ProviderCall(providerAt(url), { path: '/x', body: {}, context: { deadline } });
     await call.prepare();
     let isOver = false;
-    const sending = call.send().finally(() => {
+    const sending = call.startTask().finally(() => {
       isOver = true;
     });
     const refused = expect(sending).rejects.toMatchObject({ code: 'provider_timeout' });
