@@ -115,7 +115,7 @@ const floors = [
   ['store', 'contracts', 'bucket'],
   ['registry', 'archives', 'providers', 'spend'],
   ['notifications'],
-  ['paid'],
+  ['requests'],
   ['uploads', 'http', 'index'],
 ];
 
@@ -264,10 +264,10 @@ function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
 
 /** What is never raised for a contract, though its function reaches the file; endpoint.test.ts and others show why. */
 const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
-  [/^lib\/paid\/idempotency-key/, ({ idempotent }) => idempotent === true],
-  [/^lib\/(?:spend\/|paid\/image-references)/, ({ paid }) => paid !== undefined],
+  [/^lib\/requests\/idempotency-key/, ({ idempotent }) => idempotent === true],
+  [/^lib\/(?:spend\/|requests\/image-references)/, ({ paid }) => paid !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
-  // lib/paid/run-request.ts gives them other codes; a bulk read writes nothing.
+  // lib/requests/run-request.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/retries/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
 ];
 /** Of files that several endpoints share, what one of them does not call. */

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
-import type { Answer } from '../paid/run-request.ts';
+import type { Answer } from '../requests/run-request.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
 import { SerializedJson } from '../bounded-json.ts';
 

@@ -9,8 +9,8 @@ import { type Context, contextOf, describeOpenCalls, endOf, inTime } from '../co
 import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
-import { IdempotencyKey } from '../paid/idempotency-key.ts';
-import { type Answer, type Progress, runRequest } from '../paid/run-request.ts';
+import { IdempotencyKey } from '../requests/idempotency-key.ts';
+import { type Answer, type Progress, runRequest } from '../requests/run-request.ts';
 import { issueDetails } from '../validation-issues.ts';
 import { compressed, errorAnswer, jsonAnswer, answerUnderId } from './answer.ts';
 import type { SerializedJson } from '../bounded-json.ts';

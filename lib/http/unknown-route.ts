@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import type { Answer } from '../paid/run-request.ts';
+import type { Answer } from '../requests/run-request.ts';
 import { errorAnswer, answerUnderId } from './answer.ts';
 
 /** Returns our own error in place of the gateway's bare message. It needs no token and reads nothing. */

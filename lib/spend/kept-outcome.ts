@@ -4,7 +4,7 @@ import { get } from '../store/read.ts';
 import { typedRead } from '../store/items.ts';
 import type { UsageResult } from './usage-records.ts';
 
-/** The outcome of the attempt that holds an Idempotency-Key, from its record. lib/paid/idempotency-key.ts writes it. */
+/** The outcome of the attempt that holds an Idempotency-Key, from its record. lib/requests/idempotency-key.ts writes it. */
 export interface KeyOutcome extends Key {
   /** The attempt that holds the key. */
   attempt: string;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Access, Contract } from '../../lib/contract.ts';
-import type { Outgoing } from '../../lib/paid/run-request.ts';
+import type { Outgoing } from '../../lib/requests/run-request.ts';
 import { invoke, type Result } from './invoke.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { paidEndpoint } from '../../lib/http/paid-endpoint.ts';

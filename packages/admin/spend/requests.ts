@@ -5,7 +5,7 @@ import {
   readTask,
   type TaskRecord,
 } from '../../../lib/notifications/records.ts';
-import { idempotencyRecord } from '../../../lib/paid/idempotency-key.ts';
+import { idempotencyRecord } from '../../../lib/requests/idempotency-key.ts';
 import type { UsageRecord } from '../../../lib/spend/usage-records.ts';
 import { idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';

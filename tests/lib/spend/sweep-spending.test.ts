@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Money } from '../../../lib/paid/money.ts';
+import { Money } from '../../../lib/requests/money.ts';
 import { keyOfAccount, openMinutes } from '../../../lib/spend/account.ts';
 import { reserve, settle } from '../../../lib/spend/reservation.ts';
 import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
-import { type Participant, runRequest } from '../../../lib/paid/run-request.ts';
+import { type Participant, runRequest } from '../../../lib/requests/run-request.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { timed } from '../../support/timed.ts';
 
