@@ -3,7 +3,7 @@ import { inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import type { AttributeMap, Item } from './items.ts';
 import { type Key, keyOf, pendingIndex } from './keys.ts';
-import { query, queryPage } from './read.ts';
+import { queryPage } from './read.ts';
 
 /*
  * Work that is due. A record that has some stands in the index `pending`, in one of the shards of its kind of work, by the
@@ -127,25 +127,18 @@ export async function* duePages(
   report.unread_shards = cursors.length;
 }
 
-/** The first keys of all shards, for a listing. */
+/** The first keys of all shards, for a listing. A page of the index holds thousands. */
 export async function firstDue(
   context: Context,
   { work, period, order }: Pick<Sweep<unknown, string>, 'work' | 'period' | 'order'>,
   max: number,
 ): Promise<DueKey[]> {
-  const lists = await Promise.all(
-    shards[work].map(async (shard) => {
-      const keys: DueKey[] = [];
-      for await (const page of query(context, dueRange(shard, period, order), max)) {
-        keys.push(...page.map(dueKey));
-        if (keys.length >= max) break;
-      }
-      return keys;
-    }),
+  const pages = await Promise.all(
+    shards[work].map((shard) => queryPage(context, dueRange(shard, period, order), { limit: max })),
   );
   const sign = order === 'newest first' ? -1 : 1;
-  return lists
-    .flat()
+  return pages
+    .flatMap(({ items }) => items.map(dueKey))
     .sort((a, b) => sign * a.since.localeCompare(b.since))
     .slice(0, max);
 }

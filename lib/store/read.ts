@@ -187,7 +187,7 @@ interface Page {
 export async function queryPage(
   context: Context,
   { index, partition, sort, descending = false }: Range,
-  { limit, after }: { limit?: number | undefined; after?: AttributeMap | undefined } = {},
+  { limit, after }: { limit?: number; after?: AttributeMap | undefined } = {},
 ): Promise<Page> {
   const [sortName, comparison, ...bounds] = sort;
   const values = bounds.map((value, place) => [`:bound${place}`, toAttribute(value)] as const);
@@ -209,11 +209,11 @@ export async function queryPage(
   return { items: (page.Items ?? []).map(fromAttributes), last: page.LastEvaluatedKey };
 }
 
-/** Every item of a range, page by page. A loop that has enough just ends; `limit` is the most that a page then takes. */
-export async function* query(context: Context, range: Range, limit?: number): AsyncGenerator<Item[]> {
+/** Every item of a range, page by page. A loop that has enough just ends. */
+export async function* query(context: Context, range: Range): AsyncGenerator<Item[]> {
   let after: AttributeMap | undefined;
   do {
-    const { items, last } = await queryPage(context, range, { limit, after });
+    const { items, last } = await queryPage(context, range, { after });
     yield items;
     after = last;
   } while (after);
