@@ -40,6 +40,9 @@ const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before
 /** How often the upload is looked up again because the looked-up version is gone. */
 const maxLooks = 5;
 
+/** A URL can be used without end, and each use has an event of its own. */
+const maxSteps = 50;
+
 /** One finalizer's work on one upload. */
 interface Finalization {
   upload: Upload;
@@ -72,7 +75,7 @@ async function takeSteps(context: Context, finalization: Finalization): Promise<
   const { upload, objectKey, finalizerId, hasTimeFor } = finalization;
   // The events of uploads that arrive during a check end at its claim, so after a rejection the next one is looked for.
   let last: UploadState = 'missing';
-  for (let looks = 1; ; looks += 1) {
+  for (let looks = 1; looks <= maxSteps; looks += 1) {
     const object = await findObject(objectKey);
     const found = await readUpload(context, upload, finalizerId, object?.versionId);
     if (found.state === 'blocked') {
@@ -95,6 +98,7 @@ async function takeSteps(context: Context, finalization: Finalization): Promise<
       last = result ?? last;
     }
   }
+  return last;
 }
 
 /** Checks the archive, and copies or deletes it accordingly. Undefined if the version changed meanwhile. */
