@@ -14,7 +14,7 @@ const introduction = `# Configuration
 
 For operators. Pass a parameter with \`--param=name=value\`, or put it in a block named after the
 stage under \`params\` in \`serverless.yml\`. An empty one counts as not given. Log lines of functions name the variable. Keys are references,
-never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`.
+never the keys themselves: \`ssm:/<name>\` or \`secretsmanager:<name>\`.
 `;
 
 /** The text of docs/configuration.md: one row for each parameter with its variable. */

@@ -53,6 +53,7 @@ const demoAdmin = 'demo-admin';
 
 const parts: Promise<Part>[] = [];
 const started = Promise.withResolvers<void>();
+let isStarted = false;
 let isSeeding = false;
 const requests = createRequestLog();
 
@@ -102,6 +103,7 @@ async function start(fresh: boolean): Promise<void> {
       publicKey: String(localPublicKeys()[0]),
     }),
   );
+  isStarted = true;
   started.resolve();
   const { sweepAtStart } = await import('./sweep-at-start.ts');
   await sweepAtStart(startTime, say).catch((error: Error) => say(`The sweep failed: ${error.message}`));
@@ -203,9 +205,12 @@ function say(sentence: string): void {
   process.stdout.write(`${sentence}\n`);
 }
 
-/** The functions log JSON lines. Other lines are from serverless-offline, and are left out. */
+/**
+ * The functions log JSON lines. Other lines are from serverless-offline, and are left out, as is what schedules say before
+ * there are functions and stores.
+ */
 function showLine(line: string): void {
-  if (line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
+  if (isStarted && line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
 }
 
 /** Remembers a part before it has started, so that it is stopped even if another part fails. */
