@@ -48,6 +48,7 @@ import { check, count, counts } from '../support/property-runs.ts';
 import { fc } from '../support/properties.ts';
 import { setPublisherFields, storedItem } from '../support/registry.ts';
 import { recordStream } from '../support/table-stream.ts';
+import { until } from '../support/until.ts';
 import { finalize, put } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
@@ -180,24 +181,29 @@ type Disturbance = 'none' | 'late' | 'held' | 'crash before' | 'crash after';
 const maxCrashes = 5;
 
 /**
- * Disturbs the index's writes. A held one is sent only after everything else, when it knows the oldest state of all.
- * A crash is seen by the reader of the stream, which sends the same records again.
+ * Disturbs the index's writes. The first one of a file that is held is sent only after everything else, when it knows the
+ * oldest state of all. A crash is seen by the reader of the stream, which sends the same records again.
  */
 function disturb(disturbances: readonly Disturbance[]) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const held = new Set<unknown>();
   let writes = 0;
   let crashes = 0;
   const stop = intercept(s3(), async ({ command, input, send }) => {
     if (command !== 'PutObjectCommand' || !String(input.Key).startsWith('index/')) return send();
-    const what = disturbances[writes++ % disturbances.length] ?? 'none';
+    let what = disturbances[writes++ % disturbances.length] ?? 'none';
+    if (what === 'held' && held.has(input.Key)) what = 'none';
     count(what);
     if (what === 'late') await pause(20);
-    if (what === 'held') await released;
+    if (what === 'held') {
+      held.add(input.Key);
+      await released;
+    }
     if (!what.startsWith('crash') || ++crashes > maxCrashes) return send();
     if (what === 'crash after') await send();
     throw new Error('The function died.');
   });
-  return { release, stop };
+  return { release, stop, held };
 }
 
 /** Sends records as a stream does at its worst: in pieces, some twice, some late, and pieces at the same time. */
@@ -281,8 +287,11 @@ async function requireHistory([given, disorder, disturbed]: [
 ]): Promise<void> {
   const subject = await newSubject();
   const all: Step[] = [['publish', '1.0.0'], ...given, ['unbanPublisher', '1.0.0']];
-  const { release, stop } = disturb(disturbed);
+  const { release, stop, held } = disturb(disturbed);
   const deliveries: Promise<void>[] = [];
+  let delivered = 0;
+  /** Writes that are held keep their deliveries from ending. */
+  const behind = () => deliveries.length - delivered - held.size;
   for (const [action, label] of all) {
     // What the registry rejects in this state is part of the history.
     await Promise.resolve(actions[action](subject, label)).then(
@@ -290,9 +299,10 @@ async function requireHistory([given, disorder, disturbed]: [
       () => undefined,
     );
     // The stream is read while the next change is made.
-    deliveries.push(deliver(stream.take(), disorder));
+    await until(() => behind() <= 1);
+    deliveries.push(deliver(stream.take(), disorder).finally(() => (delivered += 1)));
   }
-  await Promise.race([Promise.all(deliveries), pause(50)]);
+  await until(() => behind() <= 0);
   release();
   await Promise.all(deliveries);
   stop();
