@@ -4,7 +4,7 @@ import { readText, writeIfMatches } from '../bucket/text-objects.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { parseObject } from '../json.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
-import { type HandedOver, handOver } from '../store/hand-over.ts';
+import { handOver } from '../store/hand-over.ts';
 import { deliverOnce } from './deliver-once.ts';
 import { isForward, isState } from './provider-notification.ts';
 import {
@@ -127,26 +127,20 @@ function hostOf(address: string): string {
 const reservedMs = 5000;
 
 async function handOverDue(context: Context): Promise<void> {
-  const run: HandedOver = { due: 0, handed: 0, unread_shards: 0, oldestMs: 0 };
   const errors: unknown[] = [];
   const onFailure = (error: unknown) => void errors.push(error);
-  const handing = handOver(
-    context,
-    {
-      work: 'notifications',
-      order: 'oldest first',
-      reservedMs,
-      onFailure,
-      read: (keys) => readDue(context, keys),
-      postpone: (record) => postpone(context, record),
-      enqueue: (records) => enqueue(context, ...records),
-    },
-    run,
-  );
+  const handing = handOver(context, {
+    work: 'notifications',
+    order: 'oldest first',
+    reservedMs,
+    onFailure,
+    read: (keys) => readDue(context, keys),
+    postpone: (record) => postpone(context, record),
+    enqueue: (records) => enqueue(context, ...records),
+  });
   // Receivers need the public key before the first notification, and a missing key must show here.
-  for (const result of await Promise.allSettled([loadAndPublishSigningKeys(context), handing]))
-    if (result.status === 'rejected') errors.push(result.reason);
-  const { oldestMs, ...counts } = run;
+  await loadAndPublishSigningKeys(context).catch(onFailure);
+  const { oldestMs, ...counts } = await handing;
   log('info', 'hand_over', { ...counts, interrupted: errors.length, oldest_due_ms: oldestMs });
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps of the run failed.`);
 }

@@ -118,13 +118,15 @@ export async function* duePages(
   const own = part ? shards[work].filter((_, place) => place % part.of === part.index) : shards[work];
   const first = Math.floor(Math.random() * own.length);
   let cursors: Cursor[] = [...own.slice(first), ...own.slice(0, first)].map((shard) => ({ shard }));
+  // What is not read to its end when the reader or the index fails is unread too.
+  report.unread_shards = cursors.length;
   while (cursors.length > 0 && hasTime()) {
     const [{ shard, after }, ...others] = cursors as [Cursor, ...Cursor[]];
     const page = await queryPage(context, dueRange(shard, period, order), { limit: keysPerPage, after });
     if (page.items.length > 0) yield page.items.map(dueKey);
     cursors = page.last ? [...others, { shard, after: page.last }] : others;
+    report.unread_shards = cursors.length;
   }
-  report.unread_shards = cursors.length;
 }
 
 /** The first keys of all shards, for a listing. A page of the index holds thousands. */

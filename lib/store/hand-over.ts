@@ -1,5 +1,6 @@
 import { maxMessages } from '../aws/queue.ts';
 import type { Context } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
 import { type DueKey, duePages, type Sweep } from './due.ts';
 
 interface HandOver<Entry> extends Pick<Sweep<Entry, string>, 'work' | 'order'> {
@@ -13,7 +14,7 @@ interface HandOver<Entry> extends Pick<Sweep<Entry, string>, 'work' | 'order'> {
   onFailure: (error: unknown, entries: number) => void;
 }
 
-export interface HandedOver {
+interface HandedOver {
   due: number;
   handed: number;
   unread_shards: number;
@@ -23,13 +24,13 @@ export interface HandedOver {
 
 /**
  * Hands what is due to a queue: what waits longer than a queue can, or whose message was lost. Each entry is listed for later
- * before its message is sent, so no run hands over what an earlier one did, and what fails is due again.
+ * before its message is sent, so no run hands over what an earlier one did, and what fails is due again. It never throws.
  */
 export async function handOver<Entry>(
   context: Context,
   { work, order, reservedMs, read, postpone, enqueue, onFailure }: HandOver<Entry>,
-  run: HandedOver,
-): Promise<void> {
+): Promise<HandedOver> {
+  const run: HandedOver = { due: 0, handed: 0, unread_shards: 0, oldestMs: 0 };
   const instead =
     <Value>(value: Value, entries: number) =>
     (error: unknown) => {
@@ -45,7 +46,7 @@ export async function handOver<Entry>(
   };
   const now = Date.now();
   const hasTime = () => Date.now() < context.deadline - reservedMs;
-  for await (const keys of duePages(context, { work, order, period: { from: 0, to: now }, hasTime }, run)) {
+  const handOverPage = async (keys: readonly DueKey[]) => {
     run.due += keys.length;
     run.oldestMs = Math.max(run.oldestMs, ...keys.map(({ since }) => now - Date.parse(since)));
     const entries = await read(keys).catch(instead([], keys.length));
@@ -53,5 +54,8 @@ export async function handOver<Entry>(
       entries.slice(place * maxMessages, (place + 1) * maxMessages),
     );
     await Promise.all(batches.map(handOverBatch));
-  }
+  };
+  const pages = duePages(context, { work, order, period: { from: 0, to: now }, hasTime }, run);
+  await inParallel(pages, 1, handOverPage).catch(instead(undefined, 1));
+  return run;
 }

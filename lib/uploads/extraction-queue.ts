@@ -6,7 +6,7 @@ import { isObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import { postponeExtraction } from '../registry/extraction-tries.ts';
 import { readListedVersions } from '../registry/listed-versions.ts';
-import { type HandedOver, handOver } from '../store/hand-over.ts';
+import { handOver } from '../store/hand-over.ts';
 
 /*
  * The queue of archives to read. S3 fills it, when an archive is published, and the sweep, with those whose reading is
@@ -35,31 +35,25 @@ const reservedMs = 10_000;
 export async function handOverExtractions(
   context: Context,
 ): Promise<{ handed: number; failed: number; unread_shards: number }> {
-  const run: HandedOver = { due: 0, handed: 0, unread_shards: 0, oldestMs: 0 };
   let failed = 0;
   const onFailure = (error: unknown, versions: number) => {
     failed += versions;
     log('error', 'swept', { sweep: 'host-nodes', versions, ...describeError(error) });
   };
-  await handOver(
-    context,
-    {
-      work: 'host-nodes',
-      order: 'newest first',
-      reservedMs,
-      onFailure,
-      read: async (keys) =>
-        (await readListedVersions(context, keys)).filter(({ archiveKey }) => archiveKey !== undefined),
-      postpone: (version) => postponeExtraction(context, version),
-      enqueue: (versions) =>
-        sendMessages(
-          context,
-          versions.map(({ archiveKey }) => ({ body: { key: archiveKey } })),
-        ),
-    },
-    run,
-  );
-  const { handed, unread_shards } = run;
+  const { handed, unread_shards } = await handOver(context, {
+    work: 'host-nodes',
+    order: 'newest first',
+    reservedMs,
+    onFailure,
+    read: async (keys) =>
+      (await readListedVersions(context, keys)).filter(({ archiveKey }) => archiveKey !== undefined),
+    postpone: (version) => postponeExtraction(context, version),
+    enqueue: (versions) =>
+      sendMessages(
+        context,
+        versions.map(({ archiveKey }) => ({ body: { key: archiveKey } })),
+      ),
+  });
   const counts = { handed, failed, unread_shards };
   const sweep_findings = handed + failed;
   log('info', 'sweep', { sweep: 'host-nodes', ...counts, sweep_findings, sweep_unvisited: unread_shards });

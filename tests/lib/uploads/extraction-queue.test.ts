@@ -112,6 +112,16 @@ test('leaves what the queue did not take for the next hour', async () => {
     });
 });
 
+test('fails if the list cannot be read, and says how many shards it left', async () => {
+  intercept(dynamodb, async ({ command, send }) => {
+    if (command === 'QueryCommand') throw new Error('The index is down.');
+    return send();
+  });
+
+  await expect(handler(schedule, context)).rejects.toThrow('1 versions could not be handed to the queue.');
+  expect(summary()).toMatchObject({ failed: 1, sweep_findings: 1, sweep_unvisited: 16 });
+});
+
 test('begins no page without ten seconds for it', async () => {
   await lose('late');
   stopDate();
