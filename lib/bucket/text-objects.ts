@@ -47,7 +47,8 @@ export async function writeIfMatches(context: Context, written: NewText): Promis
     return true;
   } catch (error) {
     // 409: another conditional write of the same object ran at the same time. 404: the object expired meanwhile.
-    if ([404, 409, 412].includes(Number(statusOf(error)))) return false;
+    const isNoBucket = error instanceof Error && error.name === 'NoSuchBucket';
+    if (!isNoBucket && [404, 409, 412].includes(Number(statusOf(error)))) return false;
     throw error;
   }
 }

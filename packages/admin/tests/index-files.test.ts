@@ -20,6 +20,7 @@ import { nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { streamEventOf } from '../../../tests/support/table-stream.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { addNode, addPublisher, addVersion, setFields } from '../../../tests/support/registry.ts';
+import { setVariables } from '../../../tests/support/variables.ts';
 
 const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 30_000 };
 
@@ -189,6 +190,16 @@ describe('index rebuild', () => {
 
     expect(states).toEqual(['late']);
     expect(await read(path)).toMatchObject({ host_node_extract_status: 'failed' });
+  });
+
+  test('names a bucket that is not there', async () => {
+    const BUCKET_NAME = String(process.env.BUCKET_NAME);
+    setVariables({ BUCKET_NAME: 'mistyped' });
+    const { status, stderr } = await admin('index', 'rebuild');
+    setVariables({ BUCKET_NAME });
+
+    expect(status).toBe(1);
+    expect(stderr).toContain('The bucket mistyped answered 404 (NoSuchBucket): check its name');
   });
 
   test('continues after the node that it is given', async () => {
