@@ -170,12 +170,17 @@ export async function sweepDue<Entry, Finding extends string>(
   const { work } = sweep;
   const report: SweepReport = { findings: {}, visited: 0, failed: 0, unvisited: 0, unread_shards: 0 };
   const entries = dueEntries(context, sweep, report);
-  await inParallel(entries, sweep.visitsAtOnce, async (entry) => count(report, await visitOne(entry, sweep)));
-  const counted = ['error', ...sweep.unexpected].map((finding) => report.findings[finding] ?? 0);
-  const sweep_findings = counted.reduce((sum, times) => sum + times, 0);
-  const sweep_unvisited = report.unvisited + report.unread_shards;
-  if (!sweep.onVisited) log('info', 'sweep', { sweep: work, ...report, sweep_findings, sweep_unvisited });
-  return report;
+  try {
+    await inParallel(entries, sweep.visitsAtOnce, async (entry) =>
+      count(report, await visitOne(entry, sweep)),
+    );
+    return report;
+  } finally {
+    const counted = ['error', ...sweep.unexpected].map((finding) => report.findings[finding] ?? 0);
+    const sweep_findings = counted.reduce((sum, times) => sum + times, 0);
+    const sweep_unvisited = report.unvisited + report.unread_shards;
+    if (!sweep.onVisited) log('info', 'sweep', { sweep: work, ...report, sweep_findings, sweep_unvisited });
+  }
 }
 
 async function* dueEntries<Entry, Finding extends string>(

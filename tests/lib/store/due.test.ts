@@ -305,7 +305,7 @@ describe('a sweep', () => {
     await sweep();
   });
 
-  test('fails with unavailable when the index does not answer', async () => {
+  test('fails with unavailable when the index does not answer, and says that no shard was read', async () => {
     intercept(dynamodb, async () => {
       throw Object.assign(new Error('late'), { name: 'TimeoutError' });
     });
@@ -314,5 +314,6 @@ describe('a sweep', () => {
       code: 'unavailable',
       reason: 'DynamoDB Query: unanswered',
     });
+    expect(lines()).toMatchObject([{ event: 'sweep', visited: 0, sweep_unvisited: 16 }]);
   });
 });
