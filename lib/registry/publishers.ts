@@ -35,6 +35,6 @@ export function publisherView({ members, ...publisher }: PublisherRecord): Publi
   return shownFields<Publisher>({ ...publisher, members: entries.map(memberView) }, Publisher);
 }
 
-function memberView([userId, { role, ...person }]: [string, Member]) {
-  return { id: userId, role, user: { id: userId, ...person } };
+function memberView([id, { role, email, name }]: [string, Member]) {
+  return { id, role, user: { email, id, name } };
 }

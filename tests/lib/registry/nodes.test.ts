@@ -133,18 +133,22 @@ describe('a publisher', () => {
     id: 'acme',
     revision: 3,
     name: 'Acme',
-    members: { olga: { role: 'owner', name: 'Olga' }, ada: { role: 'member' } },
+    members: { olga: { role: 'owner', name: 'Olga', email: 'o@acme.io' }, ada: { role: 'member' } },
   };
 
-  test('shows its members by name, without internal fields', () => {
-    expect(publisherView(publisherRecord({ ...stored, banned: true, ban_reason: 'spam' }))).toEqual({
+  test('shows its members by name, without internal fields, and alike in whatever order they are stored', () => {
+    const view = publisherView(publisherRecord({ ...stored, banned: true, ban_reason: 'spam' }));
+
+    expect(JSON.parse(JSON.stringify(view))).toEqual({
       id: 'acme',
       name: 'Acme',
       members: [
         { id: 'ada', role: 'member', user: { id: 'ada' } },
-        { id: 'olga', role: 'owner', user: { id: 'olga', name: 'Olga' } },
+        { id: 'olga', role: 'owner', user: { email: 'o@acme.io', id: 'olga', name: 'Olga' } },
       ],
     });
+    const members = { ada: { role: 'member' }, olga: { email: 'o@acme.io', name: 'Olga', role: 'owner' } };
+    expect(JSON.stringify(publisherView(publisherRecord({ ...stored, members })))).toBe(JSON.stringify(view));
   });
 
   test.each(['olga', 'ada'])('accepts the member %s', (user) => {
