@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /** The credentials of the local stack, which serverless.yml and the administration have too. */
@@ -43,9 +43,9 @@ export function checkSignature(request: IncomingMessage, url: URL): string | und
     signedHeaders,
     payload,
   ].join('\n');
-  const text = ['AWS4-HMAC-SHA256', date, `${day}/${region}/s3/aws4_request`, sha256(canonical)].join('\n');
-  const key = [day, region, 's3', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${localKey.secret}`);
-  const wanted = hmac(key, text).toString('hex');
+  const scope = `${day}/${region}/s3/aws4_request`;
+  const text = ['AWS4-HMAC-SHA256', date, scope, hash('sha256', canonical)].join('\n');
+  const wanted = hmac(signingKey(scope), text).toString('hex');
   if (signature.length !== wanted.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(wanted)))
     throw new S3Error(403, 'SignatureDoesNotMatch', 'The signature is not that of the request.');
   return payload;
@@ -116,12 +116,18 @@ function encode(text: string): string {
   );
 }
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function hmac(key: string | Buffer | KeyObject, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
 }
 
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
+let known: { scope: string; key: KeyObject } | undefined;
+
+/** Deriving it takes longer than the rest of the check, and it changes once a day. */
+function signingKey(scope: string): KeyObject {
+  if (known?.scope === scope) return known.key;
+  const derived = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${localKey.secret}`);
+  known = { scope, key: createSecretKey(Buffer.from(derived)) };
+  return known.key;
 }
 
 /** An error that S3 answers. */
