@@ -53,11 +53,12 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () 
       ],
     );
     const idOf = (index: number) => `many-${publishers}-${index % publishers}`;
-    for (let index = 0; index < publishers; index += 1) {
-      await addPublisher(idOf(index), { olga: 'owner' });
-      await addNode(idOf(index), idOf(index));
-      await addVersion(idOf(index), idOf(index), '1.0.0');
-    }
+    const add = async (id: string) => {
+      await addPublisher(id, { olga: 'owner' });
+      await addNode(id, id);
+      await addVersion(id, id, '1.0.0');
+    };
+    await Promise.all(Array.from({ length: publishers }, (_, index) => add(idOf(index))));
     const update = async (index: number) => {
       const { status } = await invoke(handler, 'update-host-node', {
         path: { nodeId: idOf(index), version: '1.0.0', hostNodeName: `Node ${index}` },

@@ -55,9 +55,9 @@ describe('an account', () => {
       expect(users.length).toBeGreaterThan(calls);
 
       await sweepAfter(6);
-      for (const [index, user] of users.entries()) {
-        const ended = await usageOf(user);
-        const counted = countersOf(await accountOf(user));
+      const accounts = await Promise.all(users.map((user) => Promise.all([usageOf(user), accountOf(user)])));
+      for (const [index, [ended, account]] of accounts.entries()) {
+        const counted = countersOf(account);
         const tasks = ended.filter(({ state }) => state !== 'refused').length;
         const credits = ended.reduce((sum, { credits }) => sum + credits, 0);
         expect(ended.map(({ state }) => state)).not.toContain('reserved');
@@ -83,9 +83,9 @@ async function payWith(
   await underPlan(plan, () => pay(user, 'text-to-video', { headers }));
   await lateCalls();
 
-  const records = await usageOf(user);
+  const [records, account] = await Promise.all([usageOf(user), accountOf(user)]);
   const recorded = records.reduce((sum, { credits }) => sum + credits, 0);
-  const open = openOf(await accountOf(user));
+  const open = openOf(account);
   const tasks = acceptedTasks();
   expect(open.credits ?? 0).toBeGreaterThanOrEqual(recorded);
   expect(open.credits ?? 0).toBeLessThanOrEqual(74);
