@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
@@ -32,6 +32,7 @@ import { requireEndWithout } from '../support/lost-part.ts';
 import { packedProgram } from '../support/publish-node.ts';
 import { readExamples, runExample } from '../support/readme-examples.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { plainEnvironment } from '../support/shell.ts';
 import { until } from '../support/until.ts';
 import { commandsBelow } from '../support/walk-through.ts';
 
@@ -513,8 +514,10 @@ describe('docs/publishing.md, pasted as printed', () => {
       .replace('cd my-node', 'cd first-node')
       .replace('nrp_…', demo.personalAccessToken)
       .replace('--publisher me', `--publisher ${demo.publisherId}`);
-    const answers = { npm_config_yes: 'true', NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
-    const env = { ...stack.environment, ...answers };
+    // Of an empty machine: this repository's own command is not on its path.
+    const folders = String(process.env.PATH).split(delimiter);
+    const PATH = folders.filter((folder) => !folder.includes('node_modules')).join(delimiter);
+    const env = { ...plainEnvironment, PATH, NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
     const { stdout } = await run('sh', ['-e', '-c', script], { cwd: place, env });
     await rm(place, { recursive: true });
 

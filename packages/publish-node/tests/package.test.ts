@@ -122,14 +122,6 @@ describe('the packed publish-node command', () => {
       stderr: expect.stringMatching(/\nError: ENOENT.*\n +at /),
     });
   });
-
-  test('runs by npx from its tarball', async () => {
-    const folder = await packFolder('by-npx');
-    const args = ['--yes', relative(folder, tarball), 'publish', '--dry-run'];
-    const { code, stdout } = await runFile('npx', args, { cwd: folder });
-
-    expect([code, stdout]).toEqual([0, expect.stringContaining('node       by-npx')]);
-  });
 });
 
 describe('the publish-node action', () => {
