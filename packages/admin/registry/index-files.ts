@@ -52,14 +52,17 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     if ((await refresh) === 'written') written.push(path);
     expected.add(path);
   };
-  // From now on the function writes into the catalog of both sizes.
+  // From now on the function writes into the catalog of both sizes. Another run may have announced a larger one.
   const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, listed.length / linesPerPiece)));
-  const { catalog_pieces } = await updateConfig(newContext(), (config) =>
-    wanted > config.catalog_pieces ? { ...config, next_pieces: wanted } : config,
+  const { catalog_pieces, next_pieces: pieces = catalog_pieces } = await updateConfig(
+    newContext(),
+    (config) => {
+      const next_pieces = Math.max(wanted, config.next_pieces ?? 0);
+      return next_pieces > config.catalog_pieces ? { ...config, next_pieces } : config;
+    },
   );
-  const pieces = Math.max(wanted, catalog_pieces);
   // A node that was published until then is in the old size only, and may not be listed yet.
-  const nodeIds = (wanted > catalog_pieces ? await listAllNodes() : listed).sort();
+  const nodeIds = (pieces > catalog_pieces ? await listAllNodes() : listed).sort();
   // Readers whose config is a minute old still look there; the next rebuild removes them.
   for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));
 
@@ -89,10 +92,10 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     const refresh = refreshPiece(newContext(), { pieces, piece }, byPiece.get(piece) ?? [], true);
     await write(catalogPath(pieces, piece), refresh);
   }
-  await updateConfig(newContext(), ({ next_pieces: _, ...config }) =>
-    config.catalog_pieces === pieces
-      ? config
-      : { ...config, catalog_pieces: pieces, updated_at: new Date().toISOString() },
+  await updateConfig(newContext(), ({ next_pieces, ...config }) =>
+    next_pieces === pieces
+      ? { ...config, catalog_pieces: pieces, updated_at: new Date().toISOString() }
+      : { ...config, ...(next_pieces && { next_pieces }) },
   );
   return { nodes: nodeIds.length, written, removed: await removeOthers(expected, began), pieces };
 }

@@ -158,6 +158,15 @@ describe('index rebuild', () => {
     expect((await read(catalogPath(16, pieceOf('first', 16)))).nodes).toMatchObject([{ id: 'first' }]);
   });
 
+  test('leaves readers in a larger catalog that another run has filled meanwhile', async () => {
+    const rebuildInto = (pieces: number) =>
+      rebuildIndex({ after: undefined, linesPerPiece: 3 / pieces, progress: () => {} });
+    beforeNext(s3(), /^ListObjectsV2Command$/, () => rebuildInto(128));
+    await rebuildInto(64);
+
+    expect(await read(configPath)).toMatchObject({ catalog_pieces: 128 });
+  });
+
   test('finds host nodes up to date in a file that was written often', async () => {
     const path = hostNodesPath('first', '1.0.0');
     await rebuildIndex({ after: undefined, progress: () => {} });
