@@ -67,9 +67,9 @@ function packedOf({ method = 8, packed, data = '' }: ZipFile): Buffer {
   return packed ?? (method === 8 ? deflateRawSync(data) : Buffer.from(data));
 }
 
-function statedOf(file: ZipFile): Required<Stated> {
-  const data = Buffer.from(file.data ?? '');
-  return { crc32: crc32(data), packedBytes: packedOf(file).length, bytes: data.length, ...file.states };
+function statedOf(file: ZipFile, packed = packedOf(file)): Required<Stated> {
+  const { data = '', states } = file;
+  return { crc32: crc32(data), packedBytes: packed.length, bytes: Buffer.byteLength(data), ...states };
 }
 
 interface ZipOptions {
@@ -119,7 +119,7 @@ function headersOf(file: ZipFile, offset: number) {
   const { method = 8, flags = utf8Names, extra = Buffer.alloc(0), versionNeeded = 20, local = {} } = file;
   const name = Buffer.from(file.name);
   const packed = packedOf(file);
-  const { crc32: sum, packedBytes, bytes } = statedOf(file);
+  const { crc32: sum, packedBytes, bytes } = statedOf(file, packed);
   const localName = Buffer.from(local.name ?? name);
 
   const header = Buffer.alloc(30);
