@@ -15,10 +15,12 @@ export async function buildFunctions(): Promise<'built' | 'up to date'> {
   if (await isUpToDate('.')) return 'up to date';
   const sources = await digestSources('.');
   const files = (await readdir('functions')).filter((file) => file.endsWith('.ts'));
-  const bundles = await Promise.all(
-    files.map((file) => bundle(`functions/${file}`, resolve('dist', parse(file).name))),
-  );
-  const outputs = bundles.flat();
+  const names = files.map((file) => parse(file).name);
+  const entries = names.map((name) => [`${name}/index`, `functions/${name}.ts`]);
+  const outputs = [
+    ...(await bundle({ ...Object.fromEntries(entries), ...threads }, resolve('dist'))),
+    ...names.map((name) => manifestOf(resolve('dist', name))),
+  ];
   await replaceAll(outputs);
   await removeOthers(new Set(outputs.map(({ path }) => path)));
   await rememberBuild('.', sources);
@@ -26,14 +28,20 @@ export async function buildFunctions(): Promise<'built' | 'up to date'> {
 }
 
 /** What a function starts in a thread is a file of its own, next to the function's. */
-const threads: Readonly<Record<string, Record<string, string>>> = {
-  'functions/extract-host-nodes.ts': { 'extraction-worker': 'packages/host-nodes/extraction-worker.ts' },
-};
+const threads = { 'extract-host-nodes/extraction-worker': 'packages/host-nodes/extraction-worker.ts' };
 
-/** The files of one function in memory. Its code is one file: each further one would take half a millisecond of every cold start. */
-export async function bundle(entry: string, folder: string): Promise<Output[]> {
+/** Makes the files of a folder an ES module each. */
+export function manifestOf(folder: string): Output {
+  return { path: join(folder, 'package.json'), contents: Buffer.from('{"type":"module"}\n') };
+}
+
+/**
+ * Bundles in memory, by their paths in the folder. The code of a function is one file: each further one would take half
+ * a millisecond of every cold start.
+ */
+export async function bundle(entryPoints: Record<string, string>, folder: string): Promise<Output[]> {
   const { outputFiles } = await build({
-    entryPoints: { index: entry, ...threads[entry] },
+    entryPoints,
     outdir: folder,
     write: false,
     bundle: true,
@@ -49,8 +57,7 @@ export async function bundle(entry: string, folder: string): Promise<Output[]> {
     plugins: lambdaPlugins,
     logLevel: 'warning',
   });
-  const manifest = { path: join(folder, 'package.json'), contents: Buffer.from('{"type":"module"}\n') };
-  return [...outputFiles, manifest];
+  return outputFiles;
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
 import type { S3Event } from 'aws-lambda';
-import { bundle } from '../../infra/bundle/build.ts';
+import { bundle, manifestOf } from '../../infra/bundle/build.ts';
 import type { Template } from '../../infra/plugins/framework.ts';
 import { localClient } from '../../tools/local/dynamodb.ts';
 import type { SigningKey } from '../../tools/local/issuer.ts';
@@ -71,7 +71,8 @@ export async function writeRecording(recording: Recording): Promise<number> {
 
 /** The bundles of this tree: what the last build left in dist, and the administration. */
 export async function bundlesOfTree(): Promise<Record<string, string>> {
-  const outputs = await bundle('packages/admin/command-line.ts', 'admin');
+  const entry = { index: 'packages/admin/command-line.ts' };
+  const outputs = [...(await bundle(entry, 'admin')), manifestOf('admin')];
   const bundles: Record<string, string> = {};
   for (const { path, contents } of outputs)
     if (!path.endsWith('.map'))

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { bundle } from '../../infra/bundle/build.ts';
+import { bundle, manifestOf } from '../../infra/bundle/build.ts';
 
 /** Bundles a handler in the usual way: everything minified, with the shim that CommonJS needs in an ES module. */
 export async function buildUsually(entry: string, folder: string): Promise<string> {
@@ -35,7 +35,7 @@ export async function buildEndpoints(folder: string): Promise<{ ours: string; by
 
 async function buildOurs(entry: string, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const outputs = await bundle(entry, folder);
+  const outputs = [...(await bundle({ index: entry }, folder)), manifestOf(folder)];
   await Promise.all(outputs.map(({ path, contents }) => writeFile(path, contents)));
   return join(folder, 'index.js');
 }

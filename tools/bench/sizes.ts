@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundle } from '../../infra/bundle/build.ts';
 import { amount, type Figure } from './figures.ts';
@@ -6,17 +5,16 @@ import { amount, type Figure } from './figures.ts';
 const proxies = ['text-to-video', 'extend-video', 'multiframe-video', 'relight-image'];
 const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
 
-/** What each function loads before it can respond: its bundle. */
+/** What each function loads before it can respond: its bundle, in kilobytes, gzipped. */
 export async function measureSizes(): Promise<Figure[]> {
-  return Promise.all(
-    [...proxies, ...stores, 'finalize-upload'].map(async (name) =>
-      amount(`first load: ${name}`, 'KB', await gzippedKilobytes(name)),
-    ),
+  const names = [...proxies, ...stores, 'finalize-upload'];
+  const outputs = await bundle(
+    Object.fromEntries(names.map((name) => [name, `functions/${name}.ts`])),
+    'dist',
   );
-}
-
-async function gzippedKilobytes(name: string): Promise<number> {
-  const outputs = await bundle(`functions/${name}.ts`, 'dist');
-  const index = outputs.find(({ path }) => basename(path) === 'index.js');
-  return gzipSync(index?.contents ?? '').length / 1024;
+  const sizeOf = (name: string) => {
+    const file = outputs.find(({ path }) => path.endsWith(`${name}.js`));
+    return gzipSync(file?.contents ?? '').length / 1024;
+  };
+  return names.map((name) => amount(`first load: ${name}`, 'KB', sizeOf(name)));
 }
