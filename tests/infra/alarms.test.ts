@@ -204,6 +204,19 @@ describe('the alarms', () => {
       expect([AlarmActions, OKActions]).toEqual([topic, topic]);
   });
 
+  test('notify when one part of the sweep of spending stops, and not when a run is late', () => {
+    const [missing] = alarmsOf(plain).filter((it) => it.AlarmName === `${prefix}sweep-missing-spending`);
+    const parts = ofType(plain, 'AWS::Events::Rule').filter(
+      ([, { Targets, ScheduleExpression }]) =>
+        ScheduleExpression === 'rate(1 minute)' && JSON.stringify(Targets).includes('SweepSpending'),
+    );
+    const runsOfEach = missing.Period / 60;
+
+    expect(missing).toMatchObject({ Statistic: 'SampleCount', ComparisonOperator: 'LessThanThreshold' });
+    expect(missing.Threshold).toBeGreaterThan((parts.length - 1) * runsOfEach);
+    expect(missing.Threshold).toBeLessThan(parts.length * runsOfEach);
+  });
+
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html and alarm-actions.html: a new alarm
   // begins with INSUFFICIENT_DATA, goes there again if all data of its range is missing, and acts only on a change.
   test('notify when work that must run leaves no lines any more, and not before its first run', () => {

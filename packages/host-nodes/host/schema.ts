@@ -75,7 +75,7 @@ function addInput(machine: Machine, result: Dict, input: Value): void {
     result.open ??= 'an unknown input';
     return;
   }
-  const optional = flag(machine, input, 'optional') ?? flag(machine, overridden(input), 'optional');
+  const optional = flag(machine, input, 'optional') || flag(machine, overridden(input), 'optional');
   const group = optional ? 'optional' : 'required';
   const known = result.entries.get(group)?.value;
   const dict = known instanceof Dict ? known : new Dict();

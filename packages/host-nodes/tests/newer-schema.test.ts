@@ -83,6 +83,12 @@ describe('a node of the newer schema', () => {
     ).toBe('{"required":{"n":["INT",{"display":"gradientslider"}]}}');
   });
 
+  test('takes an input of several types as optional if the input that it is given is', () => {
+    const schema = 'inputs=[io.MultiType.Input(io.Image.Input("image", optional=True), [io.Mask])]';
+
+    expect(nodeOf(pack(schema)).inputTypes).toBe('{"required":{},"optional":{"image":["IMAGE,MASK",{}]}}');
+  });
+
   test('lists a node by the id that GET_SCHEMA gives', () => {
     const listed = `${imports}
 class A(io.ComfyNode):
