@@ -11,12 +11,8 @@ import { startS3 } from '../../tools/local/s3.ts';
 /** What the global setup starts and the global teardown stops, both in Jest's own process. */
 export const servers = { directory: '', running: [] as { stop: () => Promise<void> }[] };
 
-/**
- * Starts the embedded servers once for the whole run; tests find them through the environment. A tool
- * that runs the tests many times has started them already.
- */
+/** Starts the embedded servers once for each run of Jest, also of many in one process; tests find them in the environment. */
 export default async function startServers(): Promise<void> {
-  if (process.env.TEST_DIRECTORY !== undefined) return;
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-tests-'));
   const key = createSigningKey();
   const [dynamodb, s3, issuer] = await Promise.all([
