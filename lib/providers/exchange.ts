@@ -3,8 +3,7 @@ import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-re
 import { isObject, type JsonObject, parseWithIds } from '../json.ts';
 import { log } from '../log.ts';
 import type { StoredSecret } from '../aws/stored-secret.ts';
-import { readErrorReply, readRetryAfter } from './reply.ts';
-import { idCandidates, readCredits, readTaskId } from './reply.ts';
+import { idCandidates, readCredits, readErrorReply, readRetryAfter, readTaskId } from './reply.ts';
 
 /** Everything that makes one provider different from another: a third one is one more of these. */
 export interface Provider {

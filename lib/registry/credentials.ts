@@ -1,6 +1,5 @@
-import type { CiJob } from '../auth/ci-tokens.ts';
 import { hashPersonalAccessToken, isWellFormed } from '../auth/personal-access-tokens.ts';
-import { verifyCiToken } from '../auth/ci-tokens.ts';
+import { type CiJob, verifyCiToken } from '../auth/ci-tokens.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import type { Item } from '../store/items.ts';

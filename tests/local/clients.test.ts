@@ -68,7 +68,7 @@ afterAll(async () => {
   await Promise.all([stack?.stop(), receiver.stop(), leaving.stop(), browser?.close()]);
 });
 
-// A page with a film, or one that asks again and again, would go on beside the other tests.
+// An open page that plays a film or polls would slow the other tests down.
 afterEach(async () => {
   await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
 });

@@ -45,8 +45,8 @@ export class SilentServer {
   }
 
   /**
-   * The error of work that waits for this server, and its duration by a clock that leaps after each request. Otherwise
-   * the clock is no faster than the real one, because the system needs real time to connect.
+   * The error of work that waits for this server, and its duration by a clock that leaps after each request. Between
+   * requests the clock runs at real speed, because connecting needs real time.
    */
   async outwait(
     work: () => Promise<unknown>,
