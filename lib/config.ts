@@ -87,9 +87,9 @@ function variable<Schema extends z.ZodMiniType>(
 }
 
 export const tokens = concern(() => ({
-  TOKEN_ISSUER: variable(address(), 'tokenIssuer', 'Issuer of access tokens, exactly their `iss`.'),
+  TOKEN_ISSUER: variable(address, 'tokenIssuer', 'Issuer of access tokens, exactly their `iss`.'),
   TOKEN_AUDIENCE: variable(claimText(), 'tokenAudience', 'Audience of access tokens: `aud` or `client_id`.'),
-  TOKEN_JWKS_URL: variable(address(), 'tokenKeySetUrl', 'URL of its key set.'),
+  TOKEN_JWKS_URL: variable(address, 'tokenKeySetUrl', 'URL of its key set.'),
   TOKEN_JWKS: variable(
     z.optional(keySet()),
     'tokenKeySet',
@@ -187,7 +187,7 @@ export const bucket = concern(() => ({
 
 export const downloads = concern(() => ({
   DOWNLOAD_BASE_URL: variable(
-    z.optional(address()),
+    z.optional(address),
     'downloadBaseUrl',
     'URL of downloads, instead of the stage’s own distribution.',
   ),
@@ -203,11 +203,11 @@ export const archives = concern(() => ({
 }));
 
 export const extractionQueue = concern(() => ({
-  EXTRACTION_QUEUE_URL: variable(address(), undefined, 'SQS queue of archives to read.'),
+  EXTRACTION_QUEUE_URL: variable(address, undefined, 'SQS queue of archives to read.'),
 }));
 
 export const imageProvider = concern(() => ({
-  IMAGE_PROVIDER_URL: variable(address(), 'imageProviderUrl', 'Base URL of the image provider.'),
+  IMAGE_PROVIDER_URL: variable(address, 'imageProviderUrl', 'Base URL of the image provider.'),
   IMAGE_PROVIDER_KEY: variable(secret, 'imageProviderKey', 'Image provider’s key.'),
   IMAGE_PROVIDER_KEY_HEADER: variable(
     keyHeader('x-api-key'),
@@ -222,7 +222,7 @@ export const imageProvider = concern(() => ({
 }));
 
 export const videoProvider = concern(() => ({
-  VIDEO_PROVIDER_URL: variable(address(), 'videoProviderUrl', 'Base URL of the video provider.'),
+  VIDEO_PROVIDER_URL: variable(address, 'videoProviderUrl', 'Base URL of the video provider.'),
   VIDEO_PROVIDER_KEY: variable(secret, 'videoProviderKey', 'Video provider’s key.'),
   VIDEO_PROVIDER_KEY_HEADER: variable(
     keyHeader('authorization'),
@@ -265,7 +265,7 @@ export const notifications = concern(() => ({
 }));
 
 export const relay = concern(() => ({
-  NOTIFICATION_URL: variable(address(), undefined, 'URL that providers notify.'),
+  NOTIFICATION_URL: variable(address, undefined, 'URL that providers notify.'),
 }));
 
 export const notificationSignatures = concern(() => ({
@@ -292,7 +292,7 @@ export const notificationSignatures = concern(() => ({
 }));
 
 export const notificationQueue = concern(() => ({
-  NOTIFICATION_QUEUE_URL: variable(address(), undefined, 'SQS queue of notifications.'),
+  NOTIFICATION_QUEUE_URL: variable(address, undefined, 'SQS queue of notifications.'),
 }));
 
 export const deliveries = concern(() => ({
@@ -378,16 +378,14 @@ function scheme() {
 export const secret = /* @__PURE__ */ z.string().check(/* @__PURE__ */ z.minLength(1));
 
 /** The address of another service is https. Plain http is for this same machine, which no deployment has. */
-function address() {
-  return z
-    .string()
-    .check(
-      z.refine(
-        isSecureOrLoopback,
-        'must be an https address without a query or user (http only on localhost)',
-      ),
-    );
-}
+export const address = /* @__PURE__ */ z
+  .string()
+  .check(
+    /* @__PURE__ */ z.refine(
+      isSecureOrLoopback,
+      'must be an https address without a query or user (http only on localhost)',
+    ),
+  );
 
 function isSecureOrLoopback(value: string): boolean {
   const url = isWebAddress(value) && !/[\s?#\\]/.test(value) ? URL.parse(value) : null;

@@ -4,7 +4,9 @@ import { text } from '../../lib/config.ts';
 
 const privateNetworks = new BlockList();
 for (const [network, bits] of [
+  ['0.0.0.0', 8],
   ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
   ['127.0.0.0', 8],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
@@ -24,7 +26,7 @@ export const publicAddress = z
 
 function isClosed(address: string): boolean {
   const { hostname = '' } = URL.parse(address) ?? {};
-  const isName = /^(?:localhost|.+\.(?:local|internal|localhost))$/.test(hostname);
+  const isName = /^(?:[^.]+|.+\.(?:local|internal|localhost))\.?$/.test(hostname);
   return isName || hostname.startsWith('[') || (isIPv4(hostname) && privateNetworks.check(hostname));
 }
 

@@ -30,15 +30,16 @@ export interface Parameter {
  * Values come as text from the command line and as text or numbers from serverless.yml, so all are checked as text. Those
  * that set a variable are held to the variable's own schema (lib/config.ts).
  */
-function ofVariable({ schema, about, parameter = '' }: config.Variable): Parameter {
-  const isSecret = [schema, 'innerType' in schema._zod.def ? schema._zod.def.innerType : undefined].includes(
-    config.secret,
-  );
-  const isOptional = schema.safeParse(undefined).success;
-  // An audience or a claim may look like an address, and is only a name.
-  const isAddress = /(?:Url|Issuers?)$/.test(parameter);
-  const others = [...(isSecret ? [secretReference] : []), ...(isAddress ? [publicAddress] : [])];
-  return { ...required(schema, about, ...others), isOptional };
+function ofVariable({ schema, about }: config.Variable): Parameter {
+  const { def } = schema._zod;
+  const kind = 'innerType' in def ? def.innerType : schema;
+  // Each CI issuer is an address, or two.
+  const isAddress = kind === config.address || schema === variables.CI_ISSUERS?.schema;
+  const others = [
+    ...(kind === config.secret ? [secretReference] : []),
+    ...(isAddress ? [publicAddress] : []),
+  ];
+  return { ...required(schema, about, ...others), isOptional: schema.safeParse(undefined).success };
 }
 
 /** The first rule that a value breaks says what is wrong with it. */
