@@ -57,6 +57,7 @@ export type BodyOf<C extends Contract> = C['body'] extends (rules: VideoRules) =
   : z.infer<C['body']>;
 
 /** Keeps a contract's exact type while checking it. */
+// @__NO_SIDE_EFFECTS__
 export function contract<const C extends Contract>(definition: C): C {
   return definition;
 }

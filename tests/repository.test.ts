@@ -265,7 +265,7 @@ function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
 /** What is never raised for a contract, though its function reaches the file; endpoint.test.ts and others show why. */
 const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/requests\/idempotency-key/, ({ idempotent }) => idempotent === true],
-  [/^lib\/(?:spend\/|requests\/image-references)/, ({ paid }) => paid !== undefined],
+  [/^lib\/(?:spend\/|requests\/caller-images)/, ({ paid }) => paid !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
   // lib/requests/run-request.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/retries/, ({ paid, access }) => paid === undefined && access !== 'anyone'],

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
-import { extendVideoRequest } from '../../lib/schemas/extend-video.ts';
-import { multiframeVideoRequest } from '../../lib/schemas/multiframe-video.ts';
-import { textToVideoRequest } from '../../lib/schemas/text-to-video.ts';
+import { extendVideoRequest } from '../../lib/contracts/extend-video.ts';
+import { multiframeVideoRequest } from '../../lib/contracts/multiframe-video.ts';
+import { textToVideoRequest } from '../../lib/contracts/text-to-video.ts';
 import type { VideoRules } from '../../lib/config.ts';
 import { issueSentence } from '../../lib/validation-issues.ts';
 import type { Problem, Values } from './parameters.ts';

@@ -110,7 +110,7 @@ export async function authenticate(authorization: string | undefined): Promise<C
     requireUsable(claims);
     return { userId: String(claims.sub), isAdmin: isAdmin(claims) };
   } catch (cause) {
-    if (keySets.isMissing(config.tokens().TOKEN_JWKS_URL, cause))
+    if (keySets.isIssuerDown(config.tokens().TOKEN_JWKS_URL, cause))
       throw new ApiError('unavailable', { cause });
     throw rejected(rejectionOf(cause, token, config.tokens().TOKEN_ISSUER), cause);
   }

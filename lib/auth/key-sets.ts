@@ -25,7 +25,7 @@ export class KeySets {
   });
 
   /** Whether a token could not be verified because its issuer did not respond. */
-  isMissing(address: string, error: unknown): boolean {
+  isIssuerDown(address: string, error: unknown): boolean {
     const isBlocked = error instanceof WaitPeriodNotYetEndedJwkError;
     return error instanceof FetchError || (isBlocked && this.#down.has(address));
   }

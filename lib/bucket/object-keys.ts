@@ -9,7 +9,7 @@ import * as config from '../config.ts';
  *   staging/<node id>/<version>/<version id>/<upload id>.zip      expires by lifecycle rule
  *   archives/<node id>/<version>/<version id>-<sha256>.zip        written once
  *
- * Images of callers lie under `images/` (caller-images.ts), statuses of tasks under `status/`.
+ * Images of callers lie under `images/` (lib/requests/caller-images.ts), statuses of tasks under `status/`.
  */
 const stagingPrefix = 'staging/';
 

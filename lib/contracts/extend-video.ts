@@ -1,7 +1,76 @@
 import * as z from 'zod/mini';
+import type { VideoRules } from '../config.ts';
 import { contract } from '../contract.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
-import { ExtendVideoReply, extendVideoRequest } from '../schemas/extend-video.ts';
+import {
+  absoluteUrl,
+  evenIfFieldsFail,
+  optional,
+  paidObject,
+  reference,
+  withDefault,
+} from '../schemas/paid-fields.ts';
+import {
+  callbackUrl,
+  editingModels,
+  editingResolution,
+  modelName,
+  payload,
+  taskFields,
+  videoPrompt,
+} from '../schemas/video.ts';
+
+export function extendVideoRequest(rules: VideoRules) {
+  const isEnough = (field: unknown, other: unknown) =>
+    rules.VIDEO_EXTEND_SOURCE === 'either' || field !== undefined || other === undefined;
+  return paidObject({
+    model: modelName(editingModels, rules),
+    callback_url: optional(callbackUrl),
+    duration: withDefault(z.int32().check(z.minimum(1), z.maximum(7)), 5).with(
+      z.describe('Extended seconds'),
+    ),
+    images: optional(
+      z
+        .array(reference.with(z.describe('End frame, in any form that the provider accepts')))
+        .check(z.length(1)),
+    ).with(z.describe('Reference image for the end frame; exactly 1 image accepted')),
+    payload: optional(payload),
+    prompt: optional(videoPrompt),
+    resolution: optional(editingResolution),
+    video_creation_id: optional(z.string().with(z.describe('Required together with video_url'))),
+    video_url: optional(
+      absoluteUrl.with(z.describe('Any video URL; required together with video_creation_id')),
+    ),
+  })
+    .check(
+      z.refine(({ video_url, video_creation_id }) => isEnough(video_url, video_creation_id), {
+        path: ['video_url'],
+        error: 'is required together with video_creation_id',
+        ...evenIfFieldsFail,
+      }),
+    )
+    .check(
+      z.refine(({ video_url, video_creation_id }) => isEnough(video_creation_id, video_url), {
+        path: ['video_creation_id'],
+        error: 'is required together with video_url',
+        ...evenIfFieldsFail,
+      }),
+    );
+}
+
+const ExtendVideoReply = z
+  .object({
+    ...taskFields,
+    duration: z.optional(z.int32()),
+    images: z.optional(z.array(z.string())),
+    model: z.optional(z.string()),
+    payload: z.optional(z.string()),
+    prompt: z.optional(z.string()),
+    resolution: z.optional(z.string()),
+    video_creation_id: z.optional(z.string()),
+    video_url: z.optional(z.string()),
+  })
+  .with(z.meta({ id: 'ExtendVideoReply' }));
 
 export const extendVideo = contract({
   name: 'extendVideo',

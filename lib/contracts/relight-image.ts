@@ -1,7 +1,132 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
-import { RelightReply, RelightRequest } from '../schemas/relight.ts';
+import { isObject } from '../json.ts';
+import { added } from '../schemas/fields.ts';
+import {
+  evenIfFieldsFail,
+  imageSource,
+  optional,
+  paidObject,
+  webAddress,
+  withDefault,
+} from '../schemas/paid-fields.ts';
+
+const styles = [
+  'standard',
+  'darker_but_realistic',
+  'clean',
+  'smooth',
+  'brighter',
+  'contrasted_n_hdr',
+  'just_composition',
+] as const;
+
+const percentage = z.int().check(z.minimum(0), z.maximum(100));
+
+/** Forwarded as it is: a new setting of the provider needs no release of this service. */
+const advancedSettings = z.unknown().check(z.refine(isObject, 'must be an object'));
+
+const minWeight = 1;
+const maxWeight = 1.4;
+
+export const RelightRequest = paidObject({
+  image: imageSource.with(z.describe('Base64 data or URL of the image')),
+  advanced_settings: optional(advancedSettings).with(
+    z.describe('Settings of the provider, forwarded as they are'),
+  ),
+  change_background: withDefault(z.boolean(), true).with(
+    z.describe('Changes the background based on prompt and/or reference image'),
+  ),
+  interpolate_from_original: withDefault(z.boolean(), false).with(
+    z.describe('Final image interpolates from the original using light_transfer_strength'),
+  ),
+  light_transfer_strength: withDefault(percentage, 100).with(
+    z.describe('0 stays closest to the original, 100 is maximum transfer'),
+  ),
+  preserve_details: withDefault(z.boolean(), true).with(z.describe('Keeps texture and small details')),
+  prompt: optional(
+    z
+      .string()
+      .check(
+        z.refine(
+          (prompt) => weightsIn(prompt).every((weight) => weight >= minWeight && weight <= maxWeight),
+          `must weight phrases, as in (text:1.2), by ${minWeight} to ${maxWeight}`,
+        ),
+      )
+      .with(z.describe('Guides generation; (text:weight) weights a phrase by 1 to 1.4')),
+  ),
+  style: withDefault(z.enum(styles), 'standard').with(z.describe('Style of the light')),
+  transfer_light_from_lightmap: optional(
+    imageSource.with(z.describe('Base64 data or URL; incompatible with transfer_light_from_reference_image')),
+  ),
+  transfer_light_from_reference_image: optional(
+    imageSource.with(z.describe('Base64 data or URL; incompatible with transfer_light_from_lightmap')),
+  ),
+  webhook_url: optional(webAddress.with(z.describe('Receives notifications when the task changes status'))),
+}).check(
+  z.refine(
+    (request) => !request.transfer_light_from_lightmap || !request.transfer_light_from_reference_image,
+    {
+      path: ['transfer_light_from_reference_image'],
+      error: 'cannot be sent together with transfer_light_from_lightmap; send one of them',
+      ...evenIfFieldsFail,
+    },
+  ),
+);
+export type RelightRequest = z.infer<typeof RelightRequest>;
+
+export const RelightStatus = z
+  .enum(['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'])
+  .with(added('State of the task; the last two are final'));
+
+export const RelightReply = z
+  .object({
+    data: z
+      .object({
+        generated: z
+          .array(z.string())
+          .with(z.describe('URLs of the generated images; empty while the task runs')),
+        task_id: z.string().with(z.describe('Unique identifier of the task at the provider')),
+        status: RelightStatus,
+      })
+      .with(z.describe('The task')),
+  })
+  .with(z.meta({ id: 'RelightReply' }));
+export type RelightReply = z.infer<typeof RelightReply>;
+
+const parenthesisOrWeight = /\(|(?::\s*(\d+(?:\.\d+)?|\.\d+)\s*)?\)/g;
+
+/** A number of its own before the colon and a whole one after it are a ratio or a time: (3:2), (at 12:00). */
+const endsInNumber = /(?:^|[^\w.])\d{1,9}(?:\.\d{1,9})?$/;
+const wholeNumber = /^\d+$/;
+const maxNumberLength = 20;
+
+/** No phrase is weighted by more; a larger number is a word, as in (iso:400) or (f:2.8). */
+const maxPlainWeight = 2;
+
+/** The weights of all `(text:weight)` phrases, nested ones included. A colon outside parentheses weights nothing. */
+function weightsIn(prompt: string): number[] {
+  const weights: number[] = [];
+  const open: number[] = [];
+  for (const { 0: token, 1: weight, index } of prompt.matchAll(parenthesisOrWeight)) {
+    if (token === '(') open.push(index);
+    else {
+      const start = open.pop();
+      if (start === undefined || weight === undefined || Number(weight) > maxPlainWeight) continue;
+      const before = prompt.slice(Math.max(start + 1, index - maxNumberLength), index);
+      const isRatio = wholeNumber.test(weight) && endsInNumber.test(before);
+      if (!isRatio && hasText(prompt, start + 1, index)) weights.push(Number(weight));
+    }
+  }
+  return weights;
+}
+
+function hasText(prompt: string, start: number, end: number): boolean {
+  const text = /\S/g;
+  text.lastIndex = start;
+  return text.test(prompt) && text.lastIndex <= end;
+}
 
 export const relightImage = contract({
   name: 'relightImage',

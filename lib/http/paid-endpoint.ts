@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { BodyOf, Contract } from '../contract.ts';
 import { log } from '../log.ts';
 import { IdempotencyKey } from '../requests/idempotency-key.ts';
-import { withImageUrls } from '../requests/image-references.ts';
+import { withImageUrls } from '../requests/caller-images.ts';
 import { type Money, moneyOf } from '../requests/money.ts';
 import { relayOf } from '../requests/relay.ts';
 import { type Outgoing, type PreparedRequest, runRequest } from '../requests/run-request.ts';

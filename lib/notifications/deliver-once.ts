@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { httpRequest, TransportError } from '../outgoing/http-request.ts';
-import { isPublic, literalOf, localAddresses, readAddress } from './receiver-address.ts';
+import { isPublic, literalOf, localAddresses, readReceiverUrl } from './receiver-address.ts';
 import type { NotificationRecord } from './records.ts';
 import { type SigningKey, signatureHeaders } from './signature.ts';
 
@@ -42,7 +42,7 @@ export async function deliverOnce(
   keys: readonly SigningKey[],
 ): Promise<DeliveryResult> {
   const began = Date.now();
-  const url = readAddress(notification.address);
+  const url = readReceiverUrl(notification.address);
   if (!url) return { outcome: 'failed', error: 'address_refused', isHopeless: true };
   const late = pause(maxLookupMs, [], { ref: false });
   const addresses = await Promise.race([findAddresses(url), late]);

@@ -12,7 +12,7 @@ const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[
  * Replaces our URL, whose ticket lets its holder speak for the provider, by the caller's own. It changes the text and not
  * parsed JSON, so that numbers keep their digits.
  */
-export function hideTicket(text: string, ticket: string, address: string | undefined): string {
+export function replaceOurUrl(text: string, ticket: string, address: string | undefined): string {
   const beginning = ticket.slice(0, recognizedLength);
   if (!text.includes(beginning) && !text.includes('\\u00')) return text;
   const spelled = [...beginning].map(spellings).join('');

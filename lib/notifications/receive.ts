@@ -7,7 +7,7 @@ import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
-import { hideTicket } from './hidden-ticket.ts';
+import { replaceOurUrl } from './hidden-ticket.ts';
 import { enqueue, listNow, lostAfterMs } from './outbox.ts';
 import {
   isFinal,
@@ -105,7 +105,7 @@ async function storeState(context: Context, call: ReceivedCall): Promise<Taken> 
 
 /** The provider's own text, without our address, and with the fields that every notification has. */
 function bodyFor({ address }: TaskRecord, { provider, body, ticket }: ReceivedCall, taskId?: string): string {
-  const text = hideTicket(body, ticket, address);
+  const text = replaceOurUrl(body, ticket, address);
   const said = readNotification(provider, text);
   return said ? withCommonFields(text, { ...said, taskId }) : text;
 }

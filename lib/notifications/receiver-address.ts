@@ -64,7 +64,7 @@ const maxLength = 2048;
 const maxHostLength = 253;
 
 /** The caller's URL, unless nothing may be sent there whatever its name resolves to. */
-export function readAddress(text: string): URL | undefined {
+export function readReceiverUrl(text: string): URL | undefined {
   const url = text.length <= maxLength ? URL.parse(text) : null;
   if (url && url.hostname.length > maxHostLength) return undefined;
   if (url?.username !== '' || url.password !== '') return undefined;

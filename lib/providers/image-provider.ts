@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import { isObject } from '../json.ts';
-import { type RelightReply, type RelightRequest, RelightStatus } from '../schemas/relight.ts';
+import { type RelightReply, type RelightRequest, RelightStatus } from '../contracts/relight-image.ts';
 import { ProviderCall, type StartedTask } from './provider-call.ts';
 import type { Provider } from './exchange.ts';
 

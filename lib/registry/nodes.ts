@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { adminNodeFields, Node, NodeInput } from '../schemas/node.ts';
-import { isUnset } from '../schemas/media.ts';
+import { isUnset } from '../schemas/fields.ts';
 import { type Clause, type Item, onRevision, withChanges } from '../store/items.ts';
 import { isSameNodeId, nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';

@@ -5,13 +5,13 @@ import { allEnded } from '../in-parallel.ts';
 import type { JsonObject } from '../json.ts';
 import { describeError, log, note } from '../log.ts';
 import { type AccountRecord, rateLimitFields } from '../spend/account.ts';
-import { ceilingOf, type Task } from '../spend/limits.ts';
-import { reserve, settle, warnOnce } from '../spend/reservation.ts';
+import { ceilingOf, reserve, settle, warnOnce } from '../spend/reservation.ts';
 import {
   completeUsage,
   listDayCaller,
   openUsage,
   refuseUsage,
+  type Task,
   type UsageResult,
   usageName,
 } from '../spend/usage-records.ts';

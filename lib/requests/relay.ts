@@ -5,8 +5,8 @@ import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import { hideTicket } from '../notifications/hidden-ticket.ts';
-import { readAddress } from '../notifications/receiver-address.ts';
+import { replaceOurUrl } from '../notifications/hidden-ticket.ts';
+import { readReceiverUrl } from '../notifications/receiver-address.ts';
 import { shownHash, type TaskRecord, ticketHash, ttlFrom, statusKey } from '../notifications/records.ts';
 import { absent } from '../store/items.ts';
 import { ticketKey } from '../store/keys.ts';
@@ -53,7 +53,7 @@ class Relay implements Participant {
   /** Nothing is paid for if no notification could be sent to the caller's address. */
   async prepare(): Promise<undefined> {
     const { address } = this.#task;
-    if (address === undefined || readAddress(address)) return;
+    if (address === undefined || readReceiverUrl(address)) return;
     const details = [{ path: `body.${this.#notifies.field}`, message: whatAddressMustBe }];
     throw new ApiError('invalid_request', { details });
   }
@@ -95,7 +95,7 @@ class Relay implements Participant {
   }
 
   #restored(text: string): string {
-    return hideTicket(text, this.#ticket, this.#task.address);
+    return replaceOurUrl(text, this.#ticket, this.#task.address);
   }
 
   /** Where the task's status is shown (RFC 8288). */

@@ -36,3 +36,10 @@ export function clearable<Shape extends Record<string, z.ZodMiniType>>(shape: Sh
 export function added(description: string) {
   return z.describe(`Added by this service: ${description}`);
 }
+
+/** Clients send null, "" or [] for a field that they do not set, which is the same as not sending it. */
+export function isUnset(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}

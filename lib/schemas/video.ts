@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { text, webAddress } from './media.ts';
+import { text, webAddress } from './paid-fields.ts';
 import { Timestamp } from './fields.ts';
 import type { VideoRules } from '../config.ts';
 

@@ -1,9 +1,9 @@
 import { callerHash } from '../caller.ts';
+import * as config from '../config.ts';
 import { dueShard } from '../store/due.ts';
 import { type Changes, Plus, typedRead } from '../store/items.ts';
 import { accountKey, type Key } from '../store/keys.ts';
 import { dayOf, minuteOf, secondsLeft, startOfMinute, type WindowKind, windowSeconds } from '../windows.ts';
-import { defaultLimits, type LimitName, type Limits } from './limits.ts';
 
 /*
  * What a caller spends is written in two places. The *ledger* has one usage record for each attempt to buy something
@@ -36,6 +36,15 @@ import { defaultLimits, type LimitName, type Limits } from './limits.ts';
  * is never opened again (`closed`), not even by a write that the store applies late, and settling needs an open one.
  * An attempt on a machine whose clock is slower than that counts as begun in the first minute that is not closed.
  */
+
+/** The limits of a caller. 0 means no limit. */
+export interface Limits {
+  credits_per_day: number;
+  tasks_per_day: number;
+  requests_per_minute: number;
+}
+
+export type LimitName = keyof Limits;
 
 /** The decisions of administrators about a caller. */
 export interface Terms {
@@ -80,8 +89,15 @@ export function shardOf(caller: string): string {
   return dueShard('spending', callerHash(caller));
 }
 
-export function limitsOf(terms: Terms | undefined): Limits {
-  return { ...defaultLimits(), ...terms?.limits };
+/** A caller's limits: the stage's, where it has none of its own. */
+export function limitsOf(terms?: Terms): Limits {
+  const { CREDITS_PER_DAY, TASKS_PER_DAY, REQUESTS_PER_MINUTE } = config.spending();
+  const defaults = {
+    credits_per_day: CREDITS_PER_DAY,
+    tasks_per_day: TASKS_PER_DAY,
+    requests_per_minute: REQUESTS_PER_MINUTE,
+  };
+  return { ...defaults, ...terms?.limits };
 }
 
 /** The unit of each limit, in the order in which callers are told. */

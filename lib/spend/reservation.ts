@@ -1,3 +1,4 @@
+import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
@@ -22,6 +23,25 @@ import {
   shownMinute,
   type Terms,
 } from './account.ts';
+import type { Task } from './usage-records.ts';
+
+/**
+ * The most credits that a task may cost, by the entry that says most about it. Undefined if none does, or if the price
+ * depends on seconds that neither the request nor the entry names.
+ */
+export function ceilingOf({ operation, model, seconds, frames = 1 }: Task): number | undefined {
+  const ceilings = config.spending().CREDIT_CEILINGS;
+  const ceiling =
+    ceilings.get(`${operation}/${model}/${seconds}`) ??
+    ceilings.get(`${operation}/${model}`) ??
+    ceilings.get(operation);
+  if (ceiling === undefined) return undefined;
+  const { fixed, perFrame, perSecond, assumedSeconds } = ceiling;
+  const isStated = seconds !== undefined && seconds >= 0;
+  const counted = isStated ? seconds : assumedSeconds !== undefined ? frames * assumedSeconds : undefined;
+  if (perSecond > 0 && counted === undefined) return undefined;
+  return Math.min(fixed + perFrame * frames + perSecond * (counted ?? 0), Number.MAX_SAFE_INTEGER);
+}
 
 interface Request {
   caller: string;

@@ -6,7 +6,15 @@ import { absent, typedRead } from '../store/items.ts';
 import { dayCallerKey, type Key, usageKey } from '../store/keys.ts';
 import { put, update } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
-import type { Task } from './limits.ts';
+
+/** The parts of a paid request that its price may depend on. */
+export interface Task {
+  operation: string;
+  model?: string | undefined;
+  seconds?: number | undefined;
+  /** Key frames, for a task that has several. */
+  frames?: number | undefined;
+}
 
 /** One attempt to buy something, kept for as long as a provider's bill may be disputed. */
 export interface UsageRecord extends Key, Task {

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { textToVideoRequest } from '../../lib/schemas/text-to-video.ts';
+import { textToVideoRequest } from '../../lib/contracts/text-to-video.ts';
 
 const Request = textToVideoRequest({ VIDEO_MODELS_EXTRA: [], VIDEO_EXTEND_SOURCE: 'both' });
 

@@ -46,7 +46,7 @@ export async function measureWarm(files: { ours: string; byHand: string }, round
 /** The work of a proxy on an image of 5 MB before it is sent, relative to JSON.parse of the same body. */
 export async function measureLargeBody(rounds: number): Promise<Figure> {
   const { parseJsonBody } = await import('../../lib/http/json-body.ts');
-  const { RelightRequest } = await import('../../lib/schemas/relight.ts');
+  const { RelightRequest } = await import('../../lib/contracts/relight-image.ts');
   const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024), prompt: 'A lamp from the left' });
   const event = { body, headers: {} };
   const runs = {

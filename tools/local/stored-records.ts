@@ -12,7 +12,7 @@ import {
   counterName,
   limitsOf,
 } from '../../lib/spend/account.ts';
-import type { Limits } from '../../lib/spend/limits.ts';
+import type { Limits } from '../../lib/spend/account.ts';
 import { fromAttributes, type Item } from '../../lib/store/items.ts';
 import { accountKey, ticketKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
-import { unsetAsAbsent } from '../../lib/schemas/media.ts';
+import { unsetAsAbsent } from '../../lib/schemas/paid-fields.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
 import * as indexFiles from '../../lib/schemas/index-files.ts';
 import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';

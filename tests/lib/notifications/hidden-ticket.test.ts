@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { cpuMsOf } from '../../support/cpu.ts';
 import { notificationsOf } from '../../support/relay.ts';
-import { hideTicket } from '../../../lib/notifications/hidden-ticket.ts';
+import { replaceOurUrl } from '../../../lib/notifications/hidden-ticket.ts';
 import { hook, type Path, say, started } from '../../support/notified.ts';
 
 let path: Path;
@@ -68,7 +68,7 @@ describe('a notification that repeats our address', () => {
 });
 
 test('keeps an address with quotes and backslashes inside the text where it is put', () => {
-  const text = hideTicket(`{"a":"${ours}"}`, path.ticket, 'https://a.example/?"\\');
+  const text = replaceOurUrl(`{"a":"${ours}"}`, path.ticket, 'https://a.example/?"\\');
 
   expect(JSON.parse(text)).toEqual({ a: 'https://a.example/?%22%5C' });
 });
@@ -80,7 +80,7 @@ test.each([
   ['digits', '0'],
 ])('searches a megabyte of %s in time', async (_, part) => {
   const text = `\\u0041${part.repeat(2 ** 20 / part.length)}`;
-  const work = () => expect(hideTicket(text, randomBytes(32).toString('base64url'), hook)).toBe(text);
+  const work = () => expect(replaceOurUrl(text, randomBytes(32).toString('base64url'), hook)).toBe(text);
 
   expect(await cpuMsOf(work)).toBeLessThan(5000);
 });
@@ -95,7 +95,7 @@ describe('a text that repeats our address very often', () => {
     ['an address with the beginning of the ticket', `http:${ticket.slice(0, 12)} `],
   ])('grows by eight addresses at most where it repeats %s', (_, piece) => {
     const text = piece.repeat(Math.floor(1_000_000 / piece.length));
-    const hidden = hideTicket(text, ticket, address);
+    const hidden = replaceOurUrl(text, ticket, address);
 
     expect(hidden).not.toContain(ticket.slice(0, 12));
     expect(hidden.length).toBeLessThanOrEqual(text.length + 8 * address.length);
@@ -103,6 +103,6 @@ describe('a text that repeats our address very often', () => {
   });
 
   test('gets no address if the caller gave none', () => {
-    expect(hideTicket(`https://api.example.com/${ticket}`, ticket, undefined)).toBe('…');
+    expect(replaceOurUrl(`https://api.example.com/${ticket}`, ticket, undefined)).toBe('…');
   });
 });

@@ -5,7 +5,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
 import { findAddresses, pinnedTo, resolver } from '../../../lib/notifications/deliver-once.ts';
-import { isPublic, readAddress } from '../../../lib/notifications/receiver-address.ts';
+import { isPublic, readReceiverUrl } from '../../../lib/notifications/receiver-address.ts';
 import { connectionsOf } from '../../support/connections.ts';
 import { startNameServer } from '../../support/name-server.ts';
 import { peer, trustPeer } from '../../support/tls-peer.ts';
@@ -153,7 +153,7 @@ describe('the local stack', () => {
     ['http://[::1]:3004/', 1],
     ['https://localhost:8443/', 2],
   ])('lets %s in where its switch is on', async (text, count) => {
-    const url = readAddress(text);
+    const url = readReceiverUrl(text);
 
     expect(url?.href).toBe(new URL(text).href);
     expect(await findAddresses(url as URL)).toHaveLength(count);
@@ -165,7 +165,7 @@ describe('the local stack', () => {
     'http://user@localhost:3004/',
     'ftp://localhost:3004/',
   ])('does not let %s in', (text) => {
-    expect(readAddress(text)).toBeUndefined();
+    expect(readReceiverUrl(text)).toBeUndefined();
   });
 
   test('lets no other name lead to it', async () => {

@@ -6,8 +6,8 @@ import {
   readFields,
   readTaskId,
 } from '../../../lib/providers/reply.ts';
-import { MultiframeVideoReply } from '../../../lib/schemas/multiframe-video.ts';
-import { TextToVideoReply } from '../../../lib/schemas/text-to-video.ts';
+import { MultiframeVideoReply } from '../../../lib/contracts/multiframe-video.ts';
+import { TextToVideoReply } from '../../../lib/contracts/text-to-video.ts';
 
 describe('the fields of a provider reply', () => {
   test('keeps fields of the type of the interface', () => {

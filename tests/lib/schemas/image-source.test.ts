@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { RelightRequest } from '../../../lib/schemas/relight.ts';
+import { RelightRequest } from '../../../lib/contracts/relight-image.ts';
 import { fc } from '../../support/properties.ts';
 
 /** Only the alphabet of base64, and at least the two digits of one byte. */

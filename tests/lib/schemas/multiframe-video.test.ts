@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { secondsOfFrames } from '../../../lib/schemas/multiframe-video.ts';
+import { secondsOfFrames } from '../../../lib/contracts/multiframe-video.ts';
 
 test.each([
   [[5, 7, 2], 14],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configure } from '../../../lib/config.ts';
-import { ceilingOf } from '../../../lib/spend/limits.ts';
+import { ceilingOf } from '../../../lib/spend/reservation.ts';
 import { videoFormat } from '../../../tools/simulators/video-format.ts';
 
 /* The default ceilings are what docs/spending.md derives: 50 credits for each second that a request asks for. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { configure } from '../../../lib/config.ts';
-import { ceilingOf, defaultLimits } from '../../../lib/spend/limits.ts';
+import { limitsOf } from '../../../lib/spend/account.ts';
+import { ceilingOf } from '../../../lib/spend/reservation.ts';
 import { loadContracts } from '../../../tools/openapi/contracts.ts';
 
 describe('CREDIT_CEILINGS', () => {
@@ -73,7 +74,7 @@ test('reads a limit as a whole number, and as no limit if it is empty or 0', () 
     REQUESTS_PER_MINUTE: '0',
   });
 
-  expect(defaultLimits()).toEqual({ credits_per_day: 100, tasks_per_day: 0, requests_per_minute: 0 });
+  expect(limitsOf()).toEqual({ credits_per_day: 100, tasks_per_day: 0, requests_per_minute: 0 });
   configure({ CREDITS_PER_DAY: '-1' });
-  expect(defaultLimits).toThrow('CREDITS_PER_DAY');
+  expect(limitsOf).toThrow('CREDITS_PER_DAY');
 });

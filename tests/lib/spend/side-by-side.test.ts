@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Limits } from '../../../lib/spend/limits.ts';
+import type { Limits } from '../../../lib/spend/account.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { noon, stopDate } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';

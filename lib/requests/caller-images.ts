@@ -1,8 +1,9 @@
-import { type CallerImage, hasImage, imageUploadUrl, imageUrl } from '../bucket/caller-images.ts';
+import { presign } from '../bucket/signed-upload.ts';
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject } from '../json.ts';
+import { httpRequest } from '../outgoing/http-request.ts';
 
 /*
  * An image that is too large for a request: the caller names its bytes, and the provider gets a URL of them in the bucket.
@@ -82,4 +83,48 @@ function replaced(value: unknown, addresses: ReadonlyMap<string, string>, name =
       imageFields.has(field) ? replaced(item, addresses, field) : item,
     ]),
   );
+}
+
+/** Bytes that a caller holds, by the name that it gives them in a request: `upload:<sha256>:<bytes>`. */
+interface CallerImage {
+  sha256: string;
+  bytes: number;
+}
+
+/** A prefix of each caller's own, so that one can neither read nor learn of another's. It expires after a day. */
+function keyOf(callerHash: string, { sha256 }: CallerImage): string {
+  return `images/${callerHash}/${sha256}`;
+}
+
+/** How long a provider may take to fetch an image; the credentials of the function may end before. */
+const readSeconds = 12 * 60 * 60;
+const writeSeconds = 15 * 60;
+const lookSeconds = 60;
+
+/** Whether the bucket has the caller's image. Without the right to list it, S3 answers 403 for what is not there. */
+async function hasImage({ deadline }: Context, callerHash: string, image: CallerImage): Promise<boolean> {
+  const signed = await presign('HEAD', keyOf(callerHash, image), lookSeconds);
+  const timeoutMs = Math.min(5000, Math.max(1, deadline - Date.now()));
+  const { status, headers } = await httpRequest({
+    url: new URL(signed),
+    method: 'HEAD',
+    timeoutMs,
+    maxReplyBytes: 1024,
+  });
+  if (status === 200) return Number(headers['content-length']) === image.bytes;
+  if (status === 404 || status === 403) return false;
+  throw new Error(`S3 answered ${status} to the HEAD of an image.`);
+}
+
+/** Where the provider reads it. */
+function imageUrl(callerHash: string, image: CallerImage): Promise<string> {
+  return presign('GET', keyOf(callerHash, image), readSeconds);
+}
+
+/** Where its caller puts it: digest and size are signed, so S3 takes these bytes and no others. */
+function imageUploadUrl(callerHash: string, image: CallerImage): Promise<string> {
+  return presign('PUT', keyOf(callerHash, image), writeSeconds, {
+    'content-length': String(image.bytes),
+    'x-amz-checksum-sha256': Buffer.from(image.sha256, 'hex').toString('base64'),
+  });
 }
