@@ -3,8 +3,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { type AccountRecord, accountRecord, keyOfAccount, openMinutes } from '../../lib/spend/account.ts';
-import type { Limits } from '../../lib/spend/account.ts';
+import {
+  type AccountRecord,
+  accountRecord,
+  keyOfAccount,
+  type Limits,
+  openMinutes,
+} from '../../lib/spend/account.ts';
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
 import { get } from '../../lib/store/read.ts';

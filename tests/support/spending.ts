@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type AccountRecord, accountRecord, keyOfAccount } from '../../lib/spend/account.ts';
+import { type AccountRecord, accountRecord, keyOfAccount, type Limits } from '../../lib/spend/account.ts';
 import type { SweepReport } from '../../lib/store/due.ts';
-import type { Limits } from '../../lib/spend/account.ts';
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
 import { get } from '../../lib/store/read.ts';

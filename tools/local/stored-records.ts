@@ -10,9 +10,9 @@ import {
   accountRecord,
   counted,
   counterName,
+  type Limits,
   limitsOf,
 } from '../../lib/spend/account.ts';
-import type { Limits } from '../../lib/spend/account.ts';
 import { fromAttributes, type Item } from '../../lib/store/items.ts';
 import { accountKey, ticketKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';

@@ -1,5 +1,4 @@
-import { openMinutes } from '../../../lib/spend/account.ts';
-import type { Limits } from '../../../lib/spend/account.ts';
+import { type Limits, openMinutes } from '../../../lib/spend/account.ts';
 import { fields, table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
 import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';

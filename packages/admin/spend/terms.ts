@@ -2,8 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { putting, updating } from '../../../lib/store/write.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
-import { type AccountRecord, accountRecord, keyOfAccount, type Terms } from '../../../lib/spend/account.ts';
-import type { Limits } from '../../../lib/spend/account.ts';
+import {
+  type AccountRecord,
+  accountRecord,
+  keyOfAccount,
+  type Limits,
+  type Terms,
+} from '../../../lib/spend/account.ts';
 import { type Key, termsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { type Clause, typedRead } from '../../../lib/store/items.ts';

@@ -15,6 +15,7 @@ import { loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, type ProxyName, simulation } from '../../support/proxies.ts';
 import { storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, pay, spender, usageOf } from '../../support/spending.ts';
+import { setVariables } from '../../support/variables.ts';
 
 /** What the simulators charge for the sample events, and what tests/support/environment.ts allows them to. */
 const prices = {
@@ -81,6 +82,8 @@ describe('a paid request that a provider takes', () => {
     expect(await usageOf(user)).toEqual([
       usageNow(user, name, { state: 'taken', credits, is_exact: true, key_hash, task_id }),
     ]);
+    expect(lastRequestLine()).toMatchObject({ credits, credits_counted: credits });
+    expect(lastRequestLine()).not.toHaveProperty('credits_above_ceiling');
     const { pk, sk } = dayCallerKey(callerHash(caller), today);
     expect(await storedItem(pk, sk)).toEqual({ pk, sk, caller, ttl: expiry(), write_id: expect.any(String) });
   });
@@ -134,13 +137,18 @@ describe('a paid request that a provider takes', () => {
     expect(await usageOf(user)).toMatchObject([{ state: 'unknown', task_id: 'told', credits_told: 20 }]);
   });
 
-  test('counts in full above its ceiling, with a log line for the alarm', async () => {
+  test.each([
+    [74, undefined],
+    [75, 1],
+    [99, 25],
+  ])('counts %d credits in full; above the ceiling, in the log for the alarm: %j', async (credits, above) => {
     const user = await spender({ credits_per_day: 80 });
-    misbehave({ kind: 'reply', fields: { credits: 99 } });
+    misbehave({ kind: 'reply', fields: { credits } });
     await pay(user);
 
-    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 99 });
-    expect(lastRequestLine()).toMatchObject({ credits_counted: 99, credits_above_ceiling: 25 });
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits });
+    expect(lastRequestLine()).toMatchObject({ credits_counted: credits });
+    expect(lastRequestLine().credits_above_ceiling).toBe(above);
   });
 
   test.each([2 ** 31, 2 ** 40])('counts in full, and appears in the log, at %d credits', async (credits) => {
@@ -480,4 +488,13 @@ describe('a function whose clock is wrong', () => {
     }
     expect(acceptedTasks()).toBe(1);
   });
+});
+
+test('counts in full without a ceiling, which no price is above', async () => {
+  const user = await spender();
+  setVariables({ CREDIT_CEILINGS: '' });
+  await pay(user);
+
+  expect(countersOf(await accountOf(user))).toMatchObject({ credits: prices['text-to-video'] });
+  expect(lastRequestLine()).not.toHaveProperty('credits_above_ceiling');
 });
