@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import {
   conditionExpression,
   fromAttributes,
+  IfAbsent,
   Plus,
+  present,
   toAttributes,
   updateExpression,
   withChanges,
@@ -36,6 +38,12 @@ test('stores an item by the types of its values', () => {
 
 test('reads an item as it was stored', () => {
   expect(fromAttributes(toAttributes(item))).toEqual(item);
+});
+
+test('reads the bytes of a reply that the SDK did not decode', () => {
+  expect(fromAttributes(JSON.parse('{ "bytes": { "B": "AP8=" } }'))).toEqual({
+    bytes: Buffer.from([0, 255]),
+  });
 });
 
 test('does not store an undefined value', () => {
@@ -123,6 +131,15 @@ describe('updateExpression', () => {
     expect(updateExpression({ a: new Plus(-2), b: 1 }, [['pk', 'exists']])).toMatchObject({
       UpdateExpression: 'ADD #revision :one, #f0 :f0 SET #f1 = :f1',
       ExpressionAttributeValues: { ':one': { N: '1' }, ':f0': { N: '-2' }, ':f1': { N: '1' } },
+    });
+  });
+
+  test('sets what an attribute has only while it has no value', () => {
+    expect(updateExpression({ a: new IfAbsent('x') }, present)).toEqual({
+      UpdateExpression: 'ADD #revision :one SET #f0 = if_not_exists(#f0, :f0)',
+      ConditionExpression: 'attribute_exists(#c0_0)',
+      ExpressionAttributeNames: { '#revision': 'revision', '#f0': 'a', '#c0_0': 'pk' },
+      ExpressionAttributeValues: { ':one': { N: '1' }, ':f0': { S: 'x' } },
     });
   });
 

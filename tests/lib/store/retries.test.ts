@@ -53,8 +53,11 @@ describe('untilAnswered', () => {
     expect(await sendAddition([refused(), refused()])).toBe(3);
   });
 
-  test('makes no addition again whose connection was lost', async () => {
-    await expect(sendAddition([reset()])).rejects.toMatchObject({ code: 'unavailable' });
+  test.each([
+    ['one connection', reset()],
+    ['one of two', Object.assign(new AggregateError([refused(), reset()]), { code: 'ECONNREFUSED' })],
+  ])('makes no addition again that %s may have carried', async (_, cause) => {
+    await expect(sendAddition([cause])).rejects.toMatchObject({ code: 'unavailable', cause });
   });
 
   test('gives up a store without connections after four calls', async () => {

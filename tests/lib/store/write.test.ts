@@ -43,6 +43,12 @@ const writes = [
   ['remove', conflict, (context: Context) => remove(context, key, [['pk', 'exists']])],
   ['transact', canceledByConflict, (context: Context) => transact(context, [checking(key, absent)])],
 ] as const;
+const operations = {
+  put: 'PutItem',
+  update: 'UpdateItem',
+  remove: 'DeleteItem',
+  transact: 'TransactWriteItems',
+};
 
 describe.each(writes)('%s in conflict with a transaction', (_, collision, write) => {
   test('retries until it succeeds', async () => {
@@ -85,12 +91,13 @@ describe.each(writes)('%s to a store that throttles', (_, __, write) => {
   });
 });
 
-describe.each(writes)('%s without an answer', (_, __, write) => {
+describe.each(writes)('%s without an answer', (name, _, write) => {
   test('sends four requests at most, and not fewer after a throttle', async () => {
     const asked = answerInTurn(dynamodb, unanswered, unanswered, unanswered, throttled, unanswered);
     const { error } = await timed<unknown>(write(inSeconds(60)));
 
-    expect(error).toMatchObject({ code: 'unavailable', cause: unanswered });
+    const reason = `DynamoDB ${operations[name]}: unanswered`;
+    expect(error).toMatchObject({ code: 'unavailable', cause: unanswered, reason });
     expect(asked).toHaveLength(4 + 4);
   });
 
@@ -179,15 +186,17 @@ describe('transact', () => {
   );
 
   const wrong = canceled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
-  const tooLarge = canceled(
-    { Code: 'None' },
-    { Code: 'ValidationError', Message: 'Item size to update has exceeded the maximum allowed size' },
-  );
+  const tooLarge = canceled({
+    Code: 'ValidationError',
+    Message: 'Item size to update has exceeded the maximum allowed size',
+  });
   const silent = canceled();
+  const other = canceled({ Code: 'None' }, { Code: 'ItemCollectionSizeLimitExceeded' });
 
   test.each([
     ['too large an item', tooLarge, { code: 'record_too_large', cause: tooLarge }],
     ['no reason', silent, { code: 'unavailable', cause: silent }],
+    ['another reason', other, { code: 'unavailable', cause: other }],
   ])('maps a cancellation for %s', async (_, cancellation, expected) => {
     const asked = answerInTurn(dynamodb, cancellation);
     const { error } = await timed(transact(inSeconds(9), []));
