@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { Contract } from '../../../lib/contract.ts';
+import { ApiError } from '../../../lib/errors.ts';
 import { type Changes, open } from '../../support/open-endpoint.ts';
 import { bearer } from '../../support/tokens.ts';
 
@@ -58,6 +59,29 @@ describe('an Idempotency-Key', () => {
       undefined,
     ]);
     expect(await byNobody(key, bearer('anonymous'), body('b'))).toEqual([2, 201, undefined, 1]);
+  });
+
+  test('is free again after a request that failed', async () => {
+    const failures = [new ApiError('conflict'), new Error('broken')];
+    const { call } = open({ idempotent: true }, async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return { body: {} };
+    });
+    const headers = { 'idempotency-key': randomUUID() };
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await call({ headers })).status);
+
+    expect(statuses).toEqual([409, 500, 201]);
+  });
+
+  test('gives an answer again as it is by then', async () => {
+    const refresh = async (kept: unknown) => ({ ...Object(kept), refreshed: true });
+    const { call } = open({ idempotent: true }, async () => ({ body: { a: 1 } }), { refresh });
+    const headers = { 'idempotency-key': randomUUID() };
+
+    expect((await call({ headers })).body).toEqual({ a: 1 });
+    expect((await call({ headers })).body).toEqual({ a: 1, refreshed: true });
   });
 
   test('belongs to one operation, one path and one body', async () => {

@@ -166,6 +166,13 @@ describe('the request to an endpoint', () => {
   });
 });
 
+test('an endpoint ignores a query string', async () => {
+  const event = { ...sampleEvent('relight-image'), rawQueryString: 'a=1' };
+  const { handler } = open({ parameters: z.object({}) });
+
+  expect(await handler(event, {} as Context)).toMatchObject({ statusCode: 201 });
+});
+
 describe('the deadline of an endpoint', () => {
   test.each([
     ['what is left of the invocation', { getRemainingTimeInMillis: () => 9000 }, 9000],
@@ -221,6 +228,20 @@ describe('an endpoint whose time is up', () => {
     expect([sending.status, sending.body.error]).toEqual([504, 'provider_timeout']);
     expect(sending.headers).toMatchObject(taskHeaders);
     expect([preparing.status, preparing.body.error]).toEqual([503, 'unavailable']);
+  });
+
+  test('answers unavailable if nothing could be bought, with an Idempotency-Key too', async () => {
+    stopTimers();
+    const reached = Promise.withResolvers<void>();
+    const { call } = open({ idempotent: true }, () => {
+      reached.resolve();
+      return new Promise<never>(() => {});
+    });
+    const answer = call({ remainingMs: 700, headers: { 'idempotency-key': 'unpaid' } });
+    await reached.promise;
+    jest.advanceTimersByTime(700);
+
+    expect((await answer).body.error).toBe('unavailable');
   });
 });
 

@@ -216,6 +216,7 @@ describe('a paid request that is not taken', () => {
     const again = await pay(user, 'text-to-video', { headers });
 
     expect(again.text).toBe(first.text);
+    expect(lastRequestLine()).toMatchObject({ idempotent_replay: true });
     expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
     expect(again.headers).not.toHaveProperty('ratelimit');
     expect(await accountOf(user)).toEqual(before);
