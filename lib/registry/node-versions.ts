@@ -102,18 +102,18 @@ export async function findNodeVersions(
   let repeatedBytes = 0;
   return identifiers.map((identifier, index) => {
     const name = names[index]?.name;
-    const before = name === undefined ? undefined : answered.get(name);
-    if (before) {
-      if (repeatedBytes + before.bytes > maxRepeatedBytes) return repeated;
-      repeatedBytes += before.bytes;
-      return before.lookup;
-    }
     if (name === undefined) return { status: 'error', error_message: identifierIssue(identifier) };
     const reason = overlooked.get(name);
     if (reason !== undefined) return { status: 'error', error_message: reason };
     const version = found.get(name);
     if (!version || !isSameNodeId(version.node_id, identifier.node_id ?? '')) {
       return { status: 'not_found', error_message: 'The node version does not exist.' };
+    }
+    const before = answered.get(name);
+    if (before) {
+      if (repeatedBytes + before.bytes > maxRepeatedBytes) return repeated;
+      repeatedBytes += before.bytes;
+      return before.lookup;
     }
     const lookup: Lookup = { status: 'success', node_version: nodeVersionView(version) };
     if (names.length > keys.size)

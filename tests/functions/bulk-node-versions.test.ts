@@ -44,6 +44,9 @@ describe('POST /bulk/nodes/versions', () => {
         { node_id: 'nothing', version: '1.0.0' },
         { node_id: 'Tool', version: '1.0.0' },
         { node_id: 'tool', version: 'v1.0' },
+        { node_id: 'node-0', version: '1.0.0' },
+        // No node has this id: it only shares the other one's key.
+        { node_id: 'node_0', version: '1.0.0' },
       ];
       const { status, body } = await fetchAll(pairs);
 
@@ -55,6 +58,8 @@ describe('POST /bulk/nodes/versions', () => {
         'not_found',
         'success',
         'success',
+        'success',
+        'not_found',
       ]);
       expect(body.node_versions[0].node_version).toEqual({
         id: 'Tool-1.0.0',
