@@ -17,20 +17,23 @@ import { lambdaHandler, type ReplyBody } from './endpoint.ts';
 /** An operation that buys a task of a provider: the call that starts it, and what its reply says to our caller. */
 export function paidEndpoint<C extends Contract>(
   contract: C,
-  callOf: (context: Context, body: BodyOf<C>, contract: C) => Outgoing,
+  callOf: (context: Context, body: () => Promise<BodyOf<C>>, contract: C) => Outgoing,
   replyOf: (started: StartedTask, body: BodyOf<C>, contract: C) => ReplyBody<C> | SerializedJson,
 ) {
   return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
     const { requestId, context } = call;
     const caller = callerName(call.caller);
-    const body = await withImageUrls(context, caller, call.body);
-    const request = { attempt: randomUUID(), caller, body, requestId, context };
+    const request = { attempt: randomUUID(), caller, body: call.body, requestId, context };
     const key = keyed && new IdempotencyKey({ ...keyed, ...request });
     let money: Money | undefined;
     const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
     const relay = isRelayed ? relayOf(contract, request, () => money?.usageName) : undefined;
     money = moneyOf(contract, request, { keyHash: key?.keyHash, ticketHash: relay?.ticketHash });
-    const outgoing = callOf(context, (relay?.relayedBody ?? body) as BodyOf<C>, contract);
+    const sentBody = async () => {
+      const body = await withImageUrls(context, caller, call.body);
+      return (relay?.relayed(body) ?? body) as BodyOf<C>;
+    };
+    const outgoing = callOf(context, sentBody, contract);
     const buyTask: PreparedRequest['send'] = async () => {
       // What dies now, by time, memory or a kill, leaves no other line.
       log('info', 'sending');

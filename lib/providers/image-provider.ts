@@ -21,7 +21,7 @@ const imageProvider = config.atStart(
 );
 
 /** The call that starts a relight task. */
-export function relightCall(context: Context, body: RelightRequest): ProviderCall {
+export function relightCall(context: Context, body: () => Promise<RelightRequest>): ProviderCall {
   return new ProviderCall(imageProvider(), { path: '/v1/ai/image-relight', body, context });
 }
 

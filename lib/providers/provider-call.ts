@@ -7,7 +7,8 @@ import { type BoughtTask, type ExchangeResult, exchange, type Provider } from '.
 
 interface PaidCall {
   path: string;
-  body: object;
+  /** Known once the call is prepared: a repeated request may get its answer without it. */
+  body: () => Promise<object>;
   context: Context;
 }
 
@@ -38,6 +39,7 @@ export class ProviderCall {
   readonly #provider: Provider;
   readonly #call: PaidCall;
   #key = '';
+  #body = Buffer.alloc(0);
 
   constructor(provider: Provider, call: PaidCall) {
     this.#provider = provider;
@@ -45,6 +47,7 @@ export class ProviderCall {
   }
 
   async prepare(): Promise<undefined> {
+    this.#body = Buffer.from(JSON.stringify(await this.#call.body()));
     this.#key = await this.#provider.key.read(this.#call.context);
   }
 
@@ -52,12 +55,11 @@ export class ProviderCall {
     const { path, context } = this.#call;
     if (context.deadline - Date.now() < minReplyMs)
       throw new ApiError('unavailable', { payment: 'refused', reason: 'too little time to send' });
-    const body = Buffer.from(JSON.stringify(this.#call.body));
     const started = Date.now();
     const replyBy = Math.min(context.deadline, started + maxReplyMs);
     const sendOnce = () =>
       calling(context, `${this.#provider.name} provider`, () =>
-        exchange(this.#provider, { path, body, key: this.#key, timeoutMs: replyBy - Date.now() }),
+        exchange(this.#provider, { path, body: this.#body, key: this.#key, timeoutMs: replyBy - Date.now() }),
       );
     let sends = 1;
     let result = await sendOnce();

@@ -40,8 +40,15 @@ const ourPrefix = 'vid';
 const theirPrefix = () => config.videoProvider().VIDEO_PROVIDER_MODEL_PREFIX;
 
 /** The call that starts a video task. Our paths end as the provider's do. */
-export function videoCall(context: Context, request: VideoRequest, { path }: VideoContract): ProviderCall {
-  const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
+export function videoCall(
+  context: Context,
+  request: () => Promise<VideoRequest>,
+  { path }: VideoContract,
+): ProviderCall {
+  const body = async () => {
+    const sent = await request();
+    return { ...sent, model: renamed(sent.model, ourPrefix, theirPrefix()) };
+  };
   return new ProviderCall(videoProvider(), { path: path.slice(path.lastIndexOf('/')), body, context });
 }
 

@@ -7,7 +7,7 @@ import { httpRequest } from '../outgoing/http-request.ts';
 
 /*
  * An image that is too large for a request: the caller names its bytes, and the provider gets a URL of them in the bucket.
- * Missing bytes are reported before anything is stored or reserved.
+ * Missing bytes are reported before anything is reserved.
  */
 
 /** Wherever the contract takes an image. */
@@ -27,7 +27,7 @@ export async function withImageUrls<Body>(context: Context, caller: string, body
   const invalid = found
     .filter(({ image }) => image === undefined)
     .map(({ path }) => ({ path, message: rule }));
-  if (invalid.length > 0) throw new ApiError('invalid_request', { details: invalid, payment: 'refused' });
+  if (invalid.length > 0) throw new ApiError('invalid_request', { details: invalid });
   const owner = callerHash(caller);
   const images = new Map(found.flatMap(({ text, image }) => (image ? [[text, image] as const] : [])));
   const addresses = new Map<string, string>();
@@ -35,7 +35,7 @@ export async function withImageUrls<Body>(context: Context, caller: string, body
   await Promise.all(
     [...images].map(async ([text, image]) => {
       const isThere = await hasImage(context, owner, image).catch((cause: unknown) => {
-        throw new ApiError('unavailable', { cause, payment: 'refused' });
+        throw new ApiError('unavailable', { cause });
       });
       if (isThere) addresses.set(text, await imageUrl(owner, image));
       else missing.set(text, await imageUploadUrl(owner, image));
@@ -45,7 +45,7 @@ export async function withImageUrls<Body>(context: Context, caller: string, body
     const upload_url = missing.get(text);
     return upload_url === undefined ? [] : [{ path, message: needed, upload_url }];
   });
-  if (details.length > 0) throw new ApiError('upload_needed', { details, payment: 'refused' });
+  if (details.length > 0) throw new ApiError('upload_needed', { details });
   return replaced(body, addresses) as Body;
 }
 

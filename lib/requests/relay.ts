@@ -40,14 +40,17 @@ class Relay implements Participant {
   readonly #notifies: Notifies;
   readonly #task: NewTask;
   readonly #ticket = randomBytes(ticketBytes).toString('base64url');
-  /** The request as the provider gets it. */
-  readonly relayedBody: object;
 
-  constructor(notifies: Notifies, task: NewTask, body: object) {
+  constructor(notifies: Notifies, task: NewTask) {
     this.#notifies = notifies;
     this.#task = task;
+  }
+
+  /** The request as the provider gets it. */
+  relayed(body: unknown): object {
+    const { field, provider } = this.#notifies;
     const baseUrl = config.relay().NOTIFICATION_URL.replace(/\/*$/, '');
-    this.relayedBody = { ...body, [notifies.field]: `${baseUrl}/${notifies.provider}/${this.#ticket}` };
+    return { ...Object(body), [field]: `${baseUrl}/${provider}/${this.#ticket}` };
   }
 
   /** Nothing is paid for if no notification could be sent to the caller's address. */
@@ -113,5 +116,5 @@ export function relayOf(
   if (!notifies) return undefined;
   const address = new Map(Object.entries(Object(body))).get(notifies.field);
   const given = typeof address === 'string' ? address : undefined;
-  return new Relay(notifies, { operation: name, caller, address: given, usageName, context }, Object(body));
+  return new Relay(notifies, { operation: name, caller, address: given, usageName, context });
 }

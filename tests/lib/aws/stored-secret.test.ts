@@ -281,7 +281,7 @@ describe('a key that the provider rejects', () => {
       keyScheme: '',
       echoesRequest: false,
     };
-    const request = { path: '/v1/ai/image-relight', body: { image: 'AAAA' } };
+    const request = { path: '/v1/ai/image-relight', body: async () => ({ image: 'AAAA' }) };
     const call = async () => {
       const prepared = new ProviderCall(provider, { ...request, context: soon() });
       await prepared.prepare();

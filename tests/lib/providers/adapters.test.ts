@@ -61,11 +61,11 @@ const relightRequest = {
 } as const;
 
 async function relight() {
-  return relightReply(await sent(relightCall(soon(), relightRequest)));
+  return relightReply(await sent(relightCall(soon(), async () => relightRequest)));
 }
 
 async function video(request: { model?: string; prompt?: string } = {}): Promise<Record<string, unknown>> {
-  const started = await sent(videoCall(soon(), request, textToVideo));
+  const started = await sent(videoCall(soon(), async () => request, textToVideo));
   return JSON.parse(videoReply(started, request, textToVideo).text);
 }
 
@@ -111,7 +111,7 @@ describe('the image provider', () => {
     reply = { body: { data: { task_id: 'task-1' }, more: 'x'.repeat(2_500_000) } };
     const request = { ...relightRequest, image: 'A'.repeat(300_000) };
 
-    await expect(sent(relightCall(soon(), request))).rejects.toMatchObject({
+    await expect(sent(relightCall(soon(), async () => request))).rejects.toMatchObject({
       code: 'provider_invalid_reply',
     });
   });

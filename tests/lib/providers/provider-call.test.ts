@@ -63,7 +63,7 @@ function call(
   changes: Partial<Provider> = {},
   body: object = {},
 ) {
-  const paid = { path: '/x', body, context: { deadline: Date.now() + limitMs } };
+  const paid = { path: '/x', body: async () => body, context: { deadline: Date.now() + limitMs } };
   return withLogFields(fields, async () => {
     const prepared = new ProviderCall({ ...provider, ...changes }, paid);
     await prepared.prepare();

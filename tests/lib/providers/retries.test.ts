@@ -60,7 +60,11 @@ describe('a second attempt at a provider', () => {
     const answers: ServerResponse[] = [];
     const server = createServer((_, response) => void answers.push(response));
     const url = await listening(server);
-    const call = new ProviderCall(providerAt(url), { path: '/x', body: {}, context: { deadline } });
+    const call = new ProviderCall(providerAt(url), {
+      path: '/x',
+      body: async () => ({}),
+      context: { deadline },
+    });
     await call.prepare();
     let isOver = false;
     const sending = call.startTask().finally(() => {

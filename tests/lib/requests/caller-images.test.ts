@@ -1,7 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
+import { callerHash } from '../../../lib/caller.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { readAll, relay, startReverseProxy } from '../../../tools/local/reverse-proxy.ts';
+import { keysBelow } from '../../support/bucket-objects.ts';
 import { intercept } from '../../support/intercept.ts';
 import { setVariables } from '../../support/variables.ts';
 import { proxyNames, type ProxyName, simulation } from '../../support/proxies.ts';
@@ -55,7 +59,7 @@ describe('an image that a request names as an upload', () => {
     },
   );
 
-  test('asks for an image before anything is stored, and needs no upload for a third request', async () => {
+  test('asks for an image before anything but its key is stored, and needs no upload for a third request', async () => {
     const user = await spender({ credits_per_day: 1000 });
     const other = randomBytes(1000);
     const written: string[] = [];
@@ -71,8 +75,23 @@ describe('an image that a request names as an upload', () => {
     await payWith(user, 'relight-image', { image: nameOf(other) }, other);
     const third = await pay(user, 'relight-image', { body: { image: nameOf(other) } });
 
-    expect(before).toEqual([]);
+    expect(before).toEqual(['PutItemCommand', 'DeleteItemCommand']);
     expect(third.status).toBe(200);
+  });
+
+  test('is not needed any more for the answer that its key keeps', async () => {
+    const user = await spender();
+    const bytes = randomBytes(1000);
+    const call = { body: { image: nameOf(bytes) }, headers: { 'idempotency-key': 'up-2' } };
+    await payWith(user, 'relight-image', call.body, bytes);
+    const first = await pay(user, 'relight-image', call);
+    const [Key] = await keysBelow(`images/${callerHash(`user:${user}`)}/`);
+    await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
+    const again = await pay(user, 'relight-image', call);
+
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.text).toBe(first.text);
   });
 
   test('carries no byte of a photo of 12 MB: it asks the bucket for its head, and names its address', async () => {
