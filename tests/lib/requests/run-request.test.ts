@@ -87,6 +87,20 @@ describe('a request with participants', () => {
     ]);
   });
 
+  const tooLarge = {
+    code: 'invalid_request',
+    message: 'A field of the request is too large to be recorded.',
+  };
+
+  test.each([
+    [new ApiError('conflict'), { code: 'unavailable' }],
+    [new ApiError('record_too_large'), tooLarge],
+  ])('says that nothing was bought if one cannot be recorded: %s', async (cause, expected) => {
+    const money = participant('money', { record: cause });
+
+    await expect(run([money])).rejects.toMatchObject({ ...expected, cause, payment: 'refused' });
+  });
+
   test('fails all of them with the error of the call', async () => {
     const error = new ApiError('provider_failed');
 
@@ -103,8 +117,10 @@ describe('a request with participants', () => {
 
     await expect(run([names], { error: new ApiError('provider_failed') })).rejects.toMatchObject({ headers });
     expect(progress).toEqual({ isSent: true, taskHeaders: headers });
-    await expect(run([names], { error: new Error('a bug') })).rejects.toMatchObject({
+    const cause = new Error('a bug');
+    await expect(run([names], { error: cause })).rejects.toMatchObject({
       code: 'internal_error',
+      cause,
       headers,
     });
     const refused = new ApiError('provider_busy', { payment: 'refused' });

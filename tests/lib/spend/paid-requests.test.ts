@@ -166,6 +166,56 @@ describe('a paid request that a provider takes', () => {
   });
 });
 
+describe('the usage record of a paid request', () => {
+  const isUsage = (input: object) => JSON.stringify(input).includes('request_id');
+
+  test('holds the ceiling until the price is known', async () => {
+    const user = await spender();
+    const held: unknown[] = [];
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'UpdateItemCommand' && JSON.stringify(input).includes('completed_at'))
+        held.push(...(await usageOf(user)));
+      return send();
+    });
+    await pay(user);
+
+    expect(held).toMatchObject([{ state: 'reserved', credits: ceilings['text-to-video'] }]);
+  });
+
+  test('is written before the call, or nothing is sent and the reservation is given back', async () => {
+    const user = await spender();
+    let failures = 1;
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'PutItemCommand' && isUsage(input) && failures-- > 0) throw new Error('broken');
+      return send();
+    });
+    const { status } = await pay(user);
+
+    expect([status, simulation.received.length]).toEqual([500, 0]);
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
+    expect(openOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, running: 0 });
+    expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0, code: 'internal_error' }]);
+  });
+
+  test('is all that a task needs: it is bought if its caller cannot be listed for the day, with a line', async () => {
+    const user = await spender();
+    const { pk } = dayCallerKey(callerHash(`user:${user}`), now().slice(0, 10));
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'PutItemCommand' && JSON.stringify(input).includes(`"${pk}"`))
+        throw new Error('broken');
+      return send();
+    });
+
+    expect((await pay(user)).status).toBe(200);
+    expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        ...{ level: 'warn', event: 'spending', step: 'list the caller of the day' },
+        causes: ['Error: broken'],
+      }),
+    );
+  });
+});
+
 describe('a paid request that is not taken', () => {
   test.each<[Misbehavior, string]>([
     [{ kind: 'status', status: 400 }, 'provider_rejected'],
