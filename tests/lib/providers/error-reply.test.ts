@@ -32,7 +32,7 @@ describe('the details of an error reply', () => {
     [{ invalid_params: 'image' }, []],
     [{ invalid_params: [] }, []],
     [{ invalid_params: [null, 'image', { name: 'image', reason: 'too small' }] }, details],
-    [{ invalid_params: [{ field: 'image', reason: 'too small' }] }, details],
+    [{ invalid_params: [{ name: '', field: 'image', reason: 'too small' }] }, details],
     [{ invalid_params: [{ field: 'image', message: 'too small' }] }, details],
     [{ problem: { invalid_params: [{ field: 'image', reason: 'too small' }] } }, details],
     [{ error: { problem: { invalid_params: [{ name: 'image', reason: 'too small' }] } } }, details],

@@ -82,7 +82,7 @@ describe('the credits of a provider reply', () => {
     [12, 12],
     [12.000_001, 13],
     ['12', 12],
-    ['12.5', 13],
+    ['12.25', 13],
     [' 7\n', 7],
     [2 ** 53 - 1, 2 ** 53 - 1],
     [2 ** 53, undefined],
@@ -133,6 +133,7 @@ describe('the ID of a task', () => {
     ['a field id', { id: '77' }, {}, { 'body.id': '77' }],
     ['a list', { tasks: [{ taskId: 'a-1' }] }, {}, { 'body.tasks.0.taskId': 'a-1' }],
     ['a nested number', { result: { task: { uuid: 12 } } }, {}, { 'body.result.task.uuid': '12' }],
+    ['the fourth level', { a: { b: { c: { id: 'x' } } } }, {}, { 'body.a.b.c.id': 'x' }],
     ['a header', {}, { 'x-task-id': 'b.2' }, { 'headers.x-task-id': 'b.2' }],
   ])('finds an id in %s', (_, content, headers, expected) => {
     expect(idCandidates(content, headers)).toEqual(expected);
@@ -142,7 +143,10 @@ describe('the ID of a task', () => {
     ['a prompt', { prompt: 'a secret plan' }],
     ['a ticket of ours', { callback_id: 'x'.repeat(43) }],
     ['a name that only ends so', { valid: 'yes', paid: '1' }],
+    ['a name that only begins so', { id_card: '1', identity: 'x' }],
+    ['a name that is cut before it says so', { [`${'long_'.repeat(10)}id`]: '1' }],
     ['a text with blanks', { id: 'not an id' }],
+    ['what is no text', { id: true, uuid: null }],
   ])('finds no id in %s', (_, content) => {
     expect(idCandidates(content, {})).toEqual({});
   });
@@ -153,5 +157,6 @@ describe('the ID of a task', () => {
 
     expect(Object.keys(idCandidates(many, {}))).toHaveLength(10);
     expect(idCandidates(deep, {})).toEqual({});
+    expect(idCandidates([[[[[{ id: 'x' }]]]]], {})).toEqual({});
   });
 });
