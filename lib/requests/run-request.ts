@@ -132,17 +132,21 @@ function headersOf(participants: readonly Participant[], sent?: Sent): Record<st
   return Object.assign({}, ...participants.map((each) => each.headers?.(sent)));
 }
 
-/** Marks an error as "nothing was bought", since nothing was sent. Lost races and oversized records get a code of a proxy. */
+/** Marks an error as "nothing was bought", since nothing was sent. */
 function nothingSent(error: unknown): ApiError {
   const known = storeError(error);
-  if (!(known instanceof ApiError))
-    return new ApiError('internal_error', { cause: error, payment: 'refused' });
-  if (known.code === 'conflict') return new ApiError('unavailable', { cause: known, payment: 'refused' });
-  if (known.code === 'record_too_large') {
-    const message = 'A field of the request is too large to be recorded.';
-    return new ApiError('invalid_request', { message, cause: known, payment: 'refused' });
-  }
-  return known.payment === 'refused' ? known : known.with({ payment: 'refused' });
+  const cause = known instanceof ApiError ? known : new ApiError('internal_error', { cause: error });
+  return asProxyError(cause).with({ payment: 'refused' });
+}
+
+/** Lost races and oversized records get a code of a proxy. */
+function asProxyError(cause: ApiError): ApiError {
+  if (cause.code === 'conflict') return new ApiError('unavailable', { cause });
+  if (cause.code !== 'record_too_large') return cause;
+  return new ApiError('invalid_request', {
+    message: 'A field of the request is too large to be recorded.',
+    cause,
+  });
 }
 
 /** The longest that an answer is held back after the deadline for writes that follow the request. */

@@ -76,7 +76,7 @@ export async function reserve(context: Context, request: Request): Promise<Reser
     remember(key.pk, result.found?.terms);
     at = Math.max(Date.now(), startOfMinute((result.found?.closed ?? -1) + 1));
     const account = result.found ?? { ...key, caller: request.caller, revision: 0 };
-    if (account.terms?.blocked) throw new ApiError('caller_blocked', { payment: 'refused' });
+    if (account.terms?.blocked) throw new ApiError('caller_blocked');
     const error = refusal(account, at, request.ceiling);
     if (error) throw error;
     return undefined;
@@ -133,7 +133,7 @@ function refusal(account: AccountRecord, at: number, ceiling: number | undefined
       ceiling === undefined
         ? 'This caller has a credit limit, but no cost ceiling is configured for this task.'
         : `This task may cost ${ceiling} credits, which is more than the ${limits.credits_per_day} of a whole day.`;
-    return new ApiError('budget_exhausted', { message, headers: fields, payment: 'refused' });
+    return new ApiError('budget_exhausted', { message, headers: fields });
   }
   const full = counted.flatMap((each) => {
     const amount = each.counter === 'credits' ? (ceiling ?? 0) : 1;
@@ -149,7 +149,6 @@ function refusal(account: AccountRecord, at: number, ceiling: number | undefined
     ...(!isUsedUp && first.isHeld && { message: heldMessage }),
     headers: { ...fields, 'retry-after': String(Math.max(...full.map(({ wait }) => wait))) },
     reason: first.policy,
-    payment: 'refused',
   });
 }
 
