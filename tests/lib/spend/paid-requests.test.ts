@@ -104,12 +104,16 @@ describe('a paid request that a provider takes', () => {
   test('keeps the whole reservation if the reply names no price', async () => {
     const user = await spender();
     misbehave({ kind: 'reply', fields: { credits: 'many' } });
-    const { headers } = await pay(user);
+    const { headers, body } = await pay(user);
 
     expect(headers).not.toHaveProperty('x-credits-used');
+    expect(body.credits).toBe(ceilings['text-to-video']);
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
     expect(await usageOf(user)).toMatchObject([{ state: 'taken', is_exact: false }]);
-    expect(lastRequestLine()).toMatchObject({ credits_counted: ceilings['text-to-video'] });
+    expect(lastRequestLine()).toMatchObject({
+      credits_counted: ceilings['text-to-video'],
+      credits_are_ceiling: true,
+    });
   });
 
   test.each([
@@ -281,11 +285,13 @@ describe('429 budget_exhausted', () => {
       const user = await spender({ credits_per_day: ceilings[name] });
       const taken = await pay(user, name);
       const before = await accountOf(user);
+      loggedLines.length = 0;
       const stopped = await pay(user, name);
 
       expect(taken.status).toBe(200);
       expect([stopped.status, stopped.body.error]).toEqual([429, 'budget_exhausted']);
       expect(lastRequestLine()).toMatchObject({ code: 'budget_exhausted', reason: 'credits-per-day' });
+      expect(loggedLines).toHaveLength(1);
       expect(stopped.headers.ratelimit).toContain(`r=${ceilings[name] - prices[name]};`);
       expect(await accountOf(user)).toEqual(before);
       expect(await usageOf(user)).toHaveLength(1);
