@@ -3,6 +3,7 @@ import * as finalizing from '../../../lib/registry/finalizing.ts';
 import * as latestVersion from '../../../lib/registry/latest-version.ts';
 import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
+import { ApiError } from '../../../lib/errors.ts';
 import { dueWork, notDue } from '../../../lib/store/due.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
@@ -278,6 +279,24 @@ describe('complete', () => {
       { level: 'warn', event: 'latest_version_too_large', node_id: 'grown', version: '1.0.0' },
     ]);
   });
+
+  test.each([new ApiError('unavailable'), new Error('broken')])(
+    'keeps the version on the list if its latest version cannot be moved: %s',
+    async (failure) => {
+      const upload = await publish(`stuck-${failure.message.length}`, '1.0.0');
+      await activate(upload);
+      const remove = intercept(dynamodb, async ({ command, send }) => {
+        if (command === 'TransactWriteItemsCommand') throw failure;
+        return send();
+      });
+
+      await expect(complete(upload)).rejects.toBe(failure);
+      expect(await isLeft(upload.nodeId, '1.0.0')).toBe(true);
+      remove();
+      await complete(upload);
+      expect(await latestOf(upload.nodeId)).toBe('1.0.0');
+    },
+  );
 
   test('reads once and writes three times without interference', async () => {
     const upload = await publish('undisturbed', '1.0.0');

@@ -98,7 +98,11 @@ describe('a request with participants', () => {
   ])('says that nothing was bought if one cannot be recorded: %s', async (cause, expected) => {
     const money = participant('money', { record: cause });
 
-    await expect(run([money])).rejects.toMatchObject({ ...expected, cause, payment: 'refused' });
+    await expect(run([participant('key'), money])).rejects.toMatchObject({
+      ...expected,
+      ...{ cause, payment: 'refused' },
+    });
+    expect(steps).not.toContain('send');
   });
 
   test('fails all of them with the error of the call', async () => {
@@ -125,6 +129,14 @@ describe('a request with participants', () => {
     });
     const refused = new ApiError('provider_busy', { payment: 'refused' });
     await expect(run([names], { error: refused })).rejects.toMatchObject({ headers: {} });
+  });
+
+  test('names the task in its answer, next to the headers of the answer', async () => {
+    const relay: Participant = { ...participant('relay'), taskHeaders: { link: '<there>' } };
+    const send = async () => ({ answer: { ...answer, headers: { etag: '"1"' } } });
+    const request = { participants: [relay], isPaid: true, send, context: { deadline: Date.now() + 10_000 } };
+
+    expect((await runRequest(request, progress)).headers).toEqual({ etag: '"1"', link: '<there>' });
   });
 
   test('ends with the answer of a participant that has one, and nothing is recorded', async () => {
