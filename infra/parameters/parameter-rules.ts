@@ -19,7 +19,7 @@ export const publicAddress = z
   .string()
   .check(
     z.refine(
-      (value) => !(value.match(/https?:\/\/[^\s,]+/g) ?? []).some(isClosed),
+      (value) => !(value.match(/https?:\/\/[^\s,]+/gi) ?? []).some(isClosed),
       'must be an https address that the internet can reach, without a query or user',
     ),
   );

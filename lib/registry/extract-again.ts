@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { dueShard } from '../store/due.ts';
 import { type Changes, onRevision } from '../store/items.ts';
 import { update } from '../store/write.ts';
+import { isDownloadable } from './node-versions.ts';
 import type { NodeVersionRecord } from './records.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { NodeVersionRecord } from './records.ts';
  * which changes nothing else: the archive is the same forever.
  */
 export async function extractAgain(context: Context, version: NodeVersionRecord): Promise<void> {
-  if (version.extraction_tries === undefined || version.status !== 'NodeVersionStatusActive') return;
+  if (version.extraction_tries === undefined || !isDownloadable(version)) return;
   const changes: Changes<NodeVersionRecord> = {
     host_node_extract_status: 'pending',
     host_node_extract_reason: null,

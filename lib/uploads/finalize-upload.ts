@@ -134,7 +134,7 @@ function archiveProblemOnly(error: unknown): ArchiveProblem {
  * uncovers the one before it, and the events of what arrived during a check ended at the claim.
  */
 async function removeAll(context: Context, objectKey: string): Promise<void> {
-  while (Date.now() < context.deadline) {
+  for (let steps = 0; steps < maxSteps && Date.now() < context.deadline; steps += 1) {
     const object = await findObject(objectKey);
     if (!object) return;
     await deleteObject(object);

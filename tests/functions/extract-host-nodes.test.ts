@@ -306,40 +306,45 @@ describe('a try that does not end', () => {
     });
   });
 
-  test('ends after twelve, until the version is published again', async () => {
-    const archive = pack(['Patient']);
-    const upload = await publishPack('extracted-patient', archive);
-    await setFields(nodeVersionKey('extracted-patient', '1.0.0'), { extraction_tries: 12 });
+  test.each(['NodeVersionStatusActive', 'NodeVersionStatusFlagged'])(
+    'ends after twelve, until a version that is %s is published again',
+    async (status) => {
+      const archive = pack(['Patient']);
+      const nodeId = `extracted-patient-${status}`;
+      const upload = await publishPack(nodeId, archive);
+      await setFields(nodeVersionKey(nodeId, '1.0.0'), { extraction_tries: 12 });
 
-    expect(await handler(extractionEvent(upload, archive), context)).toEqual(done);
-    const given = await storedVersion('extracted-patient', '1.0.0');
-    const { host_node_extract_reason: reason, extraction: _, extraction_tries: __, ...kept } = given;
-    expect(kept).toMatchObject({ host_node_extract_status: 'failed' });
-    expect(kept).not.toHaveProperty('pending_shard');
-    expect(reason).toBe(
-      'Reading it was tried 12 times and ran out of time or memory. It is not tried again by itself; publish the same version again to have it read sooner.',
-    );
+      expect(await handler(extractionEvent(upload, archive), context)).toEqual(done);
+      const given = await storedVersion(nodeId, '1.0.0');
+      const { host_node_extract_reason: reason, extraction: _, extraction_tries: __, ...kept } = given;
+      expect(kept).toMatchObject({ host_node_extract_status: 'failed' });
+      expect(kept).not.toHaveProperty('pending_shard');
+      expect(reason).toBe(
+        'Reading it was tried 12 times and ran out of time or memory. It is not tried again by itself; publish the same version again to have it read sooner.',
+      );
 
-    stopDate();
-    const publishAgain = async (status: string) => {
-      await setFields(nodeVersionKey('extracted-patient', '1.0.0'), { status });
-      await expect(publish('extracted-patient', '1.0.0')).rejects.toMatchObject({ code: 'version_exists' });
-      return storedVersion('extracted-patient', '1.0.0');
-    };
-    expect(await publishAgain('NodeVersionStatusBanned')).not.toHaveProperty('pending_shard');
-    expect(await publishAgain('NodeVersionStatusActive')).toEqual({
-      ...kept,
-      host_node_extract_status: 'pending',
-      pending_shard: expect.stringMatching(/^extract-[0-9a-f]$/),
-      pending_since: new Date().toISOString(),
-      revision: Number(kept.revision) + 3,
-      write_id: expect.any(String),
-    });
-    await handler(extractionEvent(upload, archive), context);
-    const read = await storedVersion('extracted-patient', '1.0.0');
-    expect(read).toMatchObject({ host_node_extract_status: 'success' });
-    expect(read).not.toHaveProperty('extraction_tries');
-  });
+      stopDate();
+      const publishAgain = async (status: string) => {
+        await setFields(nodeVersionKey(nodeId, '1.0.0'), { status });
+        await expect(publish(nodeId, '1.0.0')).rejects.toMatchObject({ code: 'version_exists' });
+        return storedVersion(nodeId, '1.0.0');
+      };
+      expect(await publishAgain('NodeVersionStatusBanned')).not.toHaveProperty('pending_shard');
+      expect(await publishAgain(status)).toEqual({
+        ...kept,
+        status,
+        host_node_extract_status: 'pending',
+        pending_shard: expect.stringMatching(/^extract-[0-9a-f]$/),
+        pending_since: new Date().toISOString(),
+        revision: Number(kept.revision) + 3,
+        write_id: expect.any(String),
+      });
+      await handler(extractionEvent(upload, archive), context);
+      const read = await storedVersion(nodeId, '1.0.0');
+      expect(read).toMatchObject({ host_node_extract_status: 'success' });
+      expect(read).not.toHaveProperty('extraction_tries');
+    },
+  );
 
   test.each<[string, string, number]>([
     ['there is no time left to write', 'unfinished', 2500],

@@ -108,21 +108,27 @@ describe('a URL that is used again while its archive is checked', () => {
     expect(await storedVersion('gone-early', '1.0.0')).toMatchObject({ sha256: sha256(other) });
   });
 
-  test('is left to later events, so that no sweep waits for one that is used without end', async () => {
-    const upload = await publish('used-without-end', '1.0.0');
-    let uses = 0;
-    intercept(s3(), async ({ command, send }) => {
-      const reply = await send();
-      if (command !== 'DeleteObjectCommand' || uses === 60) return reply;
-      uses += 1;
-      await put(upload, bad);
-      return reply;
-    });
-    await put(upload, bad);
-    await finalize(upload);
+  test.each([
+    ['refused', bad],
+    ['published', archive],
+  ])(
+    'is left to later events, so that no sweep waits for one that is used without end: %s',
+    async (state, first) => {
+      const upload = await publish(`used-without-end-${state}`, '1.0.0');
+      let uses = 0;
+      intercept(s3(), async ({ command, send }) => {
+        const reply = await send();
+        if (command !== 'DeleteObjectCommand' || uses === 60) return reply;
+        uses += 1;
+        await put(upload, bad);
+        return reply;
+      });
+      await put(upload, first);
+      await finalize(upload);
 
-    expect(uses).toBe(50);
-  });
+      expect(uses).toBe(50);
+    },
+  );
 
   test('leaves it to a later event after five attempts', async () => {
     const upload = await publish('always-gone', '1.0.0');

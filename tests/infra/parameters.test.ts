@@ -11,7 +11,7 @@ const address = {
     ...'http://a.example.com https://localhost:3001 https://127.0.0.1/keys a.example.com'.split(' '),
     ...'https://a.b/?x=1 https://user:secret@a.example.com https://10.0.0.7/v1'.split(' '),
     ...'https://169.254.169.254/ https://keys.internal https://[fd00::1]/'.split(' '),
-    ...'https://0.0.0.0/ https://100.64.0.1/ https://keys/ https://keys.internal./'.split(' '),
+    ...'https://0.0.0.0/ HTTPS://100.64.0.1/ https://keys/ https://keys.internal./'.split(' '),
   ],
 };
 const secret = {
