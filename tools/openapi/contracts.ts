@@ -6,5 +6,7 @@ export async function loadContracts(): Promise<Contract[]> {
   const folder = new URL('../../lib/contracts/', import.meta.url);
   const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();
   const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)));
-  return modules.flatMap((exported) => Object.values<Contract>(exported));
+  // A file may export schemas next to its contract.
+  const isContract = (exported: unknown) => 'method' in Object(exported);
+  return modules.flatMap((exported) => Object.values<Contract>(exported).filter(isContract));
 }
