@@ -377,6 +377,15 @@ describe('429 while tasks of the caller are running', () => {
     const [, second] = await payTwice(user, lower);
 
     expect(second.body.error).toBe('budget_exhausted');
+    expect(second.body.message).not.toMatch(/^Running tasks/);
+  });
+
+  test('says nothing of running tasks if the minute is used up', async () => {
+    const user = await spender({ requests_per_minute: 1 });
+    const [, second] = await payTwice(user);
+
+    expect(second.body.error).toBe('too_many_requests');
+    expect(second.body.message).not.toMatch(/^Running tasks/);
   });
 
   test('returns budget_exhausted if all running tasks began on the day before', async () => {
@@ -455,12 +464,18 @@ describe('the RateLimit fields', () => {
 test('logs one warning at 80 and one at 95 percent of a day', async () => {
   const user = await spender({ tasks_per_day: 20 });
   const warnings: unknown[] = [];
+  let writes = 0;
+  intercept(dynamodb, async ({ input, send }) => {
+    if (JSON.stringify(input).includes('"warned:')) writes += 1;
+    return send();
+  });
   for (let task = 0; task < 20; task += 1) {
     await pay(user, 'relight-image');
     warnings.push(lastRequestLine().budget_warning);
   }
 
   expect(warnings).toEqual([...Array(15).fill(undefined), 80, undefined, undefined, 95, undefined]);
+  expect(writes).toBe(2);
 });
 
 test('warns of days only, and once if two requests pass a percentage together', async () => {
@@ -547,11 +562,15 @@ describe('a function whose clock is wrong', () => {
   });
 });
 
-test('counts in full without a ceiling, which no price is above', async () => {
-  const user = await spender();
+test('counts a task without a ceiling in full, and takes none from a caller with a credit limit', async () => {
+  const [user, limited] = [await spender(), await spender({ credits_per_day: 1000 })];
   setVariables({ CREDIT_CEILINGS: '' });
   await pay(user);
 
   expect(countersOf(await accountOf(user))).toMatchObject({ credits: prices['text-to-video'] });
   expect(lastRequestLine()).not.toHaveProperty('credits_above_ceiling');
+  expect((await pay(limited)).body).toMatchObject({
+    error: 'budget_exhausted',
+    message: expect.stringContaining('no cost ceiling is configured'),
+  });
 });
