@@ -93,7 +93,7 @@ class Relay implements Participant {
 
   /** The same for what a provider says about a request that it did not take. */
   inError(error: ApiError): ApiError {
-    const details = error.details.map(({ path, message }) => ({ path, message: this.#restored(message) }));
+    const details = error.details.map((each) => ({ ...each, message: this.#restored(each.message) }));
     return error.with({ message: this.#restored(error.message), details });
   }
 

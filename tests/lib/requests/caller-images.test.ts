@@ -8,6 +8,7 @@ import { readAll, relay, startReverseProxy } from '../../../tools/local/reverse-
 import { keysBelow } from '../../support/bucket-objects.ts';
 import { intercept } from '../../support/intercept.ts';
 import { setVariables } from '../../support/variables.ts';
+import '../../support/relay.ts';
 import { proxyNames, type ProxyName, simulation } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
 
