@@ -264,6 +264,15 @@ describe('authenticate', () => {
     });
   });
 
+  test('rejects as bad_signature a supported algorithm that the key is not for', async () => {
+    keySet.keys = [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'other', use: 'sig', alg: 'RS384' }];
+    start();
+
+    await expect(authenticate(signedWith('RS256', rsa.privateKey))).rejects.toMatchObject({
+      reason: 'bad_signature',
+    });
+  });
+
   test('accepts an ID token when ID_TOKENS=accepted', async () => {
     start({ ID_TOKENS: 'accepted' });
 

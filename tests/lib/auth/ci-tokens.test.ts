@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import dns from 'node:dns';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { verifyCiToken } from '../../../lib/auth/ci-tokens.ts';
 import { configure } from '../../../lib/config.ts';
 import {
@@ -84,6 +85,26 @@ describe('verifyCiToken', () => {
     expect(before).toBe(1);
     expect(keySets).toMatchObject({ requests: 2, userAgent: 'node-registry' });
     expect(job.repository).toBe('octo/nodes');
+  });
+
+  test.each([
+    [`${gitHub.issuer}/.well-known/jwks`, gitHubToken()],
+    [`${gitLab.issuer}/oauth/discovery/keys`, sign(gitLabClaims(), gitLab.key)],
+  ])('asks for the keys of GitHub and GitLab where they publish them: %s', async (address, token) => {
+    const hosts: unknown[] = [];
+    jest.spyOn(dns, 'lookup').mockImplementation(((host: unknown, ...rest: unknown[]) => {
+      hosts.push(host);
+      (rest.at(-1) as (error: Error) => void)(new Error('no network'));
+    }) as never);
+    configure({ ...process.env, CI_ISSUERS: '' });
+    const error = await verifyCiToken(token).catch((error: unknown) => error);
+    jest.restoreAllMocks();
+
+    expect(hosts).toEqual([new URL(address).host]);
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      cause: { message: expect.stringContaining(`${address}:`) },
+    });
   });
 
   test('answers unavailable while an issuer is down, for that issuer alone and until it is up', async () => {
