@@ -31,6 +31,7 @@ afterEach(() => {
 describe('the caller of an endpoint', () => {
   const olga = { authorization: bearer('olga') };
   const bad = { authorization: 'Bearer a.b.c' };
+  const basic = { authorization: 'Basic b2xnYTo=' };
   const proxy = { userUnless: 'PROXY_ACCESS_TOKEN' } as const;
   const publish = { userUnless: 'PUBLISH_ACCESS_TOKEN' } as const;
 
@@ -44,6 +45,7 @@ describe('the caller of an endpoint', () => {
     [proxy, {}, 201, undefined],
     [proxy, olga, 201, 'olga'],
     [proxy, bad, 401, undefined],
+    [proxy, basic, 401, undefined],
     [publish, {}, 401, undefined],
     [publish, olga, 201, 'olga'],
     [publish, bad, 401, undefined],
@@ -55,7 +57,7 @@ describe('the caller of an endpoint', () => {
       expect(answer.status).toBe(status);
       expect(answer.body.caller?.userId).toBe(user);
       const malformed = 'Bearer error="invalid_token", error_description="The access token is malformed"';
-      const challenge = headers === bad ? malformed : 'Bearer';
+      const challenge = headers === bad || headers === basic ? malformed : 'Bearer';
       expect(answer.headers['www-authenticate']).toBe(status === 401 ? challenge : undefined);
     },
   );
@@ -75,6 +77,15 @@ describe('the caller of an endpoint', () => {
     const headers = { authorization: `Bearer ${token}` };
 
     expect((await open({ access }).call({ headers, body: { text: 'nrp_sent-twice' } })).status).toBe(status);
+  });
+
+  test('asks for the job of a CI only for a body that has a token as text', async () => {
+    const asked: unknown[] = [];
+    const jobOf = async (token: unknown) => void asked.push(token);
+    const { call } = open({ access: optional }, undefined, { jobOf });
+    for (const body of [{}, { text: 5 }, { text: 'a.b.c' }]) await call({ body });
+
+    expect(asked).toEqual(['a.b.c']);
   });
 
   test('rejects a caller for the bearer before the body is read', async () => {

@@ -201,6 +201,21 @@ describe('the usage record of a paid request', () => {
     expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0, code: 'internal_error' }]);
   });
 
+  test('keeps a ceiling that could not be settled, with a line', async () => {
+    const user = await spender();
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'UpdateItemCommand' && JSON.stringify(input).includes('completed_at'))
+        throw new Error('broken');
+      return send();
+    });
+
+    expect((await pay(user)).status).toBe(200);
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
+    expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: 'warn', event: 'spending', step: 'succeed' }),
+    );
+  });
+
   test('is all that a task needs: it is bought if its caller cannot be listed for the day, with a line', async () => {
     const user = await spender();
     const { pk } = dayCallerKey(callerHash(`user:${user}`), now().slice(0, 10));
