@@ -248,6 +248,7 @@ describe('a sweep', () => {
     });
 
     expect(report).toMatchObject({ findings: { unvisited: 1 }, visited: 0, failed: 0, unvisited: 1 });
+    expect(lines().map(({ event }) => event)).toEqual(['sweep']);
   });
 
   test('visits the other pages while one visit takes long', async () => {
