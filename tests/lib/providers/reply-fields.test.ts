@@ -146,7 +146,7 @@ describe('the ID of a task', () => {
     ['a name that only begins so', { id_card: '1', identity: 'x' }],
     ['a name that is cut before it says so', { [`${'long_'.repeat(10)}id`]: '1' }],
     ['a text with blanks', { id: 'not an id' }],
-    ['what is no text', { id: true, uuid: null }],
+    ['a value that is not text', { id: true, uuid: null }],
   ])('finds no id in %s', (_, content) => {
     expect(idCandidates(content, {})).toEqual({});
   });
