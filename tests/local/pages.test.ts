@@ -91,7 +91,7 @@ describe('the local pages', () => {
     ['/state', 'application/json'],
     ['/reference/', 'text/html; charset=utf-8'],
     ['/reference/openapi.json', 'application/json'],
-    ['/reference/js/scalar.js', 'text/javascript; charset=utf-8'],
+    ['/reference/form.js', 'text/javascript; charset=utf-8'],
   ])('serve %s as %s', async (path, type) => {
     const answer = await ask('GET', path);
 
@@ -99,11 +99,11 @@ describe('the local pages', () => {
     expect(answer.body.length).toBeGreaterThan(100);
   });
 
-  test('keep the token of the reference page inside its script', async () => {
+  test('keep the token of the reference page inside its field', async () => {
     const { body } = await ask('GET', '/reference/');
 
     expect(body).toContain('<html lang="en">');
-    expect(body).toContain('"token":"owner-token\\u003c/script>"');
+    expect(body).toContain('value="owner-token&lt;/script&gt;"');
   });
 
   test('report which parts of the stack listen, and whose tokens there are', async () => {

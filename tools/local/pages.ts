@@ -4,13 +4,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import * as z from 'zod/mini';
-import {
-  documentFile,
-  readViewerScript,
-  referencePath,
-  renderReferencePage,
-  scriptFile,
-} from '../openapi/reference-page.ts';
+import { buildReference, referencePath } from '../openapi/reference/files.ts';
 import { buildPage, buildSite, sitePage } from '../../packages/site/build.ts';
 import { isListening } from '../../packages/command-line/is-listening.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
@@ -32,8 +26,6 @@ interface Pages {
 }
 
 const types = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
   json: 'application/json',
   zip: 'application/zip',
 };
@@ -60,10 +52,9 @@ type Routes = Record<string, (request: IncomingMessage, url: URL) => Promise<Pag
 
 async function routesOf(pages: Pages): Promise<Routes> {
   const inbox = createInbox();
-  const script = readViewerScript().then((text) => Buffer.from(text));
   const { parts, tokens, relays } = pages;
   const [ownerToken = ''] = Object.values(tokens);
-  const reference = renderReferencePage({
+  const reference = await buildReference({
     apiUrl: parts['HTTP API'],
     accessToken: ownerToken,
     homeUrl: '/',
@@ -73,12 +64,10 @@ async function routesOf(pages: Pages): Promise<Routes> {
   const site = await buildSite(siteLinks);
   return {
     ...Object.fromEntries([...site, ...home].map((file) => [`GET /${file.path}`, async () => file])),
+    ...Object.fromEntries(Object.entries(reference).map(([path, file]) => [`GET ${path}`, async () => file])),
     'GET /': async () => home[0],
     'GET /index/*': (request) => readIndex(parts, request),
     'GET /openapi.json': readDocument,
-    [`GET ${referencePath}`]: async () => ({ type: types.html, content: reference }),
-    [`GET ${referencePath}${scriptFile}`]: async () => ({ type: types.js, content: await script }),
-    [`GET ${referencePath}${documentFile}`]: readDocument,
     'GET /state': async () => toJson(await stateOf(pages, inbox)),
     'GET /demo.zip': async (_, { searchParams }) => ({
       type: types.zip,

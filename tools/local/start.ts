@@ -1,6 +1,6 @@
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
-import { referencePath } from '../openapi/reference-page.ts';
+import { referencePath } from '../openapi/reference/files.ts';
 import { isPortFree } from '../processes/ports.ts';
 import { onStopSignal } from '../processes/stop-signals.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
