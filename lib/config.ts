@@ -249,10 +249,10 @@ export const spending = concern(() => ({
     'requestsPerMinute',
     'Paid requests per caller and minute; 0: no limit.',
   ),
-  CREDIT_CEILINGS: variable(
-    creditCeilings(),
-    'creditCeilings',
-    'Most that a task may cost ([ceilings](spending.md#ceilings)), or the price of `relightImage`.',
+  CREDIT_RATES: variable(
+    creditRates(),
+    'creditRates',
+    'What providers charge, where it is not the default: a JSON list ([rates](spending.md#rates)).',
   ),
 }));
 
@@ -455,59 +455,46 @@ function ciIssuers() {
   );
 }
 
-/** The most that a task may cost: a fixed part, and what each frame and each second of the request adds. */
-export interface Ceiling {
-  fixed: number;
-  perFrame: number;
-  perSecond: number;
-  /** How many seconds a frame counts whose duration the request leaves to the provider. */
-  assumedSeconds: number | undefined;
+/** Credits that a provider charges for a task at most, in whole numbers; what is not named costs nothing. */
+const rate = () => ({
+  task: z.optional(credits()),
+  frame: z.optional(credits()),
+  second: z.optional(credits()),
+});
+export type Rate = z.infer<z.ZodMiniObject<ReturnType<typeof rate>>>;
+
+function credits() {
+  return z.int().check(z.minimum(0), z.maximum(1_000_000_000));
 }
 
-const videoOperations = ['textToVideo', 'extendVideo', 'multiframeVideo'];
-export const paidOperations = ['relightImage', ...videoOperations];
-
-/** Only names by which a task is looked up: any other entry would bound nothing. Relight has no models. */
-const ceilingTask = new RegExp(
-  String.raw`^(?:relightImage|(?:${videoOperations.join('|')})(?:/[\w.-]+(?:/[1-9]\d*)?)?)$`,
-);
-
-const ceilingsRule =
-  'be a list such as relightImage=1,textToVideo=10+50s16,multiframeVideo/vidq2-pro=20+5f+50s7, each task once';
-
-function readCeiling(entry: string): [task: string, ceiling: Ceiling] | undefined {
-  const [task = '', value = '', ...rest] = entry.split('=');
-  const ceiling: Ceiling = { fixed: 0, perFrame: 0, perSecond: 0, assumedSeconds: undefined };
-  const kinds = value.split('+').map((term) => {
-    const [, amount, unit = '', assumed] = /^(\d{1,15})(f$|s(?=\d{0,4}$)|$)(\d*)$/.exec(term) ?? [];
-    if (unit === 'f') ceiling.perFrame = Number(amount);
-    else if (unit === 's') ceiling.perSecond = Number(amount);
-    else ceiling.fixed = Number(amount);
-    if (assumed) ceiling.assumedSeconds = Number(assumed);
-    return amount === undefined ? undefined : unit;
+/** A row of the operator's rates: the tasks that it is for, and what they cost. */
+const rateRow = () =>
+  z.strictObject({
+    operation: z.string(),
+    model: z.optional(z.string()),
+    resolution: z.optional(z.string()),
+    seconds: z.optional(z.int().check(z.minimum(1))),
+    ...rate(),
+    /** Seconds for each frame if the request names none, instead of the contract's. */
+    assumedSeconds: z.optional(z.int().check(z.minimum(1))),
   });
-  const isRead = !kinds.includes(undefined) && new Set(kinds).size === kinds.length;
-  // A relight has no seconds, so its price would never be known.
-  if (task === 'relightImage' && ceiling.perSecond > 0) return undefined;
-  return isRead && rest.length === 0 && ceilingTask.test(task) ? [task, ceiling] : undefined;
-}
+export type RateRow = z.infer<ReturnType<typeof rateRow>>;
 
-/** Of two entries for one task, one would bound nothing either. */
-function isCeilingList(entries: string[]): boolean {
-  const tasks = entries.map((entry) => readCeiling(entry)?.[0]);
-  return !tasks.includes(undefined) && new Set(tasks).size === tasks.length;
-}
+const ratesRule =
+  'must be a JSON list of rates such as [{"operation":"textToVideo","model":"vidq3-pro","second":30}]';
 
-/** What a task may cost, by an operation, one of its models, or a model and a number of seconds. */
-function creditCeilings() {
+function creditRates() {
+  const rows = z.array(rateRow());
+  const read = (value: string) => {
+    try {
+      return rows.safeParse(JSON.parse(value), { jitless: true }).data;
+    } catch {
+      return undefined;
+    }
+  };
   return z.pipe(
-    list().check(z.refine(isCeilingList, `must ${ceilingsRule}`)),
-    z.transform((entries) => {
-      const ceilings = new Map<string, Ceiling>();
-      for (const [task, ceiling] of entries.flatMap((entry) => [readCeiling(entry) ?? []]))
-        if (task !== undefined && ceiling !== undefined) ceilings.set(task, ceiling);
-      return ceilings;
-    }),
+    z._default(z.string(), '[]').check(z.refine((value) => read(value) !== undefined, ratesRule)),
+    z.transform((value) => read(value) ?? []),
   );
 }
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { ErrorCode } from './errors.ts';
-import type { VideoRules } from './config.ts';
+import type { Rate, VideoRules } from './config.ts';
 
 /**
  * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),
@@ -15,6 +15,29 @@ export type Access =
       userUnless: 'PUBLISH_ACCESS_TOKEN' | 'PROXY_ACCESS_TOKEN';
       bodyToken?: string;
     };
+
+/**
+ * What a task may cost: a rate, and every field of a valid request that changes what is charged by it. What is reserved
+ * for a task is derived from this alone (lib/spend/ceiling.ts).
+ */
+export interface PriceRule {
+  /** Who says what a task costs: the provider's reply, or the rate if the provider names no price. */
+  toldBy: 'reply' | 'rate';
+  /** Counts unless the operator's own rates have a row for the task. */
+  rate: Rate;
+  /** The fields by which an operator's rates may differ. */
+  variesBy: readonly RateField[];
+  /** How many seconds of video a request asks for. The provider chooses if it is undefined or not above 0. */
+  secondsOf?(body: object): number | undefined;
+  /** How many seconds the provider chooses at most for each frame. */
+  maxSeconds?(model: string | undefined): number;
+  /** How many key frames it has, if it has several. */
+  framesOf?(body: object): number;
+  /** Credits for options, whatever the rate. */
+  extrasOf?(body: object): number;
+}
+
+type RateField = 'model' | 'resolution' | 'seconds';
 
 /** The HTTP interface of one operation, shared by its function, the OpenAPI document and the tests. */
 export interface Contract {
@@ -35,21 +58,14 @@ export interface Contract {
   errors: readonly ErrorCode[];
   /** Headers of this operation in addition to those of every operation. */
   headers?: { request: readonly 'If-Match'[]; reply: readonly ('ETag' | 'Deprecation')[] };
-  /**
-   * Whether it spends the operator's money, and who says how much: the provider's reply, or the configuration where
-   * the provider tells no price.
-   */
-  paid?: 'by reply' | 'by price';
+  /** Of an operation that spends the operator's money. */
+  price?: PriceRule;
   /** Who says how the task of a request stands, and the field of the request with the address for that. */
   notifies?: { provider: 'image' | 'video'; field: 'webhook_url' | 'callback_url' };
   /** Whether the answer is sent as gzip to a caller who accepts that. */
   isCompressed?: boolean;
   /** Whether an Idempotency-Key is honored. */
   idempotent?: boolean;
-  /** How many seconds of video a valid request asks for; undefined where it leaves that to the provider. */
-  secondsOf?(body: object): number | undefined;
-  /** How many key frames it has, if it has several. */
-  framesOf?(body: object): number;
 }
 
 export type BodyOf<C extends Contract> = C['body'] extends (rules: VideoRules) => infer Schema

@@ -8,7 +8,7 @@ import { readNotification } from '../lib/notifications/provider-notification.ts'
 import { ErrorBody } from '../lib/schemas/error-body.ts';
 import { errorsOf } from '../tools/openapi/answers.ts';
 import { findBreakingChanges, findDifferences, mayBreak } from '../tools/openapi/breaking-changes.ts';
-import { loadContracts } from '../tools/openapi/contracts.ts';
+import { loadContracts } from '../infra/contracts.ts';
 import { describeService } from '../tools/openapi/document.ts';
 import { sampleIssues, sampleReplies, sampleRequest } from '../tools/openapi/examples.ts';
 

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, parse as parsePath, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { paidOperations } from '../lib/config.ts';
 import type { Contract } from '../lib/contract.ts';
 import { errorCatalog } from '../lib/errors.ts';
 import { StatusReasonCode } from '../lib/schemas/node-version.ts';
@@ -54,14 +53,6 @@ describe('a function of the service', () => {
     expect(functions[camelCase(name)]?.handler).toBe(`dist/${name}/index.handler`);
     expect(readdirSync('events')).toContain(`${name}.json`);
     expect(readdirSync('tests/functions')).toContain(`${name}.test.ts`);
-  });
-
-  test('is in the list of paid operations if its contract is paid', async () => {
-    const contracts = await Promise.all(endpoints.map(contractOf));
-
-    expect(contracts.flatMap(({ name, paid }) => (paid ? [name] : [])).sort()).toEqual(
-      [...paidOperations].sort(),
-    );
   });
 
   test('exists for every entry, event and contract', () => {
@@ -192,7 +183,8 @@ const directions: Record<string, readonly string[]> = {
   'packages/command-line': [],
   'packages/host-nodes': [],
   'packages/registry-client': [],
-  'packages/admin': ['lib', 'packages/command-line'],
+  // The list of operations.
+  'packages/admin': ['lib', 'packages/command-line', 'infra/contracts.ts'],
   // The rules that it shares with the service.
   'packages/publish-node': [
     'packages/registry-client',
@@ -265,10 +257,10 @@ function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
 /** What is never raised for a contract, though its function reaches the file; endpoint.test.ts and others show why. */
 const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/requests\/idempotency-key/, ({ idempotent }) => idempotent === true],
-  [/^lib\/(?:spend\/|requests\/caller-images)/, ({ paid }) => paid !== undefined],
+  [/^lib\/(?:spend\/|requests\/caller-images)/, ({ price }) => price !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
   // lib/requests/run-request.ts gives them other codes; a bulk read writes nothing.
-  [/^lib\/store\/retries/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
+  [/^lib\/store\/retries/, ({ price, access }) => price === undefined && access !== 'anyone'],
 ];
 /** Of files that several endpoints share, what one of them does not call. */
 const others: Record<string, readonly string[]> = {

@@ -1,15 +1,19 @@
-import { paidOperations } from '../../lib/config.ts';
-import { ceilingProblems } from './ceiling-problems.ts';
+import { bodySchema } from '../../lib/contract.ts';
+import * as config from '../../lib/config.ts';
+import { costOf } from '../../lib/spend/ceiling.ts';
+import { issueSentence } from '../../lib/validation-issues.ts';
+import type { PaidContract } from '../contracts.ts';
 import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
 
 /** Everything that is wrong with a stage's parameters. */
-export function problemsOf(values: Values, region: string): Problem[] {
+export function problemsOf(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {
   const known = Object.keys(parameters);
   const unknown = Object.keys(values).filter((name) => !known.includes(name));
   return firstOfEach(
     unknown.map((name) => [name, `${name} is not a parameter.`]),
     Object.entries(parameters).flatMap(([name, parameter]) => problemsOfOne(name, parameter, values[name])),
     combinationProblems(values, region),
+    rateProblems(values, paid),
   );
 }
 
@@ -28,19 +32,6 @@ function problemsOfOne(name: string, { isOptional, problemsOf }: Parameter, valu
   return problemsOf(value).map((problem) => [name, `${name}: ${problem}.`]);
 }
 
-/** The least that each entry counts: its fixed part, one frame and one second. */
-function ceilingsOf(list: string): [task: string, credits: number][] {
-  return list.split(',').map((entry) => {
-    const [task = '', terms = ''] = entry.trim().split('=');
-    return [task, terms.split('+').reduce((sum, term) => sum + Number.parseInt(term, 10), 0)];
-  });
-}
-
-function missingCeilings(list: string): string[] {
-  const tasks = ceilingsOf(list).map(([task]) => task);
-  return paidOperations.filter((operation) => !tasks.includes(operation));
-}
-
 /** Those that are on in every account. CloudFront does not write its logs to buckets in the others. */
 const regionsOfLogs = new Set([
   ...['us-east-1', 'us-east-2', 'us-west-1', 'us-west-2', 'ca-central-1', 'sa-east-1'],
@@ -54,19 +45,6 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     ({ domainName, certificateArn }) => Boolean(domainName) !== Boolean(certificateArn),
     'domainName',
     'and certificateArn must be given together.',
-  ],
-  [
-    ({ creditsPerDay, creditCeilings = '' }) =>
-      Number(creditsPerDay) > 0 && missingCeilings(creditCeilings).length > 0,
-    'creditCeilings',
-    `must have an entry for each of ${paidOperations.join(', ')} when creditsPerDay is set: a task without one is rejected.`,
-  ],
-  [
-    ({ creditsPerDay, creditCeilings = '' }) =>
-      Number(creditsPerDay) > 0 &&
-      ceilingsOf(creditCeilings).every(([, credits]) => credits > Number(creditsPerDay)),
-    'creditsPerDay',
-    'is below every entry of creditCeilings: no caller could start a task.',
   ],
   [
     ({ accessLogs, downloadBaseUrl }, region) =>
@@ -148,10 +126,50 @@ function combinationProblems(values: Values, region: string): Problem[] {
   const names = broken.map(([, name]) => name);
   // An ARN of another partition is of another region, too.
   const distinct = broken.filter((_, index) => names.indexOf(names[index] ?? '') === index);
+  return distinct.map(([, name, rest]) => [name, `${name} ${rest}`]);
+}
+
+/** A row that is for no task would count for none, and a limit below every price would let no task through. */
+function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] {
+  const rows = config.spending
+    .variables()
+    .CREDIT_RATES.schema.safeParse(values.creditRates || undefined).data;
+  const extras = (values.videoModelsExtra ?? '').split(',').flatMap((model) => model.trim() || []);
+  const problems = (rows ?? []).flatMap((row) => rowProblem(row, paid, extras) ?? []);
+  const rates = paid.flatMap(({ name, price }) => {
+    const own = (rows ?? []).filter(({ operation }) => operation === name);
+    const isReplaced = own.some((row) => !price.variesBy.some((field) => row[field] !== undefined));
+    return isReplaced ? own : [...own, price.rate];
+  });
+  const isTooLow =
+    Number(values.creditsPerDay) > 0 &&
+    rates.every((rate) => costOf(rate, 1, 1) > Number(values.creditsPerDay));
   return [
-    ...distinct.map(([, name, rest]): Problem => [name, `${name} ${rest}`]),
-    ...ceilingProblems(values),
+    ...problems.map((problem): Problem => ['creditRates', `creditRates: ${problem}`]),
+    ...(isTooLow
+      ? [['creditsPerDay', 'creditsPerDay is below every rate: no caller could start a task.'] as const]
+      : []),
   ];
+}
+
+function rowProblem(
+  { operation, model, resolution, seconds }: config.RateRow,
+  paid: readonly PaidContract[],
+  extras: string[],
+): string | undefined {
+  const contract = paid.find(({ name }) => name === operation);
+  if (contract === undefined)
+    return `"${operation}" is not a paid operation. Choose from ${paid.map(({ name }) => name).join(', ')}.`;
+  const named = Object.entries({ model, resolution, seconds }).filter(([, value]) => value !== undefined);
+  const other = named.find(([field]) => !contract.price.variesBy.some((name) => name === field));
+  if (other) return `the price of ${operation} does not depend on ${other[0]}.`;
+  const rules = { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: extras } as const;
+  const input = { model, resolution, duration: seconds };
+  const issues = bodySchema(contract, () => rules).safeParse(input).error?.issues ?? [];
+  const issue = issues.find(({ path }) =>
+    named.some(([name]) => String(path[0]) === (name === 'seconds' ? 'duration' : name)),
+  );
+  return issue && `${String(issue.path[0])} of ${operation} ${issueSentence(issue, input)}.`;
 }
 
 /** The group of regions that an account belongs to: its part of an ARN. */

@@ -1,4 +1,5 @@
 import type { Framework } from '../plugins/framework.ts';
+import { loadPaidContracts } from '../contracts.ts';
 import { environmentProblems, environmentsOf } from './environment-problems.ts';
 import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
 import { firstOfEach, problemsOf } from './parameter-problems.ts';
@@ -21,7 +22,7 @@ export default class StageParameters {
     // The framework's own validation would hide every other problem behind places of its configuration.
     service.validate = async () => {
       const isPackaged = packagingCommands.includes(framework.processedInput.commands.join(' '));
-      if (isPackaged) reject(framework, stageProblems(framework));
+      if (isPackaged) reject(framework, await stageProblems(framework));
       await validate();
     };
   }
@@ -32,7 +33,7 @@ function reject({ classes }: Framework, problems: string[]): void {
     throw new classes.Error(`This stage cannot be deployed:\n  ${problems.join('\n  ')}`);
 }
 
-function stageProblems(framework: Framework): string[] {
+async function stageProblems(framework: Framework): Promise<string[]> {
   const aws = framework.getProvider('aws');
   if (aws.getStage() === 'local')
     return ['"local" is the stage of npm start; name another one, such as --stage prod.'];
@@ -41,7 +42,7 @@ function stageProblems(framework: Framework): string[] {
     ...placeProblems(framework, values),
     ...firstOfEach(
       structuredValues(framework),
-      problemsOf(values, aws.getRegion()),
+      problemsOf(values, aws.getRegion(), await loadPaidContracts()),
       environmentProblems(environmentsOf(framework)),
     ).map(([, sentence]) => sentence),
   ];

@@ -372,9 +372,9 @@ function moneyAlarms(stage: Stage): Alarm[] {
     },
     {
       name: 'credit-ceiling',
-      meaning: 'A task cost more than its entry in `creditCeilings`.',
+      meaning: 'A task cost more than its ceiling.',
       look: '`credits_above_ceiling`',
-      action: 'Raise the entry now.',
+      action: 'Raise its rate in `creditRates` now.',
       metric: own(stage, 'replies_above_ceiling', {}),
       ...anyOfFifteen,
     },

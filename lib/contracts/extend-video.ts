@@ -20,7 +20,7 @@ import {
   videoPrompt,
 } from '../schemas/video.ts';
 
-export function extendVideoRequest(rules: VideoRules) {
+function extendVideoRequest(rules: VideoRules) {
   const isEnough = (field: unknown, other: unknown) =>
     rules.VIDEO_EXTEND_SOURCE === 'either' || field !== undefined || other === undefined;
   return paidObject({
@@ -85,8 +85,13 @@ export const extendVideo = contract({
   reply: ExtendVideoReply,
   status: 200,
   errors: [...paidErrors, ...providerErrors],
-  paid: 'by reply',
+  price: {
+    toldBy: 'reply',
+    rate: { second: 50 },
+    variesBy: ['model', 'resolution', 'seconds'],
+    secondsOf: ({ duration }: { duration?: number | undefined }) => duration,
+    maxSeconds: () => 7,
+  },
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
-  secondsOf: ({ duration }: { duration?: number | undefined }) => duration,
 });

@@ -19,7 +19,7 @@ const ImageSetting = paidObject({
   prompt: optional(videoPrompt),
 });
 
-export function multiframeVideoRequest(rules: VideoRules) {
+function multiframeVideoRequest(rules: VideoRules) {
   return paidObject({
     image_settings: z
       .array(ImageSetting)
@@ -37,21 +37,11 @@ interface Frames {
   image_settings: { duration?: number | undefined }[];
 }
 
-/**
- * The sum over all key frames, in whole seconds. Undefined if one has no duration of its own, which is then the
- * provider's choice; one of 0 or less must not make the task look cheaper.
- */
-export function secondsOfFrames({ image_settings }: Frames): number | undefined {
-  let sum = 0;
-  for (const { duration } of image_settings) {
-    if (duration === undefined || duration <= 0) return undefined;
-    sum += duration;
-  }
-  return Math.min(Math.ceil(sum), maxSeconds);
+/** The sum over all key frames. If one has no duration above 0, the provider chooses, and none counts. */
+function secondsOfFrames({ image_settings }: Frames): number | undefined {
+  const durations = image_settings.map(({ duration = 0 }) => duration);
+  return durations.every((duration) => duration > 0) ? durations.reduce((sum, it) => sum + it) : undefined;
 }
-
-/** More than any task lasts, and still a number that a record can hold. */
-const maxSeconds = 2 ** 31 - 1;
 
 export const MultiframeVideoReply = z
   .object({
@@ -85,9 +75,14 @@ export const multiframeVideo = contract({
   reply: MultiframeVideoReply,
   status: 200,
   errors: [...paidErrors, ...providerErrors],
-  paid: 'by reply',
+  price: {
+    toldBy: 'reply',
+    rate: { second: 50 },
+    variesBy: ['model', 'resolution', 'seconds'],
+    secondsOf: secondsOfFrames,
+    maxSeconds: () => 7,
+    framesOf: ({ image_settings }: { image_settings: unknown[] }) => image_settings.length,
+  },
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
-  secondsOf: secondsOfFrames,
-  framesOf: ({ image_settings }: { image_settings: unknown[] }) => image_settings.length,
 });

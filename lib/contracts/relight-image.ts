@@ -142,7 +142,7 @@ export const relightImage = contract({
   reply: RelightReply,
   status: 200,
   errors: [...paidErrors, ...providerErrors],
-  paid: 'by price',
+  price: { toldBy: 'rate', rate: { task: 1 }, variesBy: [] },
   notifies: { provider: 'image', field: 'webhook_url' },
   idempotent: true,
 });

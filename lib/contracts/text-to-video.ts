@@ -141,9 +141,14 @@ export const textToVideo = contract({
   reply: TextToVideoReply,
   status: 200,
   errors: [...paidErrors, ...providerErrors],
-  paid: 'by reply',
+  price: {
+    toldBy: 'reply',
+    rate: { second: 50 },
+    variesBy: ['model', 'resolution', 'seconds'],
+    secondsOf: ({ duration }: { duration?: number | undefined }) => duration,
+    maxSeconds: (model) => maxSeconds.get(model) ?? 16,
+    extrasOf: ({ is_rec }: { is_rec?: boolean | undefined }) => (is_rec ? 10 : 0),
+  },
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
-  // A provider may take 0 for its own choice.
-  secondsOf: ({ duration }: { duration?: number | undefined }) => duration || undefined,
 });

@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
-import type { Contract } from '../contract.ts';
+import type { Contract, PriceRule } from '../contract.ts';
 import { type ApiError, boughtNothing } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
-import type { JsonObject } from '../json.ts';
 import { describeError, log, note } from '../log.ts';
 import { type AccountRecord, rateLimitFields } from '../spend/account.ts';
-import { ceilingOf, reserve, settle, warnOnce } from '../spend/reservation.ts';
+import { ceilingOf, pricedFields } from '../spend/ceiling.ts';
+import { reserve, settle, warnOnce } from '../spend/reservation.ts';
 import {
   completeUsage,
   listDayCaller,
@@ -26,8 +26,9 @@ interface Spending {
   requestId: string;
   keyHash: string | undefined;
   ticketHash?: string | undefined;
-  /** Who says what a task costs; see lib/contract.ts. */
-  paid: 'by reply' | 'by price';
+  /** The most credits that the task may cost. */
+  ceiling: number;
+  toldBy: PriceRule['toldBy'];
 }
 
 /** The money of one paid request; lib/spend/account.ts says why each phase is safe to die in. */
@@ -35,7 +36,6 @@ export class Money implements Participant {
   readonly name = 'spending';
   readonly #context: Context;
   readonly #spending: Spending;
-  readonly #ceiling: number | undefined;
   #reserved: { account: AccountRecord; at: number } | undefined;
   #isRecorded = false;
   #sentAt = Date.now();
@@ -43,7 +43,6 @@ export class Money implements Participant {
   constructor(context: Context, spending: Spending) {
     this.#context = context;
     this.#spending = spending;
-    this.#ceiling = ceilingOf(spending.task);
   }
 
   /** Names the usage record, together with its caller; known once the money is reserved. */
@@ -53,8 +52,8 @@ export class Money implements Participant {
 
   /** If the store does not say whether it reserved anything, nothing is sent, and the sweep gives it back. */
   async prepare(): Promise<undefined> {
-    const { caller } = this.#spending;
-    this.#reserved = await reserve(this.#context, { caller, ceiling: this.#ceiling });
+    const { caller, ceiling } = this.#spending;
+    this.#reserved = await reserve(this.#context, { caller, ceiling });
   }
 
   async record(): Promise<void> {
@@ -71,8 +70,8 @@ export class Money implements Participant {
   /** The task was started: it costs what the provider says, or the reservation if the provider says nothing. */
   async succeed({ task }: Sent): Promise<void> {
     const credits = task?.credits ?? this.#price;
-    const ceiling = this.#ceiling ?? 0;
-    const isAbove = credits !== undefined && this.#ceiling !== undefined && credits > ceiling;
+    const { ceiling } = this.#spending;
+    const isAbove = credits !== undefined && credits > ceiling;
     note({
       // What a provider says itself is in the log line already.
       ...(this.#price !== undefined && { credits: this.#price }),
@@ -92,7 +91,7 @@ export class Money implements Participant {
     const { code } = error;
     if (!boughtNothing(error)) {
       const { taskId, credits } = error.task ?? {};
-      const counted = Math.max(credits ?? 0, this.#ceiling ?? 0);
+      const counted = Math.max(credits ?? 0, this.ceiling);
       note({ credits_counted: counted });
       const known = {
         ...(taskId !== undefined && { task_id: taskId }),
@@ -117,12 +116,12 @@ export class Money implements Participant {
   }
 
   /** What is counted for a task whose price the provider doesn't name. */
-  get ceiling(): number | undefined {
-    return this.#ceiling;
+  get ceiling(): number {
+    return this.#spending.ceiling;
   }
 
   get #price(): number | undefined {
-    return this.#spending.paid === 'by price' ? this.#ceiling : undefined;
+    return this.#spending.toldBy === 'rate' ? this.ceiling : undefined;
   }
 
   get #mustBeReserved() {
@@ -131,9 +130,9 @@ export class Money implements Participant {
   }
 
   get #opened() {
-    const { caller, id, task, requestId, keyHash, ticketHash } = this.#spending;
+    const { caller, id, task, requestId, keyHash, ticketHash, ceiling } = this.#spending;
     const attempt = { caller, at: this.#mustBeReserved.at, id };
-    return { ...task, attempt, requestId, keyHash, ticketHash, ceiling: this.#ceiling ?? 0 };
+    return { ...task, attempt, requestId, keyHash, ticketHash, ceiling };
   }
 
   /** The account follows the record, and only if it was this attempt that completed it. */
@@ -145,8 +144,8 @@ export class Money implements Participant {
 
   async #settle(credits: number, isTask: boolean): Promise<void> {
     const { account, at } = this.#mustBeReserved;
-    const { caller } = this.#spending;
-    const settlement = { caller, at, ceiling: this.#ceiling ?? 0, credits, isTask };
+    const { caller, ceiling } = this.#spending;
+    const settlement = { caller, at, ceiling, credits, isTask };
     const settled = await settle(this.#context, settlement, account);
     if (settled === undefined) return;
     this.#reserved = { account: settled, at };
@@ -160,18 +159,22 @@ function logUnlisted(error: unknown): void {
 
 /** The money of a request that costs some. */
 export function moneyOf(
-  { paid, name, secondsOf, framesOf }: Contract,
+  { price, name }: Contract,
   { attempt, caller, body, requestId, context }: PaidRequest,
   { keyHash, ticketHash }: Pick<Spending, 'keyHash' | 'ticketHash'>,
 ): Money | undefined {
-  if (paid === undefined) return undefined;
-  const fields: JsonObject = { ...Object(body) };
-  const { model } = fields;
+  if (price === undefined) return undefined;
+  const { model, seconds } = pricedFields(price, Object(body));
   const task: Task = {
     operation: name,
-    model: typeof model === 'string' ? model : undefined,
-    seconds: secondsOf?.(fields),
-    frames: framesOf?.(fields),
+    model,
+    seconds: seconds && Math.min(seconds, maxSeconds),
+    frames: price.framesOf?.(Object(body)),
   };
-  return new Money(context, { task, caller, id: attempt, requestId, keyHash, ticketHash, paid });
+  const ceiling = ceilingOf(name, price, Object(body));
+  const { toldBy } = price;
+  return new Money(context, { task, ceiling, toldBy, caller, id: attempt, requestId, keyHash, ticketHash });
 }
+
+/** More than any task lasts, and still a number that a record can hold. */
+const maxSeconds = 2 ** 31 - 1;

@@ -1,4 +1,3 @@
-import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
@@ -23,30 +22,11 @@ import {
   shownMinute,
   type Terms,
 } from './account.ts';
-import type { Task } from './usage-records.ts';
-
-/**
- * The most credits that a task may cost, by the entry that says most about it. Undefined if none does, or if the price
- * depends on seconds that neither the request nor the entry names.
- */
-export function ceilingOf({ operation, model, seconds, frames = 1 }: Task): number | undefined {
-  const ceilings = config.spending().CREDIT_CEILINGS;
-  const ceiling =
-    ceilings.get(`${operation}/${model}/${seconds}`) ??
-    ceilings.get(`${operation}/${model}`) ??
-    ceilings.get(operation);
-  if (ceiling === undefined) return undefined;
-  const { fixed, perFrame, perSecond, assumedSeconds } = ceiling;
-  const isStated = seconds !== undefined && seconds >= 0;
-  const counted = isStated ? seconds : assumedSeconds !== undefined ? frames * assumedSeconds : undefined;
-  if (perSecond > 0 && counted === undefined) return undefined;
-  return Math.min(fixed + perFrame * frames + perSecond * (counted ?? 0), Number.MAX_SAFE_INTEGER);
-}
 
 interface Request {
   caller: string;
-  /** The most credits that the task may cost; undefined if no ceiling is configured for it. */
-  ceiling: number | undefined;
+  /** The most credits that the task may cost. */
+  ceiling: number;
 }
 
 interface Reserved {
@@ -85,7 +65,7 @@ export async function reserve(context: Context, request: Request): Promise<Reser
 
 function tryReserve(
   context: Context,
-  { caller, ceiling = 0 }: Request,
+  { caller, ceiling }: Request,
   at: number,
   terms: Terms | undefined,
 ): Promise<WriteResult<AccountRecord>> {
@@ -115,7 +95,7 @@ function tryReserve(
 /** Whether there is a state of the account that lets the task through, under these terms. */
 function canPass({ ceiling }: Request, terms: Terms | undefined): boolean {
   const { credits_per_day } = limitsOf(terms);
-  return credits_per_day === 0 || (ceiling !== undefined && ceiling <= credits_per_day);
+  return credits_per_day === 0 || ceiling <= credits_per_day;
 }
 
 function remember(pk: string, terms: Terms | undefined): void {
@@ -125,18 +105,15 @@ function remember(pk: string, terms: Terms | undefined): void {
 }
 
 /** Why an account does not let a task through; undefined if it does. */
-function refusal(account: AccountRecord, at: number, ceiling: number | undefined): ApiError | undefined {
+function refusal(account: AccountRecord, at: number, ceiling: number): ApiError | undefined {
   const fields = rateLimitFields(account, at);
   const limits = limitsOf(account.terms);
-  if (limits.credits_per_day > 0 && (ceiling === undefined || ceiling > limits.credits_per_day)) {
-    const message =
-      ceiling === undefined
-        ? 'This caller has a credit limit, but no cost ceiling is configured for this task.'
-        : `This task may cost ${ceiling} credits, which is more than the ${limits.credits_per_day} of a whole day.`;
+  if (limits.credits_per_day > 0 && ceiling > limits.credits_per_day) {
+    const message = `This task may cost ${ceiling} credits, which is more than the ${limits.credits_per_day} of a whole day.`;
     return new ApiError('budget_exhausted', { message, headers: fields });
   }
   const full = counted.flatMap((each) => {
-    const amount = each.counter === 'credits' ? (ceiling ?? 0) : 1;
+    const amount = each.counter === 'credits' ? ceiling : 1;
     const left = limits[each.limit] - (account[counterName(each, at)] ?? 0);
     if (limits[each.limit] === 0 || amount <= left) return [];
     const isHeld = amount <= left + heldAtMost(account, each, at);

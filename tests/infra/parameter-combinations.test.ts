@@ -18,17 +18,12 @@ describe('parameters together', () => {
       'domainName and certificateArn must be given together.',
     ],
     [
-      'a budget without a ceiling for every operation',
-      { creditsPerDay: '5000', creditCeilings: 'textToVideo=810' },
-      'creditCeilings must have an entry for each of relightImage, textToVideo, extendVideo, multiframeVideo when creditsPerDay is set: a task without one is rejected.',
-    ],
-    [
-      'a budget below every ceiling',
+      'a budget below every rate',
       {
         creditsPerDay: '5',
-        creditCeilings: 'relightImage=6,textToVideo=810,extendVideo=350,multiframeVideo=3150',
+        creditRates: '[{"operation":"relightImage","task":6}]',
       },
-      'creditsPerDay is below every entry of creditCeilings: no caller could start a task.',
+      'creditsPerDay is below every rate: no caller could start a task.',
     ],
     [
       'a site that its address would not serve',
@@ -57,14 +52,14 @@ describe('parameters together', () => {
       'imageNotificationKeyHeader needs imageNotificationKey, with which the signature in it is checked.',
     ],
     [
-      'a ceiling for a model that is neither listed nor extra',
-      { creditCeilings: 'extendVideo/vidq5=1', videoModelsExtra: 'vidq4' },
-      'creditCeilings: the model of extendVideo/vidq5 must be one of vidq2-pro, vidq2-turbo, vidq4.',
+      'a rate of a model that is neither listed nor extra',
+      { creditRates: '[{"operation":"extendVideo","model":"vidq5","task":1}]', videoModelsExtra: 'vidq4' },
+      'creditRates: model of extendVideo must be one of vidq2-pro, vidq2-turbo, vidq4.',
     ],
     [
-      'a ceiling for seconds that no task has',
-      { creditCeilings: 'textToVideo=1,textToVideo/vidq3-pro/99=1' },
-      'creditCeilings: no textToVideo with vidq3-pro has 99 seconds.',
+      'a rate of seconds that no task has',
+      { creditRates: '[{"operation":"textToVideo","model":"vidq3-pro","seconds":99,"task":1}]' },
+      'creditRates: duration of textToVideo must be 1 to 16 seconds for vidq3-pro.',
     ],
     ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'tokenIsuer is not a parameter.'],
   ])('fail together: %s', (_, values, sentence) => {
@@ -75,17 +70,12 @@ describe('parameters together', () => {
     expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', maxArchiveBytes: 'a b' })).toHaveLength(3);
   });
 
-  test('take a budget of just one task, and the longest name of a bucket with logs', () => {
-    const creditCeilings = 'relightImage=6,textToVideo=810,extendVideo=350,multiframeVideo=3150';
+  test('take a budget of just one task, the longest name of a bucket with logs, and rates of extra models', () => {
+    const creditRates =
+      '[{"operation":"relightImage","task":6},{"operation":"extendVideo","model":"vidq4","second":8}]';
 
-    expect(problems({ creditsPerDay: '6', creditCeilings })).toEqual([]);
+    expect(problems({ creditsPerDay: '6', creditRates, videoModelsExtra: 'vidq4,vidq5' })).toEqual([]);
     expect(problems({ bucketName: 'a'.repeat(58), accessLogs: 'on' })).toEqual([]);
-  });
-
-  test('take ceilings of extra models', () => {
-    const creditCeilings = 'textToVideo/vidq4/16=1,extendVideo/vidq4/7=1,multiframeVideo/vidq4/63=1';
-
-    expect(problems({ creditCeilings, videoModelsExtra: 'vidq4,vidq4-pro' })).toEqual([]);
   });
 
   test('leave access logs to regions in which CloudFront writes them, or to another distribution', () => {

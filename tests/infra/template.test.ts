@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { variables } from '../../infra/parameters/parameters.ts';
 import { savedQueries } from '../../infra/template/queries.ts';
 import * as config from '../../lib/config.ts';
-import { loadContracts } from '../../tools/openapi/contracts.ts';
+import { loadContracts } from '../../infra/contracts.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
 import { unzip } from '../support/unzip.ts';
 import { asText } from './intrinsics.ts';

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 import { problemsOf } from '../../infra/parameters/parameter-problems.ts';
+import { loadPaidContracts } from '../../infra/contracts.ts';
 import type { Values } from '../../infra/parameters/parameters.ts';
+
+const paid = await loadPaidContracts();
 
 export const region = 'us-east-1';
 export const account = '123456789012';
@@ -26,5 +29,5 @@ export const valid: Values = Object.fromEntries(
 );
 
 export function sentencesOn(values: Values, place: string): string[] {
-  return problemsOf(values, place).map(([, sentence]) => sentence);
+  return problemsOf(values, place, paid).map(([, sentence]) => sentence);
 }

@@ -57,7 +57,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     CREDITS_PER_DAY: 0,
     TASKS_PER_DAY: 0,
     REQUESTS_PER_MINUTE: 0,
-    CREDIT_CEILINGS: new Map(),
+    CREDIT_RATES: [],
   },
   notifications: { NOTIFICATIONS: 'relay' },
   notificationSignatures: {
@@ -140,8 +140,6 @@ describe('a variable of the environment', () => {
   const issuers = 'must be `github` or `gitlab`, an https address and perhaps another, separated by spaces';
 
   const header = 'must be the name of a header that HTTP does not use itself';
-  const ceilings =
-    'must be a list such as relightImage=1,textToVideo=10+50s16,multiframeVideo/vidq2-pro=20+5f+50s7, each task once';
 
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'issuer.example.com', address],
@@ -175,9 +173,6 @@ describe('a variable of the environment', () => {
     ['videoProvider', 'VIDEO_PROVIDER_KEY_HEADER', 'content-length', header],
     ['notificationSignatures', 'IMAGE_NOTIFICATION_KEY_HEADER', 'transfer-encoding', header],
     ['notificationSignatures', 'VIDEO_NOTIFICATION_KEY_HEADER', 'x api', header],
-    ['spending', 'CREDIT_CEILINGS', 'textToVideo', ceilings],
-    ['spending', 'CREDIT_CEILINGS', 'textToVideo=1,textToVideo=2', ceilings],
-    ['spending', 'CREDIT_CEILINGS', 'textToVideo=9007199254740993999', ceilings],
   ] as const)('rejects in %s, as %s, the value %s', (concern, name, value, reason) => {
     configure({ ...needed[concern], [name]: value });
 

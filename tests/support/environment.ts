@@ -19,5 +19,9 @@ Object.assign(process.env, {
   NOTIFY_LOCALHOST: 'accepted',
   // A test file has few publishers and many versions.
   MAX_PENDING_VERSIONS: '1000',
-  CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=10+5f',
+  CREDIT_RATES: JSON.stringify([
+    { operation: 'textToVideo', task: 74 },
+    { operation: 'extendVideo', task: 28 },
+    { operation: 'multiframeVideo', task: 10, frame: 5 },
+  ]),
 });

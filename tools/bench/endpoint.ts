@@ -3,7 +3,7 @@ import { endpoint } from '../../lib/http/endpoint.ts';
 import { startTask } from './endpoint-by-hand.ts';
 
 /** Open to anyone and free: the endpoint written by hand reads no access token and counts no money. */
-const { paid: _, ...free } = textToVideo;
+const { price: _, ...free } = textToVideo;
 
 export const handler = endpoint({ ...free, access: 'anyone' }, async ({ body }) => ({
   body: startTask(body),

@@ -66,7 +66,8 @@ export async function startCountedStores(): Promise<CountedStores> {
     NOTIFICATION_SIGNING_KEY: `whsk_${Buffer.alloc(32, 'capacity').toString('base64')}`,
     NOTIFY_LOCALHOST: 'accepted',
     // The defaults of a stage have no limits for a caller; one writes no more.
-    CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=20',
+    CREDIT_RATES:
+      '[{"operation":"textToVideo","task":74},{"operation":"extendVideo","task":28},{"operation":"multiframeVideo","task":20}]',
   });
   const { seed } = await import('../local/seed.ts');
   await seed();

@@ -27,7 +27,7 @@ export function errorsOf(contract: Contract): ErrorCode[] {
     ...contract.errors,
     ...(contract.idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
     // Only a request that is sent to a provider can have an unknown outcome.
-    ...(contract.idempotent && contract.paid ? (['idempotency_consumed'] as const) : []),
+    ...(contract.idempotent && contract.price ? (['idempotency_consumed'] as const) : []),
     'request_too_large',
     'unsupported_media_type',
     'internal_error',
@@ -51,7 +51,7 @@ function success(contract: Contract): JsonObject {
     'x-request-id',
     ...(contract.headers?.reply ?? []),
     ...(contract.idempotent ? ['Idempotent-Replayed'] : []),
-    ...(contract.paid ? [...budgetHeaders, 'X-Credits-Used', 'Link'] : []),
+    ...(contract.price ? [...budgetHeaders, 'X-Credits-Used', 'Link'] : []),
   ];
   const sample = { value: sampleReplies[contract.name] };
   return {
@@ -121,7 +121,7 @@ function responseName(codes: Codes, contracts: readonly Contract[]): string {
   const owners = contracts.filter((contract) =>
     codesByStatus(contract).some((others) => others.join() === codes.join()),
   );
-  const isPaid = owners.every(({ paid }) => paid);
+  const isPaid = owners.every(({ price }) => price);
   const owner = owners.length === 1 ? owners[0]?.name : isPaid ? 'paid' : 'registry';
   return inCapitals([String(owner), ...String(STATUS_CODES[statusOf(codes)]).split(' ')]);
 }

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { findDifferences, mayBreak } from './breaking-changes.ts';
 import { reasonOf } from './breaks.ts';
-import { loadContracts } from './contracts.ts';
+import { loadContracts } from '../../infra/contracts.ts';
 import { describeService } from './document.ts';
 
 const file = 'docs/openapi.json';

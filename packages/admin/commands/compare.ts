@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { table } from '../../command-line/table.ts';
-import { paidOperations } from '../../../lib/config.ts';
+import { loadPaidContracts } from '../../../infra/contracts.ts';
 import { command, UsageError } from '../command.ts';
 import { Rejection } from '../registry/rejection.ts';
 import { readBill } from '../spend/bill.ts';
@@ -20,7 +20,7 @@ export const compare = command({
   },
   examples: ['usage compare bill.csv --from 2026-11-01 --to 2026-11-30 --operations relightImage'],
   async run({ bill }, { from, to, operations }) {
-    const only = readOperations(operations);
+    const only = await readOperations(operations);
     const period = periodOf(from, to);
     const billed = readBill(await readBytes(bill));
     const result = await reconcile(usagePages(period), billed, ({ operation }) => only.includes(operation));
@@ -28,7 +28,8 @@ export const compare = command({
   },
 });
 
-function readOperations(names: string | undefined): string[] {
+async function readOperations(names: string | undefined): Promise<string[]> {
+  const paidOperations = (await loadPaidContracts()).map(({ name }) => name);
   const chosen = names?.split(',').map((name) => name.trim()) ?? paidOperations;
   const unknown = chosen.find((name) => !paidOperations.includes(name));
   if (unknown === undefined) return chosen;

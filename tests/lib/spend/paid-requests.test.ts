@@ -15,7 +15,6 @@ import { loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, type ProxyName, simulation } from '../../support/proxies.ts';
 import { storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, pay, spender, usageOf } from '../../support/spending.ts';
-import { setVariables } from '../../support/variables.ts';
 
 /** What the simulators charge for the sample events, and what tests/support/environment.ts allows them to. */
 const prices = {
@@ -574,18 +573,5 @@ describe('a function whose clock is wrong', () => {
       ]);
     }
     expect(acceptedTasks()).toBe(1);
-  });
-});
-
-test('counts a task without a ceiling in full, and takes none from a caller with a credit limit', async () => {
-  const [user, limited] = [await spender(), await spender({ credits_per_day: 1000 })];
-  setVariables({ CREDIT_CEILINGS: '' });
-  await pay(user);
-
-  expect(countersOf(await accountOf(user))).toMatchObject({ credits: prices['text-to-video'] });
-  expect(lastRequestLine()).not.toHaveProperty('credits_above_ceiling');
-  expect((await pay(limited)).body).toMatchObject({
-    error: 'budget_exhausted',
-    message: expect.stringContaining('no cost ceiling is configured'),
   });
 });

@@ -399,7 +399,7 @@ const answer = { statusCode: 200, headers: {}, body: '' };
 function moneyOf() {
   const [user, id] = [`money-${randomUUID()}`, randomUUID()];
   const caller = `user:${user}`;
-  const request = { caller, id, requestId: 'r', keyHash: undefined, paid: 'by reply' } as const;
+  const request = { caller, id, requestId: 'r', keyHash: undefined, ceiling: 0, toldBy: 'reply' } as const;
   return {
     user,
     caller,
