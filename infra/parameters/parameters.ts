@@ -115,7 +115,7 @@ export const parameters: Record<string, Parameter> = {
   accessLogs: required(onOff, '`on` logs accesses to the bucket and the distribution, for 90 days.'),
   archiveAdministratorArn: optional(
     config.text(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
-    'Role that may change archives; by default, none may.',
+    'Role of the administration: it alone may change archives, and deny them in bans. By default none may change them, and whoever may tag objects may deny them.',
   ),
   tracing: required(z.enum(['PassThrough', 'Active']), '`Active` sends traces to X-Ray.'),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),

@@ -15,7 +15,8 @@ import { readText, writeIfMatches } from './text-objects.ts';
 
 const maxAttempts = 12;
 const pauseMs = 25;
-const cacheControl = 'public, max-age=60, stale-while-revalidate=60';
+/** The distribution keeps a file this long, and then a browser once more: a ban shows within a minute. */
+const cacheControl = 'public, max-age=30';
 
 /**
  * Puts what `next` makes of the current content under the key. Undefined from `next` leaves the file as it is; so does

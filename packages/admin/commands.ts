@@ -11,6 +11,7 @@ import * as nodeVersions from './commands/node-versions.ts';
 import * as nodes from './commands/nodes.ts';
 import * as notifications from './commands/notifications.ts';
 import * as publishers from './commands/publishers.ts';
+import { run as takedown } from './commands/takedown.ts';
 import * as tokens from './commands/tokens.ts';
 import * as requests from './commands/requests.ts';
 import * as trusts from './commands/trusts.ts';
@@ -45,6 +46,7 @@ export const commands: Record<string, Command> = {
   'node-version unflag': nodeVersions.unflag,
   'node-version ban': nodeVersions.ban,
   'node-version unban': nodeVersions.unban,
+  'takedown run': takedown,
   'host-node list': hostNodes.list,
   'host-node clashes': hostNodes.clashes,
   'index rebuild': indexFiles.rebuild,

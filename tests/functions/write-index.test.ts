@@ -30,7 +30,8 @@ import { streamEventOf } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const cacheControl = 'public, max-age=60, stale-while-revalidate=60';
+/** The distribution and then a browser keep a file this long, so that a ban shows within a minute. */
+const cacheControl = 'public, max-age=30';
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 120_000 };
 const published = {
   archive_key: 'archives/some/1.0.0/id-0.zip',

@@ -3,6 +3,7 @@ import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { referencesOf } from '../../infra/plugins/references.ts';
+import { deniedTag } from '../../packages/admin/registry/denied-archives.ts';
 import { sitePage } from '../../packages/site/build.ts';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
@@ -47,6 +48,34 @@ describe('the bucket', () => {
   const statements = (stage: Packaged) =>
     inText(properties(stage, 'ArchivesPolicy').PolicyDocument.Statement);
 
+  const statementOf = (stage: Packaged, sid: string) =>
+    statements(stage).find(({ Sid }: { Sid: string }) => Sid === sid);
+
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/tagging-and-policies.html
+  test('refuses archives with the mark of a ban to the distribution alone', () => {
+    const { Effect, Principal, Action, Resource, Condition } = statementOf(plain, 'BannedArchives');
+
+    expect([Effect, Principal, Action]).toEqual([
+      'Deny',
+      { Service: 'cloudfront.amazonaws.com' },
+      's3:GetObject',
+    ]);
+    expect(Resource).toBe(`\${S3BucketArchives.Arn}/archives/*`);
+    expect(Condition).toEqual({
+      StringEquals: { [`s3:ExistingObjectTag/${deniedTag.Key}`]: deniedTag.Value },
+    });
+  });
+
+  test('lets no one but its administrator set or take away that mark, where there is one', () => {
+    const { Action, Condition } = statementOf(full, 'OnlyTheAdministratorMarks');
+
+    expect(Action).toEqual(
+      ['Put', 'Delete'].flatMap((verb) => [`s3:${verb}ObjectTagging`, `s3:${verb}ObjectVersionTagging`]),
+    );
+    expect(Condition.ArnNotEquals['aws:PrincipalArn']).toBe(parameterSets.full.archiveAdministratorArn);
+    expect(statementOf(plain, 'OnlyTheAdministratorMarks')).toBeUndefined();
+  });
+
   test('lets only the finalizer write or delete a published archive by default', () => {
     const [, publishing] = statements(plain);
 
@@ -56,7 +85,7 @@ describe('the bucket', () => {
   });
 
   test('serves the world only published files and statuses, and as its root nothing, without the site', () => {
-    const [, , { Resource }] = statements(plain);
+    const { Resource } = statementOf(plain, 'DownloadsOfPublicFiles');
     const { DefaultRootObject, CacheBehaviors, Logging } = properties(plain, 'Downloads').DistributionConfig;
 
     expect(Resource).toEqual(

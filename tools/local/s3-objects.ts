@@ -21,6 +21,7 @@ export interface Version {
   lastModified: string;
   /** The headers that a download answers, such as Content-Type. */
   headers: Record<string, string>;
+  tags?: Record<string, string>;
 }
 
 export interface ObjectName {
@@ -70,8 +71,17 @@ export class S3Objects {
     this.#write(name, [...this.#history(name), version]);
   }
 
+  replace(name: ObjectName, version: Version): void {
+    const versions = this.#history(name);
+    this.#write(
+      name,
+      versions.map((each) => (each.id === version.id ? version : each)),
+    );
+  }
+
   copy(source: ObjectName, version: Version, target: ObjectName, headers: Record<string, string>): Version {
-    const copied = { ...version, id: newVersionId(), lastModified: new Date().toISOString(), headers };
+    const { tags: _, ...untagged } = version;
+    const copied = { ...untagged, id: newVersionId(), lastModified: new Date().toISOString(), headers };
     copyFileSync(this.fileOf(source, version.id), this.fileOf(target, copied.id), constants.COPYFILE_FICLONE);
     this.add(target, copied);
     return copied;

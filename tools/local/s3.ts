@@ -3,9 +3,11 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import type { S3Event } from 'aws-lambda';
+import { deniedTag } from '../../packages/admin/registry/denied-archives.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
 import { isLocalPage, localOnly } from './local-only.ts';
@@ -22,6 +24,9 @@ type Listener = (event: S3Event) => void;
 
 /** Anyone may read the current objects under these: on a deployed stage the distribution serves them. */
 const publicPrefixes = ['archives/', 'index/', 'status/'];
+
+/** What the bucket's policy denies to the distribution (infra/template/archives.yml), it denies to readers here. */
+const isDenied = ({ tags }: Version) => tags?.[deniedTag.Key] === deniedTag.Value;
 
 const maxKeyBytes = 1024;
 const maxListed = 1000;
@@ -83,13 +88,14 @@ class S3 {
       throw new S3Error(403, 'AccessDenied', 'Access Denied');
     if (!this.#objects.hasBucket(target.bucket))
       throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist.');
+    if (target.key !== '' && url.searchParams.has('tagging')) return this.#tag(request, target);
     switch (target.key === '' ? `${request.method} bucket` : request.method) {
       case 'GET bucket':
         if (isListing(url.searchParams)) return this.#list(target, url.searchParams);
         break;
       case 'GET':
       case 'HEAD':
-        return this.#read(request, target);
+        return this.#read(request, target, digest === undefined);
       case 'PUT':
         return request.headers['x-amz-copy-source'] === undefined
           ? this.#put(request, url.searchParams, target, String(digest))
@@ -100,8 +106,9 @@ class S3 {
     throw new S3Error(501, 'NotImplemented', 'The local S3 does not have this operation.');
   }
 
-  #read(request: IncomingMessage, target: Target): Answer {
+  #read(request: IncomingMessage, target: Target, isReader: boolean): Answer {
     const version = this.#find(target);
+    if (isReader && isDenied(version)) throw new S3Error(403, 'AccessDenied', 'Access Denied');
     const headers = {
       ...version.headers,
       etag: version.etag,
@@ -172,6 +179,28 @@ class S3 {
       headers: { 'x-amz-version-id': copied.id, 'x-amz-copy-source-version-id': version.id },
       body: xml('CopyObjectResult', { ETag: copied.etag, LastModified: copied.lastModified }),
     };
+  }
+
+  /** Tags belong to one version of an object, and change neither its bytes nor its ETag. */
+  async #tag(request: IncomingMessage, target: Target): Promise<Answer> {
+    const version = this.#find(target);
+    const headers = { 'x-amz-version-id': version.id };
+    switch (request.method) {
+      case 'GET': {
+        const tags = Object.entries(version.tags ?? {}).map(([Key, Value]) => element('Tag', { Key, Value }));
+        const set = element('TagSet', {}, tags.join(''));
+        return { status: 200, headers, body: xml('Tagging', {}, set) };
+      }
+      case 'PUT':
+        this.#objects.replace(target, { ...version, tags: tagsIn(await checkedText(request)) });
+        return { status: 200, headers };
+      case 'DELETE': {
+        const { tags: _, ...untagged } = version;
+        this.#objects.replace(target, untagged);
+        return { status: 204, headers };
+      }
+    }
+    throw new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.');
   }
 
   /** Without a version, adds a delete marker; otherwise deletes this version for good. */
@@ -330,6 +359,24 @@ async function store(request: IncomingMessage, file: string): Promise<Sums> {
   const crcBytes = Buffer.alloc(4);
   crcBytes.writeUInt32BE(crc);
   return { sizeBytes, md5: md5.digest(), sha256: sha256.digest(), crc32: crcBytes };
+}
+
+/** S3 takes tags only with a checksum of the body. */
+async function checkedText(request: IncomingMessage): Promise<string> {
+  const body = await buffer(request);
+  const { 'x-amz-checksum-crc32': crc, 'content-md5': md5 } = request.headers;
+  if (crc === undefined && md5 === undefined)
+    throw new S3Error(400, 'InvalidRequest', 'Missing required header for this request: Content-MD5');
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(body));
+  if (crc !== undefined && crc !== sum.toString('base64'))
+    throw new S3Error(400, 'BadDigest', 'The crc32 is not that of the body.');
+  return body.toString();
+}
+
+function tagsIn(text: string): Record<string, string> {
+  const pairs = text.matchAll(/<Key>([^<]*)<\/Key><Value>([^<]*)<\/Value>/g);
+  return Object.fromEntries([...pairs].map(([, key = '', value = '']) => [key, value]));
 }
 
 /** All digests that the request states, in its headers or in its signed URL, must match the body. */

@@ -1,32 +1,22 @@
 import { shownVersion } from '../../../lib/registry/latest-version.ts';
 import { command } from '../command.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
-import { Rejection } from '../registry/rejection.ts';
+import { findStage } from '../stage.ts';
 import { fields } from '../../command-line/table.ts';
 import { extractionOf } from './node-versions.ts';
-
-const options = {
-  bucket: { value: 'NAME', about: 'The bucket of a deployed stage: BucketName of its outputs' },
-} as const;
-
-/** For the bucket's module, which reads the environment when it is loaded. */
-function requireBucket(bucket: string | undefined): void {
-  if (bucket !== undefined) process.env.BUCKET_NAME = bucket;
-  if (!process.env.BUCKET_NAME) throw new Rejection('Name the bucket of the archives: --bucket NAME.');
-}
 
 export const extract = command({
   parameters: ['node', 'version'],
   summary: 'Read the host nodes of a version from its archive again',
   notes:
     'After an update of the extractor, or for a version whose extraction was lost. The archive is never run. Entries\nthat people edited stay; others that are no longer found are removed. Reads the bucket with your own rights.',
-  options,
+  options: {},
   examples: [
     'node-version extract demo-node 1.0.0',
-    'node-version extract some-node 1.2.0 --region eu-west-1 --table node-registry-production --bucket archives',
+    'node-version extract some-node 1.2.0 --region eu-west-1 --table node-registry-production',
   ],
-  async run({ node, version }, { bucket }) {
-    requireBucket(bucket);
+  async run({ node, version }) {
+    await findStage();
     const { record, found, removed } = await extractNodeVersion(node, version);
     const text = fields({
       Version: record.version,

@@ -1,7 +1,7 @@
 import { table } from '../../command-line/table.ts';
 import { command } from '../command.ts';
 import { rebuildIndex } from '../registry/index-files.ts';
-import { Rejection } from '../registry/rejection.ts';
+import { findStage } from '../stage.ts';
 
 const nodesPerLine = 100;
 
@@ -11,21 +11,11 @@ export const rebuild = command({
   notes:
     'The function that follows the table keeps the index up to date. Run this if it gave up on changes, or to give a\nlarge registry a catalog of more pieces. It is safe to run at any time, and can be continued with --after.',
   options: {
-    bucket: { value: 'NAME', about: 'The bucket of a deployed stage: BucketName of its outputs' },
-    downloads: { value: 'URL', about: 'Where a deployed stage serves downloads: how its downloadUrls begin' },
     after: { value: 'NODE', about: 'Continue after this node, named by an interrupted run' },
   },
-  examples: [
-    'index rebuild',
-    'index rebuild --region eu-west-1 --table node-registry-prod --bucket archives --downloads https://d111.cloudfront.net',
-  ],
-  async run(_, { bucket, downloads, after }) {
-    if (bucket !== undefined) process.env.BUCKET_NAME = bucket;
-    if (!process.env.BUCKET_NAME) throw new Rejection('Name the bucket of the archives: --bucket NAME.');
-    const isLocal = process.env.AWS_ENDPOINT_URL_S3 !== undefined;
-    if (!isLocal && downloads === undefined)
-      throw new Rejection('Say where the stage serves downloads: --downloads URL.');
-    if (downloads !== undefined) process.env.DOWNLOAD_BASE_URL = downloads;
+  examples: ['index rebuild', 'index rebuild --region eu-west-1 --table node-registry-production'],
+  async run(_, { after }) {
+    await findStage();
     const data = await rebuildIndex({
       after,
       progress: (done, all, nodeId) => {

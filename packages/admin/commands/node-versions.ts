@@ -7,6 +7,7 @@ import {
   unflagNodeVersion,
 } from '../registry/node-versions.ts';
 import type { Changed } from '../registry/administration.ts';
+import { withDownloads } from '../downloads.ts';
 import { describeNodeVersion, showNodeVersion } from '../listing.ts';
 import { shownVersion } from '../../../lib/registry/latest-version.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
@@ -111,7 +112,7 @@ export const ban = command({
   examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
   impact: async ({ node, version }) => `bans ${await describeNodeVersion(node, version)}`,
   async run({ node, version }, { reason }) {
-    return resultOf('Banned', await banNodeVersion(node, version, reason));
+    return withDownloads([node], resultOf('Banned', await banNodeVersion(node, version, reason)));
   },
 });
 
@@ -121,7 +122,7 @@ export const unban = command({
   options: {},
   examples: ['node-version unban demo-node 1.2.0'],
   async run({ node, version }) {
-    return resultOf('Unbanned', await unbanNodeVersion(node, version));
+    return withDownloads([node], resultOf('Unbanned', await unbanNodeVersion(node, version)));
   },
 });
 

@@ -1,6 +1,7 @@
 import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
 import { command } from '../command.ts';
 import { fields, table } from '../../command-line/table.ts';
+import { withDownloads } from '../downloads.ts';
 import { describeNode, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
@@ -54,10 +55,14 @@ export const show = command({
   },
 });
 
+/** Of every ban. */
+export const banNotes =
+  'Versions are banned one by one, and their archives denied to readers; addresses that were handed out answer 403\nwithin minutes. Run the command again if it is interrupted. Needs the rights that docs/runbook.md lists.';
+
 export const ban = command({
   parameters: ['node'],
   summary: 'Stop a node: no updates, no new versions, no downloads',
-  notes: 'Its versions are banned one by one; run the command again if it is interrupted.',
+  notes: banNotes,
   options: {
     reason: { value: 'TEXT', about: 'The reason; callers see it as status_detail', required: true },
   },
@@ -68,7 +73,7 @@ export const ban = command({
     const text = changed
       ? `Banned the node "${nodeId}".`
       : `The node "${nodeId}" was already banned for this reason: nothing changed.`;
-    return { data: dataOf(await showNode(nodeId)), text };
+    return withDownloads([nodeId], { data: dataOf(await showNode(nodeId)), text });
   },
 });
 
@@ -82,7 +87,7 @@ export const unban = command({
     const text = changed
       ? `Unbanned the node "${nodeId}".`
       : `The node "${nodeId}" was not banned: nothing changed.`;
-    return { data: dataOf(await showNode(nodeId)), text };
+    return withDownloads([nodeId], { data: dataOf(await showNode(nodeId)), text });
   },
 });
 

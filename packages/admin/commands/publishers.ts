@@ -1,5 +1,8 @@
 import { banPublisher, createPublisher, showPublisher, unbanPublisher } from '../registry/publishers.ts';
+import { withDownloads } from '../downloads.ts';
 import { describePublisher, listPublishers } from '../listing.ts';
+import { listOwnedNodes } from '../registry/node-versions.ts';
+import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
 import { Rejection } from '../registry/rejection.ts';
@@ -69,8 +72,7 @@ export const show = command({
 export const ban = command({
   parameters: ['publisher'],
   summary: 'Stop a publisher: no updates, no new versions, no downloads',
-  notes:
-    'Its versions are banned one by one; run the command again if it is interrupted. Tokens are kept and\nwork again after an unban.',
+  notes: `${banNotes} Tokens are kept and\nwork again after an unban.`,
   options: {
     reason: { value: 'TEXT', about: 'The reason, which only administrators see', required: true },
   },
@@ -81,7 +83,7 @@ export const ban = command({
     const text = changed
       ? `Banned the publisher "${id}".`
       : `The publisher "${id}" was already banned for this reason: nothing changed.`;
-    return { data: dataOf(result), text };
+    return withDownloads(await listOwnedNodes(id), { data: dataOf(result), text });
   },
 });
 
@@ -95,7 +97,7 @@ export const unban = command({
     const text = changed
       ? `Unbanned the publisher "${id}".`
       : `The publisher "${id}" was not banned: nothing changed.`;
-    return { data: dataOf(result), text };
+    return withDownloads(await listOwnedNodes(id), { data: dataOf(result), text });
   },
 });
 

@@ -56,8 +56,9 @@ export function banNodeVersion(
   nodeId: string,
   version: string,
   reason: string,
+  action: 'node-version ban' | 'takedown' = 'node-version ban',
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(nodeId, version, { action: 'node-version ban', detail: reason }, (current) =>
+  return changeStatus(nodeId, version, { action, detail: reason }, (current) =>
     withBan(current, 'version', reason),
   );
 }

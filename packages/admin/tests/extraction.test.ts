@@ -33,8 +33,8 @@ async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
 
 /** As a process of its own, whose environment the S3 client reads when it is made. */
 function runAdmin(environment: NodeJS.ProcessEnv, ...args: string[]) {
-  const { AWS_REGION = '', TABLE_NAME = '', BUCKET_NAME = '' } = process.env;
-  const target = ['--region', AWS_REGION, '--table', TABLE_NAME, '--bucket', BUCKET_NAME];
+  const { AWS_REGION = '', TABLE_NAME = '' } = process.env;
+  const target = ['--region', AWS_REGION, '--table', TABLE_NAME];
   return runProgram(process.execPath, ['packages/admin/admin.ts', ...args, ...target], { environment });
 }
 
@@ -148,15 +148,6 @@ describe('node-version extract', () => {
       1,
       expect.stringMatching(/^The bucket \S+ cannot be reached: .*\n$/),
     ]);
-  });
-
-  test('asks for the bucket of a deployed stage, which no other command needs', async () => {
-    const { BUCKET_NAME } = process.env;
-    delete process.env.BUCKET_NAME;
-    const { status, stderr } = await admin('node-version', 'extract', 'again', '1.0.0');
-    process.env.BUCKET_NAME = BUCKET_NAME;
-
-    expect([status, stderr]).toEqual([1, 'Name the bucket of the archives: --bucket NAME.\n']);
   });
 
   test('keeps the results of a newer extractor', async () => {

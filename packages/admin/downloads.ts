@@ -1,0 +1,50 @@
+import { publishedKeyOf } from '../../lib/bucket/object-keys.ts';
+import type { CommandResult } from './command.ts';
+import { textOf } from './faults.ts';
+import { alignArchives } from './registry/denied-archives.ts';
+import { invalidate } from './registry/invalidations.ts';
+import { readVersions } from './registry/records.ts';
+import { Rejection } from './registry/rejection.ts';
+import { findStage } from './stage.ts';
+
+/**
+ * What a ban or its end means for the archives of some nodes, whose records say it already: denied ones are refused at
+ * the bucket, and the distribution drops its copies. An interrupted run is repeated as a whole.
+ */
+export async function withDownloads(
+  nodeIds: readonly string[],
+  result: CommandResult,
+): Promise<CommandResult> {
+  try {
+    const sentence = await alignDownloads(nodeIds);
+    return { ...result, text: [result.text, sentence].filter(Boolean).join('\n') };
+  } catch (error) {
+    const problem = `The records are changed, but not yet every download: ${textOf(error)} Run the command again.`;
+    return { ...result, problem };
+  }
+}
+
+async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
+  const { distributionId, servesDownloads } = await findStage();
+  const denied: string[] = [];
+  for (const nodeId of nodeIds) denied.push(...(await alignArchives(await readVersions(nodeId))));
+  if (denied.length === 0) return '';
+  if (!servesDownloads)
+    throw new Rejection(
+      `This stage does not serve its downloads itself, so deny these where they are served:\n${denied.join('\n')}\n`,
+    );
+  if (distributionId !== undefined) {
+    const folders = [...new Set(denied.map(folderOf))];
+    await invalidate(distributionId, folders, (done) =>
+      process.stderr.write(
+        `The distribution drops its copies: ${done} of ${folders.length} nodes are done.\n`,
+      ),
+    );
+  }
+  return `${denied.length === 1 ? 'One archive is' : `${denied.length} archives are`} denied to readers.`;
+}
+
+/** One path for each node, of which few are in progress at a time. */
+function folderOf(key: string): string {
+  return `archives/${publishedKeyOf(key)?.nodeId}/`;
+}
