@@ -183,8 +183,6 @@ const directions: Record<string, readonly string[]> = {
   'packages/command-line': [],
   'packages/host-nodes': [],
   'packages/registry-client': [],
-  // The list of operations.
-  'packages/admin': ['lib', 'packages/command-line', 'infra/contracts.ts'],
   // The rules that it shares with the service.
   'packages/publish-node': [
     'packages/registry-client',
@@ -195,8 +193,10 @@ const directions: Record<string, readonly string[]> = {
   'packages/site': ['packages/registry-client'],
   lib: ['packages/host-nodes'],
   functions: ['lib'],
-  // A deployment asks what the table is of, and uploads the site.
-  infra: ['lib', 'packages/command-line', 'packages/admin', 'packages/site'],
+  // A deployment uploads the site.
+  infra: ['lib', 'packages/command-line', 'packages/site'],
+  // The list of operations, and the release of a table.
+  'tools/admin': ['lib', 'packages/command-line', 'infra/contracts.ts', 'infra/release.ts'],
   tools: ['lib', 'functions', 'infra', 'packages'],
 };
 
@@ -210,6 +210,7 @@ describe('imports', () => {
     'functions',
     'infra',
     'tools',
+    'tools/admin',
     ...readdirSync('packages').map((name) => `packages/${name}`),
   ];
 
@@ -284,7 +285,12 @@ describe('the error codes', () => {
 
 describe('the documents', () => {
   const packages = readdirSync('packages').map((name) => `packages/${name}/README.md`);
-  const documents = ['README.md', ...packages, ...readdirSync('docs').map((file) => `docs/${file}`)]
+  const documents = [
+    'README.md',
+    'tools/admin/README.md',
+    ...packages,
+    ...readdirSync('docs').map((file) => `docs/${file}`),
+  ]
     .filter((file) => file.endsWith('.md'))
     .map((file) => [file, readFileSync(file, 'utf8')] as const);
   const reference = readFileSync('docs/reference.md', 'utf8');

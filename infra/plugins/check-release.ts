@@ -1,11 +1,5 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import {
-  nameRelease,
-  problemOf,
-  release,
-  stateOf,
-  type Table,
-} from '../../packages/admin/upgrade/release.ts';
+import { nameRelease, problemOf, release, stateOf, type Table } from '../release.ts';
 import type { Framework } from './framework.ts';
 
 const commands = ['deploy', 'deploy function'];

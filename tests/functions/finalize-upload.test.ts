@@ -7,7 +7,7 @@ import { activate } from '../../lib/registry/finalizing.ts';
 import { dueShards, dueWork } from '../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/node-versions.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { stopDate } from '../support/clock.ts';
 import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';

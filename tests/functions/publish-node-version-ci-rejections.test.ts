@@ -1,7 +1,7 @@
 import { createHmac, createSign, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/publish-node-version.ts';
-import { addTrust, removeTrust } from '../../packages/admin/registry/trusts.ts';
+import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import {
   audience,
   type Claims,

@@ -4,7 +4,7 @@ import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler } from '../../functions/publish-node-version.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
 import { usedTokenKey } from '../../lib/registry/trusts.ts';
-import { addTrust, listTrusts, removeTrust } from '../../packages/admin/registry/trusts.ts';
+import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import {
   type Claims,

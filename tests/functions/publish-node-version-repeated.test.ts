@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { type Key, nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
 import { remove } from '../../lib/store/write.ts';
-import { putMember, removeMember } from '../../packages/admin/registry/publishers.ts';
+import { putMember, removeMember } from '../../tools/admin/registry/publishers.ts';
 import { addPublishers, publish, put } from '../support/publish.ts';
 import { addToken, setFields } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';

@@ -16,7 +16,7 @@ import {
   storedItem,
   storedNode,
 } from '../support/registry.ts';
-import { listHistory } from '../../packages/admin/registry/administration.ts';
+import { listHistory } from '../../tools/admin/registry/administration.ts';
 import { bearer } from '../support/tokens.ts';
 
 const path = { publisherId: 'acme', nodeId: 'Some.Node' };

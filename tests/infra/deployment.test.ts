@@ -6,7 +6,7 @@ import StageParameters from '../../infra/parameters/stage-parameters.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
-import { stateOf, writeRelease } from '../../packages/admin/upgrade/release.ts';
+import { stateOf, writeRelease } from '../../infra/release.ts';
 import { buildSite, sitePage } from '../../packages/site/build.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { addNode } from '../support/registry.ts';

@@ -20,7 +20,7 @@ import { openUsage } from '../../lib/spend/usage-records.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
-import { addTrust } from '../../packages/admin/registry/trusts.ts';
+import { addTrust } from '../../tools/admin/registry/trusts.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { extractionEvent } from '../support/extractions.ts';
 import {

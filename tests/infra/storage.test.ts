@@ -3,7 +3,7 @@ import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { referencesOf } from '../../infra/plugins/references.ts';
-import { deniedTag } from '../../packages/admin/registry/denied-archives.ts';
+import { deniedTag } from '../../tools/admin/registry/denied-archives.ts';
 import { sitePage } from '../../packages/site/build.ts';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';

@@ -12,7 +12,7 @@ import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signa
 import { absent } from '../../lib/store/items.ts';
 import { notificationKey, ticketKey } from '../../lib/store/keys.ts';
 import { put } from '../../lib/store/write.ts';
-import { clearLimits, setLimits } from '../../packages/admin/spend/terms.ts';
+import { clearLimits, setLimits } from '../../tools/admin/spend/terms.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';

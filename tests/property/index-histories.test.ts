@@ -26,21 +26,21 @@ import * as files from '../../lib/schemas/index-files.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';
-import { listItems } from '../../packages/admin/registry/administration.ts';
-import { rebuildIndex } from '../../packages/admin/registry/index-files.ts';
-import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
+import { listItems } from '../../tools/admin/registry/administration.ts';
+import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
+import { banNode, unbanNode } from '../../tools/admin/registry/nodes.ts';
 import {
   banNodeVersion,
   flagNodeVersion,
   unbanNodeVersion,
-} from '../../packages/admin/registry/node-versions.ts';
+} from '../../tools/admin/registry/node-versions.ts';
 import {
   banPublisher,
   createPublisher,
   putMember,
   unbanPublisher,
-} from '../../packages/admin/registry/publishers.ts';
-import { putPersonalAccessToken } from '../../packages/admin/registry/tokens.ts';
+} from '../../tools/admin/registry/publishers.ts';
+import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { fc } from '../support/properties.ts';
-import { banNode } from '../../packages/admin/registry/nodes.ts';
+import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { seed } from '../support/access-fixtures.ts';
 import type { Result } from '../support/invoke.ts';
 import { download, finalize, registry, upload } from '../support/demo-registry.ts';

@@ -13,8 +13,8 @@ import {
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
 import { get } from '../../lib/store/read.ts';
-import { setLimits } from '../../packages/admin/spend/terms.ts';
-import { usagePages } from '../../packages/admin/spend/usage.ts';
+import { setLimits } from '../../tools/admin/spend/terms.ts';
+import { usagePages } from '../../tools/admin/spend/usage.ts';
 import { imageFormat } from '../../tools/simulators/image-format.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import type { Received } from '../../tools/simulators/simulation.ts';

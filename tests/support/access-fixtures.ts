@@ -4,13 +4,13 @@ import type { NodeVersionRecord } from '../../lib/registry/records.ts';
 import { present } from '../../lib/store/items.ts';
 import { update } from '../../lib/store/write.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
-import { banNode } from '../../packages/admin/registry/nodes.ts';
-import { banPublisher, createPublisher, putMember } from '../../packages/admin/registry/publishers.ts';
+import { banNode } from '../../tools/admin/registry/nodes.ts';
+import { banPublisher, createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import {
   listPersonalAccessTokens,
   putPersonalAccessToken,
   revokePersonalAccessToken,
-} from '../../packages/admin/registry/tokens.ts';
+} from '../../tools/admin/registry/tokens.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { seed as seedDemo } from '../../tools/local/seed.ts';
 import { call } from './endpoints.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fc } from './properties.ts';
 import { count } from './property-runs.ts';
-import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
+import { banNode, unbanNode } from '../../tools/admin/registry/nodes.ts';
 import type { Result } from './invoke.ts';
 import { labels, type RegistryModel } from './registry-model.ts';
 import { finalize, registry, upload } from './demo-registry.ts';

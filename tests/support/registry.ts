@@ -6,8 +6,8 @@ import { get } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { put, update } from '../../lib/store/write.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
-import { createPublisher, putMember } from '../../packages/admin/registry/publishers.ts';
-import { putPersonalAccessToken } from '../../packages/admin/registry/tokens.ts';
+import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
+import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 
 /** State for tests that need more than the seed. It is written and read without the endpoints. */
 

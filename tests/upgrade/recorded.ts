@@ -1,4 +1,4 @@
-import { release } from '../../packages/admin/upgrade/release.ts';
+import { release } from '../../infra/release.ts';
 
 /** The release that today's code is compared with: the last one, or this one until it has a next. */
 export const recorded = release.before ?? release.name;

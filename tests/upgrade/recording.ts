@@ -71,7 +71,7 @@ export async function writeRecording(recording: Recording): Promise<number> {
 
 /** The bundles of this tree: what the last build left in dist, and the administration. */
 export async function bundlesOfTree(): Promise<Record<string, string>> {
-  const entry = { index: 'packages/admin/command-line.ts' };
+  const entry = { index: 'tools/admin/command-line.ts' };
   const outputs = [...(await bundle(entry, 'admin')), manifestOf('admin')];
   const bundles: Record<string, string> = {};
   for (const { path, contents } of outputs)

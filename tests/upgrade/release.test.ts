@@ -8,14 +8,8 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { bareEnvironment, flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
-import {
-  problemOf,
-  type Release,
-  release,
-  stateOf,
-  writeRelease,
-} from '../../packages/admin/upgrade/release.ts';
-import { type Step, upgradeTable } from '../../packages/admin/upgrade/steps.ts';
+import { problemOf, type Release, release, stateOf, writeRelease } from '../../infra/release.ts';
+import { type Step, upgradeTable } from '../../tools/admin/upgrade/steps.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';

@@ -1,4 +1,4 @@
-import { localAddress, localStores, portOffset as offset } from '../../packages/admin/local-stack.ts';
+import { localAddress, localStores, portOffset as offset } from '../admin/local-stack.ts';
 
 export { localAddress };
 

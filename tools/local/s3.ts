@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import type { S3Event } from 'aws-lambda';
-import { deniedTag } from '../../packages/admin/registry/denied-archives.ts';
+import { deniedTag } from '../admin/registry/denied-archives.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
 import { isLocalPage, localOnly } from './local-only.ts';

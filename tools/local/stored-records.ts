@@ -16,8 +16,8 @@ import {
 import { fromAttributes, type Item } from '../../lib/store/items.ts';
 import { accountKey, ticketKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
-import { listItems } from '../../packages/admin/registry/administration.ts';
-import { shownCaller } from '../../packages/admin/spend/caller-name.ts';
+import { listItems } from '../admin/registry/administration.ts';
+import { shownCaller } from '../admin/spend/caller-name.ts';
 
 /** The records on the home page. It has to be imported after the environment is set. */
 export interface StoredRecords {

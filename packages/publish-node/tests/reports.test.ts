@@ -1,7 +1,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { banNodeVersion } from '../../admin/registry/node-versions.ts';
+import { banNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
 import { adminJson } from '../../../tests/support/admin.ts';
 import { folder } from '../../../tests/support/folders.ts';
 import { publishNode } from '../../../tests/support/publish-node.ts';

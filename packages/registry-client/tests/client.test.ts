@@ -9,7 +9,7 @@ import { acceptedTasks, misbehave } from '../../../tests/support/proxies.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
 import { spender } from '../../../tests/support/spending.ts';
 import { createRegistryClient, type RegistryClient } from '../client.ts';
-import { blockCaller, setLimits, unblockCaller } from '../../admin/spend/terms.ts';
+import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/terms.ts';
 
 const api = await startHttpApi();
 const accessToken = bearer(demo.owner).replace('Bearer ', '');

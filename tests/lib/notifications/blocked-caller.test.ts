@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { say } from '../../support/notified.ts';
 import { handler } from '../../../functions/deliver-notifications.ts';
-import { blockCaller } from '../../../packages/admin/spend/terms.ts';
+import { blockCaller } from '../../../tools/admin/spend/terms.ts';
 import { shownStatus } from '../../support/notifications.ts';
 import { simulation } from '../../support/proxies.ts';
 import { runQueue } from '../../support/queue.ts';

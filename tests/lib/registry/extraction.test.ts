@@ -6,9 +6,9 @@ import type { ExtractedFields } from '../../../lib/registry/host-node-entries.ts
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
-import { removeOtherHostNodes } from '../../../packages/admin/registry/extraction.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../../packages/admin/registry/node-versions.ts';
-import { listHostNodes } from '../../../packages/admin/registry/nodes.ts';
+import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
+import { listHostNodes } from '../../../tools/admin/registry/nodes.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';

@@ -4,7 +4,7 @@ import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/st
 import { latestOf } from '../../../lib/registry/latest-version.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { revokePersonalAccessToken } from '../../../packages/admin/registry/tokens.ts';
+import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { readUpload } from '../../../lib/registry/finalizing.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { stopDate } from '../../support/clock.ts';

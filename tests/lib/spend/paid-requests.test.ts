@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { blockCaller, setLimits, unblockCaller } from '../../../packages/admin/spend/terms.ts';
+import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/terms.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { keyOfAccount } from '../../../lib/spend/account.ts';

@@ -8,7 +8,7 @@ import type { TaskRecord } from '../../../lib/notifications/records.ts';
 import { fromAttributes } from '../../../lib/store/items.ts';
 import { ticketKey } from '../../../lib/store/keys.ts';
 import { update } from '../../../lib/store/write.ts';
-import { addTrust } from '../../../packages/admin/registry/trusts.ts';
+import { addTrust } from '../../../tools/admin/registry/trusts.ts';
 import { gitHub, gitHubToken, useCiIssuers } from '../../support/ci.ts';
 import { invoke } from '../../support/invoke.ts';
 import { storedNotification, writeNotification } from '../../support/notifications.ts';

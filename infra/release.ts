@@ -1,0 +1,83 @@
+import { type DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { fromAttributes, toAttributes, typedRead } from '../lib/store/items.ts';
+import { type Key, releaseKey } from '../lib/store/keys.ts';
+
+/*
+ * One item says which release wrote the table. A release is tested against the one before it only, so a deployment over
+ * anything else is rejected before it changes something.
+ */
+
+export interface Release {
+  name: string;
+  /** The release that this one is proven against: each reads what the other writes. */
+  before: string | undefined;
+}
+
+/** tests/upgrade has the recorded release of `before`. */
+export const release: Release = { name: '3.0.0', before: undefined };
+
+export interface ReleaseRecord extends Key {
+  release: string;
+  before?: string | undefined;
+  at: string;
+  /** An upgrade that has begun: the steps that are done, and how far the next one came. */
+  upgrade?: { to: string; done: string[]; place?: string | undefined };
+}
+
+const releaseRecord = typedRead<ReleaseRecord>();
+
+export interface Table {
+  client: DynamoDBClient;
+  name: string;
+}
+
+/** `unknown`: the table holds records, but no release. */
+export type TableState = 'absent' | 'empty' | 'unknown' | ReleaseRecord;
+
+export async function stateOf({ client, name }: Table): Promise<TableState> {
+  try {
+    const key = { TableName: name, Key: toAttributes(releaseKey), ConsistentRead: true };
+    const { Item } = await client.send(new GetItemCommand(key));
+    if (Item) return releaseRecord(fromAttributes(Item));
+    const scan = new ScanCommand({ TableName: name, Limit: 1, ConsistentRead: true });
+    const { Items = [] } = await client.send(scan);
+    return Items.length > 0 ? 'unknown' : 'empty';
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return 'absent';
+    throw error;
+  }
+}
+
+/** Why a release can't be deployed over a table; undefined if it can. `upgrade` is the command that would help. */
+export function problemOf(
+  { name }: Table,
+  state: TableState,
+  { name: release, before }: Release,
+  upgrade: string,
+): string | undefined {
+  if (state === 'absent' || state === 'empty') return undefined;
+  const readable = [release, before].filter(Boolean).join(' or ');
+  if (state === 'unknown')
+    return `The table ${name} holds records and doesn't say which release wrote them, so ${release} can't be deployed over it. If only the first deployment of ${release} was interrupted, say so: ${upgrade} --written-by ${release}`;
+  if (state.release === release || state.before === release) return undefined;
+  if (state.release === before)
+    return `The table ${name} was written by release ${before}. Before ${release} is deployed, run: ${upgrade}`;
+  return `The table ${name} was written by release ${state.release}, and ${release} can only be deployed over a table of ${readable}.`;
+}
+
+/** For a table that has no record yet. One that says something already stays as it is. */
+export async function nameRelease(table: Table, { name, before }: Release): Promise<void> {
+  const record = { ...releaseKey, release: name, before, at: new Date().toISOString() };
+  await writeRelease(table, record, 'attribute_not_exists(pk)').catch((error: Error) => {
+    if (error.name !== 'ConditionalCheckFailedException') throw error;
+  });
+}
+
+export async function writeRelease(
+  { client, name }: Table,
+  record: ReleaseRecord,
+  condition?: string,
+): Promise<void> {
+  const put = { TableName: name, Item: toAttributes(record), ConditionExpression: condition };
+  await client.send(new PutItemCommand(put));
+}

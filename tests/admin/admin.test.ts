@@ -1,0 +1,346 @@
+import { randomUUID } from 'node:crypto';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { handler as publish } from '../../functions/publish-node-version.ts';
+import { handler as updateHostNode } from '../../functions/update-host-node.ts';
+import { handler as updateNode } from '../../functions/update-node.ts';
+import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { banVersionsOfNode } from '../../tools/admin/registry/node-versions.ts';
+import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
+import { stopDate } from '../support/clock.ts';
+import { invoke } from '../support/invoke.ts';
+import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+let token: string;
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner', mats: 'member' });
+  token = await addToken('acme');
+});
+
+function editAs(user: string, publisherId: string, nodeId: string) {
+  const headers = { authorization: bearer(user) };
+  return invoke(updateNode, 'update-node', { path: { publisherId, nodeId }, headers });
+}
+
+function publishWith(personalToken: string, nodeId: string, version = '1.0.0') {
+  return invoke(publish, 'publish-node-version', {
+    path: { publisherId: 'acme', nodeId },
+    headers: { authorization: bearer('mats') },
+    body: { personal_access_token: personalToken, node: {}, node_version: { version } },
+  });
+}
+
+describe('publisher', () => {
+  test('shows the fields that it was created with', async () => {
+    await admin('publisher', 'create', 'lab', '--name', 'The Lab', '--website', 'https://lab.example');
+
+    const publisher = await adminJson('publisher', 'show', 'lab');
+
+    expect(publisher).toEqual({
+      id: 'lab',
+      name: 'The Lab',
+      website: 'https://lab.example',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      members: [],
+      banned: false,
+    });
+  });
+
+  test('rejects a website that a page would run', async () => {
+    const words = 'publisher create runs --name x --website javascript:x';
+    const { status, stderr } = await admin(...words.split(' '));
+
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining('must not be a URL that runs code, such as javascript:'),
+    ]);
+  });
+
+  test('rejects creating a publisher that exists', async () => {
+    await admin('publisher', 'create', 'twice', '--name', 'First');
+
+    const second = await admin('publisher', 'create', 'twice', '--name', 'Second');
+
+    expect(second).toEqual({ status: 1, stdout: '', stderr: 'The publisher "twice" already exists.\n' });
+    expect((await adminJson('publisher', 'show', 'twice')).name).toBe('First');
+  });
+
+  test.each([
+    ['shown', ['show', 'nobody']],
+    ['banned', ['ban', 'nobody', '--reason', 'x']],
+  ])('fails to be %s if it does not exist', async (_, args) => {
+    const { status, stderr } = await admin('publisher', ...args);
+
+    expect([status, stderr]).toEqual([1, 'There is no publisher "nobody".\n']);
+  });
+
+  test('blocks edits and publishes of a banned publisher until the unban', async () => {
+    await addNode('acme', 'stopped');
+    await admin('publisher', 'ban', 'acme', '--reason', 'Account taken over');
+    const banned = [await editAs('olga', 'acme', 'stopped'), await publishWith(token, 'stopped')];
+    const shown = await adminJson('publisher', 'show', 'acme');
+    await admin('publisher', 'unban', 'acme');
+    await admin('publisher', 'unban', 'acme');
+
+    const unbanned = [await editAs('olga', 'acme', 'stopped'), await publishWith(token, 'stopped')];
+
+    expect(banned.map(({ body }) => body.error)).toEqual(['publisher_banned', 'publisher_banned']);
+    expect(shown).toMatchObject({ banned: true, ban_reason: 'Account taken over' });
+    expect(unbanned.map(({ status }) => status)).toEqual([200, 201]);
+    expect(await adminJson('publisher', 'show', 'acme')).not.toHaveProperty('ban_reason');
+  });
+});
+
+describe('member', () => {
+  test('lets an owner edit until the member is removed', async () => {
+    await addNode('acme', 'shared');
+    await admin('member', 'add', 'acme', 'nora', '--role', 'owner');
+    const asOwner = await editAs('nora', 'acme', 'shared');
+    await admin('member', 'remove', 'acme', 'nora');
+
+    const asNobody = await editAs('nora', 'acme', 'shared');
+
+    expect([asOwner.status, asNobody.status]).toEqual([200, 403]);
+  });
+
+  test('keeps the fields that a second add leaves out', async () => {
+    const add = async (...options: string[]) =>
+      (await adminJson('member', 'add', 'acme', 'vera', ...options)).members;
+    const [name, email] = ['Vera', 'vera@acme.example'];
+
+    const first = await add('--name', name, '--email', email);
+    const second = await add('--role', 'owner');
+    const third = await add('--name', 'Vera V.');
+
+    expect(first).toContainEqual({ id: 'vera', role: 'member', user: { id: 'vera', name, email } });
+    expect(second).toContainEqual({ id: 'vera', role: 'owner', user: { id: 'vera', name, email } });
+    expect(third).toContainEqual({ id: 'vera', role: 'owner', user: { id: 'vera', name: 'Vera V.', email } });
+  });
+
+  test('gives the last owner a name', async () => {
+    await addPublisher('named', { ann: 'owner' });
+
+    const { members } = await adminJson('member', 'add', 'named', 'ann', '--name', 'Ann');
+
+    expect(members).toEqual([{ id: 'ann', role: 'owner', user: { id: 'ann', name: 'Ann' } }]);
+  });
+
+  test.each([
+    ['removed', ['member', 'remove', 'solo', 'ann']],
+    ['made a member', ['member', 'add', 'solo', 'ann', '--role', 'member']],
+  ])('gets %s as the last owner only with --force', async (_, args) => {
+    await addPublisher('solo', { ann: 'owner', bob: 'member' });
+    await admin('member', 'add', 'solo', 'ann', '--role', 'owner');
+
+    const refused = await admin(...args);
+    const before = await adminJson('publisher', 'show', 'solo');
+    const forced = await admin(...args, '--force');
+    const after = await adminJson('publisher', 'show', 'solo');
+
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toMatch(/^"ann" is the last owner of "solo", .* --force\.\n$/);
+    expect(forced.status).toBe(0);
+    expect(ownersOf(before)).toEqual(['ann']);
+    expect(ownersOf(after)).toEqual([]);
+  });
+
+  test('keeps an owner while another administrator removes the only other one', async () => {
+    await addPublisher('pair', { ann: 'owner', bob: 'owner' });
+
+    const { status, stderr } = await duringNextWrite(
+      () => admin('member', 'remove', 'pair', 'bob'),
+      () => admin('member', 'remove', 'pair', 'ann'),
+    );
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^"ann" is the last owner of "pair"/);
+    expect(ownersOf(await adminJson('publisher', 'show', 'pair'))).toEqual(['ann']);
+  });
+
+  test('rejects removing a member that does not exist', async () => {
+    const { status, stderr } = await admin('member', 'remove', 'acme', 'nobody');
+
+    expect([status, stderr]).toEqual([1, 'The publisher "acme" has no member "nobody".\n']);
+  });
+
+  function ownersOf({ members }: { members: { id: string; role: string }[] }): string[] {
+    return members.filter(({ role }) => role === 'owner').map(({ id }) => id);
+  }
+});
+
+describe('token', () => {
+  test('lets a token publish, and stores only its hash', async () => {
+    const { token: fresh, id } = await adminJson('token', 'create', 'acme', '--label', 'ci');
+
+    const answer = await publishWith(fresh, 'by-token');
+    const listed = await adminJson('token', 'list', 'acme');
+    const { Items } = await dynamodb.send(new ScanCommand({ TableName: tableName() }));
+
+    expect(answer.status).toBe(201);
+    const used = listed.find((stored: { id: string }) => stored.id === id);
+    expect(used).toMatchObject({ label: 'ci', last_used_at: expect.any(String) });
+    expect(await storedItem('PUBLISHER#acme', `TOKEN#${hashPersonalAccessToken(fresh)}`)).toMatchObject({
+      id,
+    });
+    expect(JSON.stringify(Items)).not.toContain(fresh);
+    expect(JSON.stringify(listed)).not.toContain(fresh);
+    expect(JSON.stringify(listed)).not.toContain(hashPersonalAccessToken(fresh));
+  });
+
+  test.each([
+    [365, []],
+    [2, ['--days', '2']],
+  ])('works for %d days', async (days, options) => {
+    stopDate();
+    const { created_at, expires_at } = await adminJson('token', 'create', 'acme', '--label', 'x', ...options);
+
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(days * 86_400_000);
+  });
+
+  test('rejects a publish with a revoked token, and keeps the time of the first revocation', async () => {
+    const { token: fresh, id } = await adminJson('token', 'create', 'acme', '--label', 'leaked');
+    const first = await adminJson('token', 'revoke', 'acme', id);
+    const second = await adminJson('token', 'revoke', 'acme', id);
+
+    await addToken('acme', -1);
+    const answer = await publishWith(fresh, 'by-revoked');
+    const { stdout } = await admin('token', 'list', 'acme');
+
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_personal_access_token']);
+    expect(second).toEqual(first);
+    expect(stdout).toMatch(new RegExp(`${id} +leaked +revoked `));
+    expect(stdout.match(/ (revoked|expired) /g)?.sort()).toEqual([' expired ', ' revoked ']);
+  });
+
+  test.each([
+    ['of no publisher', ['token', 'create', 'nobody', '--label', 'x'], 'There is no publisher "nobody".'],
+    [
+      'of another publisher',
+      ['token', 'revoke', 'acme', 'x'],
+      'The publisher "acme" has no token with the id "x".',
+    ],
+  ])('rejects %s', async (_, args, sentence) => {
+    const { status, stdout, stderr } = await admin(...args);
+
+    expect([status, stdout, stderr]).toEqual([1, '', `${sentence}\n`]);
+  });
+});
+
+describe('node', () => {
+  test('accepts no update and no version while it is banned, and accepts both after an unban', async () => {
+    await addNode('acme', 'bad-node');
+    await admin('node', 'ban', 'bad-node', '--reason', 'First');
+    const shown = await adminJson('node', 'ban', 'bad-node', '--reason', 'Copies another node');
+    const banned = [await editAs('olga', 'acme', 'bad-node'), await publishWith(token, 'bad-node')];
+    await admin('node', 'unban', 'bad-node');
+
+    const unbanned = [await editAs('olga', 'acme', 'bad-node'), await publishWith(token, 'bad-node')];
+
+    expect(shown).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'Copies another node' });
+    expect(banned.map(({ status, body }) => [status, body.error])).toEqual([
+      [403, 'node_banned'],
+      [403, 'node_banned'],
+    ]);
+    expect(unbanned.map(({ status }) => status)).toEqual([200, 201]);
+    expect(unbanned[0]?.body).not.toHaveProperty('status_detail');
+  });
+
+  test.each([
+    ['publisher', 'acme', 'the publisher "acme"'],
+    ['node', 'told', 'the node "told"'],
+    ['caller', 'told', 'told'],
+    ['node-version', 'told 1.0.0', 'version 1.0.0 of "told"'],
+  ])('says what a command did to a %s, or that it changed nothing', async (noun, subject, name) => {
+    if (noun === 'node') await addNode('acme', 'told');
+    if (noun === 'node-version') await addVersion('acme', 'told', '1.0.0');
+    const did = async (verb: string, ...options: string[]) => {
+      const { status, stdout } = await admin(noun, verb, ...subject.split(' '), ...options);
+      expect(status).toBe(0);
+      return stdout;
+    };
+    const [stop, resume] = noun === 'caller' ? ['block', 'unblock'] : ['ban', 'unban'];
+    const texts = [
+      await did(stop, '--reason', 'spam'),
+      await did(resume),
+      await did(resume),
+      ...(noun === 'node-version' ? [await did('flag', '--reason', 'odd'), await did('unflag')] : []),
+    ];
+
+    expect(texts[1]).toMatch(new RegExp(`^Un${stop}\\w+ ${name}[.:]`));
+    expect(texts[2]).toMatch(/nothing changed/i);
+    expect(texts.filter((text) => /nothing changed/i.test(text))).toHaveLength(1);
+    expect(texts.slice(3)).toEqual(
+      noun === 'node-version'
+        ? [`Flagged ${name}: it is flagged (flagged).\n`, `Unflagged ${name}: it is active.\n`]
+        : [],
+    );
+  });
+
+  test('says that an interrupted unban went on', async () => {
+    await addNode('acme', 'halfway');
+    await addVersion('acme', 'halfway', '1.0.0');
+    await banVersionsOfNode('halfway', 'node', 'spam');
+
+    expect((await admin('node', 'unban', 'halfway')).stdout).toBe('Unbanned the node "halfway".\n');
+    expect((await admin('node', 'unban', 'halfway')).stdout).toBe(
+      'The node "halfway" was not banned: nothing changed.\n',
+    );
+  });
+
+  test('leaves a node that is not banned unchanged by an unban', async () => {
+    await addNode('acme', 'quiet', { status_detail: 'Looks for a new owner' });
+    const before = await storedNode('quiet');
+
+    expect((await admin('node', 'unban', 'quiet')).status).toBe(0);
+
+    expect(await storedNode('quiet')).toEqual(before);
+  });
+
+  test('distinguishes nodes with similar IDs', async () => {
+    await addNode('acme', 'dash-node');
+
+    const { status, stderr } = await admin('node', 'ban', 'dash_node', '--reason', 'x');
+
+    expect([status, stderr]).toEqual([1, 'There is no node "dash_node"; did you mean "dash-node"?\n']);
+  });
+
+  test('shows a node without the control characters that would redraw the terminal', async () => {
+    await addNode('acme', 'loud', { name: 'Loud\u001b[2J\nnode' });
+
+    const { stdout } = await admin('node', 'show', 'loud');
+
+    expect(stdout).toMatch(/^Name +Loud \[2J node$/m);
+  });
+});
+
+describe('host-node list', () => {
+  test('lists the host nodes of that version only', async () => {
+    const nodeId = `hosts-${randomUUID()}`;
+    await addNode('acme', nodeId);
+    for (const version of ['1.0.0', '1.0.1']) await addVersion('acme', nodeId, version);
+    for (const hostNodeName of ['Load | all', 'Save']) {
+      const path = { nodeId, version: '1.0.0', hostNodeName };
+      await invoke(updateHostNode, 'update-host-node', { path, headers: { authorization: bearer('olga') } });
+    }
+
+    const names = (await adminJson('host-node', 'list', nodeId, 'v1.0')).map(
+      ({ host_node_name }: { host_node_name: string }) => host_node_name,
+    );
+    const none = await adminJson('host-node', 'list', nodeId, '1.0.1');
+
+    expect(names).toEqual(['Load | all', 'Save']);
+    expect(none).toEqual([]);
+  });
+
+  test.each(['9.9.9', 'nightly'])('reports that version %s does not exist', async (version) => {
+    const nodeId = `hosts-${randomUUID()}`;
+    await addNode('acme', nodeId);
+
+    const { status, stderr } = await admin('host-node', 'list', nodeId, version);
+
+    expect([status, stderr]).toEqual([1, `The node "${nodeId}" has no version "${version}".\n`]);
+  });
+});

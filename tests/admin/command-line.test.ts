@@ -1,0 +1,294 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { dynamodb } from '../../lib/store/table.ts';
+import { localAddress, ports } from '../../tools/local/addresses.ts';
+import { admin } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
+import { addNode, addPublisher, addVersion } from '../support/registry.ts';
+import { runProgram } from '../support/run-program.ts';
+import { commands } from '../../tools/admin/commands.ts';
+import { sentenceFor } from '../../tools/admin/faults.ts';
+import { chooseTarget, describeTarget } from '../../tools/admin/target.ts';
+
+/** The words of command lines, as a shell passes them on. */
+async function wordsOf(lines: readonly string[]): Promise<string[][]> {
+  const script = lines.map((line) => `printf '%s\\n' ${line}; echo`).join('\n');
+  const { stdout } = await promisify(execFile)('bash', ['-e', '-c', script]);
+  return stdout
+    .trim()
+    .split('\n\n')
+    .map((words) => untilADay(words.split('\n')));
+}
+
+/** Usage until today would take longer to read with each day that passes. */
+function untilADay(words: string[]): string[] {
+  const from = words[0] === 'usage' && !words.includes('--to') ? words.indexOf('--from') : -1;
+  return from < 0 ? words : [...words, '--to', String(words[from + 1])];
+}
+
+describe('a command line that is not understood', () => {
+  const see = (command: string) => `See npm run admin -- ${command}--help`;
+
+  test.each([
+    ['tokn create demo', `Unknown command 'tokn'. Did you mean token? ${see('')}`],
+    ['token craete demo', `Unknown command 'craete'. Did you mean create? ${see('token ')}`],
+    ['xyzzy', `Unknown command 'xyzzy'. ${see('')}`],
+    ['token create demo --labl x', `Unknown option '--labl'. Did you mean --label? ${see('token create ')}`],
+    ['node show demo --days 3', `Unknown option '--days'. ${see('node show ')}`],
+    ['node show demo --tabel x', `Unknown option '--tabel'. Did you mean --table? ${see('node show ')}`],
+    ['token create demo', `Option '--label <TEXT>' is required. ${see('token create ')}`],
+    ['token create --label x', `Missing required argument 'publisher'. ${see('token create ')}`],
+    ['node show a b', `Too many arguments for 'show'. Expected 1 argument but got 2. ${see('node show ')}`],
+    [
+      'node show a --region here',
+      `The options --region and --table go together: both, or neither for the local stack. ${see('node show ')}`,
+    ],
+    [
+      'token create demo --label --days 3',
+      `Option '--label <TEXT>' argument '--days' is invalid. It needs a value. ${see('token create ')}`,
+    ],
+    [
+      'token create demo --label=',
+      `Option '--label <TEXT>' argument '' is invalid. It needs a value. ${see('token create ')}`,
+    ],
+    ['token create demo --label x --days 0', '--days takes a whole number from 1 to 3650.'],
+    ['token create demo --label x --days 3651', '--days takes a whole number from 1 to 3650.'],
+    ['member add demo x --role boss', 'The role "boss" is not valid: use owner or member.'],
+    ['member add demo x --email nowhere', '"nowhere" is not an e-mail address.'],
+  ])('exits with 2 and one sentence: %s', async (line, sentence) => {
+    const result = await admin(...line.split(' '));
+
+    expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence}\n` });
+  });
+
+  test.each(['token', '--json', 'token --json'])('exits with 2 and shows the commands: %s', async (line) => {
+    const { status, stdout, stderr } = await admin(...line.split(' '));
+
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('token create <publisher> --label <TEXT>');
+  });
+});
+
+test.each([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'TimeoutError', 'AbortError'],
+])('names the bucket in one sentence after %s', (reason) => {
+  const error = Object.assign(new Error('x'), { [reason.endsWith('Error') ? 'name' : 'code']: reason });
+
+  expect(sentenceFor(error)).toBe(
+    `The bucket ${process.env.BUCKET_NAME} cannot be reached: check the region (us-east-1) and the network, and try again.`,
+  );
+});
+
+test('asks before each command that stops the work of others', () => {
+  expect(Object.keys(commands).filter((name) => commands[name]?.impact)).toEqual([
+    ...['publisher ban', 'token revoke', 'trust remove', 'node ban', 'node-version ban', 'takedown run'],
+    'caller block',
+  ]);
+});
+
+describe('--help', () => {
+  test('lists every command with what it needs, as does an empty command line', async () => {
+    const { status, stdout } = await admin('--help');
+
+    expect(status).toBe(0);
+    for (const [name, { parameters, summary }] of Object.entries(commands)) {
+      const words = [name, ...parameters.map((parameter) => `<${parameter}>`)].join(' ');
+      expect(stdout).toMatch(new RegExp(`^  ${words} .*${summary}`, 'm'));
+    }
+    expect(await admin()).toEqual({ status, stdout, stderr: '' });
+  });
+
+  test.each(Object.entries(commands))('shows the options and examples of %s', async (name, command) => {
+    const { status, stdout } = await admin(...name.split(' '), '--help');
+
+    expect(status).toBe(0);
+    for (const option of ['region', 'table', 'json', ...Object.keys(command.options)])
+      expect(stdout).toContain(`--${option}`);
+    expect(stdout.split('\nExamples:\n')[1]?.trimEnd().split('\n')).toEqual(
+      command.examples.map((example) => `  npm run admin -- ${example}`),
+    );
+  });
+
+  test.each(['upgrade', 'request'])('shows the options of the only verb of %s', async (noun) => {
+    const verb = Object.keys(commands).find((name) => name.startsWith(`${noun} `)) ?? '';
+    const { status, stdout } = await admin(noun, '--help');
+
+    expect(status).toBe(0);
+    for (const option of Object.keys(commands[verb]?.options ?? {})) expect(stdout).toContain(`--${option}`);
+  });
+
+  test('shows examples that a shell passes on as they are meant, the command line accepts, and write only if they may', async () => {
+    // What the examples name, so that they do not end at something that does not exist.
+    await addPublisher('acme', { olga: 'owner' });
+    await addNode('acme', 'demo-node');
+    await addVersion('acme', 'demo-node', '1.0.0');
+    const examplesOf = (isReader: boolean) =>
+      Object.values(commands).flatMap(({ readsOnly = false, examples }) =>
+        readsOnly === isReader ? examples : [],
+      );
+    const readers = examplesOf(true);
+    const lines = [...readers, ...examplesOf(false)];
+    const shown = await wordsOf(lines);
+    const [wrong, writing] = [new Set<string>(), new Set<string>()];
+    let line = '';
+    intercept(dynamodb, ({ command, send }) => {
+      if (!/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command)) writing.add(line);
+      return send();
+    });
+    for (const [at, words] of shown.entries()) {
+      line = String(lines[at]);
+      if ((await admin(...words)).status === 2) wrong.add(line);
+    }
+
+    expect(shown.flat()).toContain('auth0|1234');
+    expect(shown).toHaveLength(lines.length);
+    expect([...wrong, ...readers.filter((reader) => writing.has(reader))]).toEqual([]);
+    expect(writing.size).toBeGreaterThan(10);
+  });
+});
+
+describe('the target of a command', () => {
+  test('stays the same in a command that another one suggests', async () => {
+    const on = ['--region', 'eu-west-1', '--table', 'node-registry-prod'];
+    const deployed = await admin('publisher', 'create', 'next-steps', '--name', 'Next', ...on);
+    const local = await admin('publisher', 'create', 'next-steps-here', '--name', 'Next');
+
+    expect(deployed.stdout).toContain(
+      `npm run admin -- member add next-steps <user> --role owner ${on.join(' ')}\n`,
+    );
+    expect(local.stdout).toMatch(/npm run admin -- member add next-steps-here <user> --role owner\n$/);
+  });
+
+  test('comes from one place in every suggested command', () => {
+    const commands = globSync('tools/admin/{commands,registry,spend}/**/*.ts');
+
+    expect(commands.length).toBeGreaterThan(20);
+    expect(commands.filter((file) => readFileSync(file, 'utf8').includes('npm run admin'))).toEqual([]);
+  });
+
+  const local = localAddress(ports.dynamodb);
+
+  test.each([
+    ['node-registry-prod in eu-west-1', undefined, 'node-registry-prod'],
+    [`the local stack, node-registry-local at ${local}`, local, 'node-registry-local'],
+    [`node-registry-prod at ${local}`, local, 'node-registry-prod'],
+    ['node-registry-local at http://localhost:1', 'http://localhost:1', 'node-registry-local'],
+  ])('describes the target as %s', (description, address, TABLE_NAME) => {
+    const before = { ...process.env };
+    Object.assign(process.env, { AWS_REGION: 'eu-west-1', TABLE_NAME });
+    if (address) process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+    else delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+    const described = describeTarget();
+    Object.assign(process.env, before);
+
+    expect(described).toBe(description);
+  });
+
+  test('is the local stack without --region and --table, whatever the shell is signed in to', () => {
+    const before = { ...process.env };
+    const ours = {
+      AWS_ENDPOINT_URL_DYNAMODB: 'http://localhost:1',
+      AWS_ENDPOINT_URL_S3: 'http://localhost:2',
+    };
+    Object.assign(process.env, { AWS_PROFILE: 'work', AWS_SESSION_TOKEN: 'a session', ...ours });
+    chooseTarget(['node', 'show', 'x']);
+    const chosen = { ...process.env };
+    Object.assign(process.env, before);
+
+    expect([chosen.AWS_PROFILE, chosen.AWS_SESSION_TOKEN]).toEqual([undefined, undefined]);
+    expect(chosen).toMatchObject({ ...ours, AWS_REGION: 'us-east-1', TABLE_NAME: 'node-registry-local' });
+  });
+
+  test('names the target next to the result of a change', async () => {
+    const done = await admin('publisher', 'create', 'target', '--name', 'Target');
+    const read = await admin('publisher', 'show', 'target');
+
+    expect(done).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
+    expect(done.stderr).toContain(String(process.env.TABLE_NAME));
+    expect(read).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+describe('npm run admin', () => {
+  const deployed = ['--region', 'us-east-1', '--table', String(process.env.TABLE_NAME)];
+
+  test('works on the table that --region and --table name, and prints JSON for programs', async () => {
+    const created = await run(['publisher', 'create', 'child', '--name', 'Child', ...deployed, '--json']);
+    const shown = await admin('publisher', 'show', 'child', '--json');
+
+    expect(created).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
+    expect(JSON.parse(created.stdout)).toEqual(JSON.parse(shown.stdout));
+  });
+
+  test('works on the local table if none is named, and exits with 1 and one sentence if it fails', async () => {
+    const result = await run(['publisher', 'show', 'demo']);
+
+    const sentence = `There is no table node-registry-local in ${process.env.AWS_ENDPOINT_URL_DYNAMODB}.\n`;
+    expect(result).toEqual({ status: 1, stdout: '', stderr: sentence });
+  });
+
+  test('says that the local stack is not running', async () => {
+    const result = await run(['publisher', 'show', 'demo'], {
+      AWS_ENDPOINT_URL_DYNAMODB: undefined,
+      LOCAL_PORT_OFFSET: '50007',
+    });
+
+    const sentence = 'Nothing listens on http://localhost:58007: start it with npm start\n';
+    expect(result).toEqual({ status: 1, stdout: '', stderr: sentence });
+  });
+
+  function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
+    return runProgram(process.execPath, ['tools/admin/admin.ts', ...args], { environment });
+  }
+});
+
+const program = 'npm run admin -- ';
+const deployed = / --region \S+ --table \S+| \$on/g;
+
+const documents = globSync(['README.md', 'infra/template/archives.yml', 'docs/*.md']);
+const mentions = documents.flatMap((path) => mentionsIn(readFileSync(path, 'utf8')));
+
+/** Command lines in blocks of code and between backticks, which may go on in the next line of the text. */
+function mentionsIn(text: string): string[] {
+  const blocks = [...text.matchAll(/```bash\n(.*?)```/gs)].flatMap(([, block = '']) => block.split('\n'));
+  const inline = text.replaceAll(/```.*?```/gs, '').matchAll(/`([^`]+)`/g);
+  const spans = [...inline].map(([, span = '']) => span.replaceAll(/\s+/g, ' '));
+  const lines = [...blocks, ...spans, ...text.split('\n').filter((line) => line.includes('Description:'))];
+  return lines
+    .map((line) => line.replace(/ +# .*/, '').trim())
+    .filter((line) => line.includes(program) || line.endsWith(' $on'))
+    .map((line) => line.slice(line.includes(program) ? line.indexOf(program) + program.length : 0));
+}
+
+const isWhole = (line: string) => !(line in commands);
+
+test('names only commands of npm run admin that exist in documents', () => {
+  const unknown = mentions.filter((line) => {
+    const [noun = '', verb = ''] = line.split(' ');
+    if (!/^\w/.test(verb) && commands[`${noun} run`]?.isDefault) return false;
+    return noun !== '--help' && !(`${noun} ${verb}` in commands) && !verb.startsWith('--');
+  });
+
+  expect(mentions.length).toBeGreaterThan(25);
+  expect(unknown).toEqual([]);
+});
+
+test('shows only command lines that npm run admin accepts in documents', async () => {
+  const lines = mentions.filter(isWhole).map((line) =>
+    line
+      .replaceAll(deployed, '')
+      .replaceAll('<date>', '2026-11-20')
+      .replaceAll(/<[^>]*>/g, 'x'),
+  );
+  const shown = await wordsOf([...new Set(lines)]);
+  const results: string[] = [];
+  for (const words of shown) {
+    const { status, stderr } = await admin(...words);
+    if (status === 2) results.push(`${words.join(' ')}: ${stderr}`);
+  }
+
+  expect(shown).toHaveLength(new Set(lines).size);
+  expect(results).toEqual([]);
+});

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { archiveKey, objectUrl, type Upload } from '../../lib/bucket/object-keys.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { demoArchive } from '../../tools/local/demo-archive.ts';
+import { demo } from '../../tools/local/demo.ts';
+import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { failAmidWrites } from '../support/intercept.ts';
+import { runProgram } from '../support/run-program.ts';
+import { finalize, publish, put, sha256 } from '../support/uploads.ts';
+
+const because = ['--reason', 'Steals keys: go back'];
+let nodeId: string;
+
+beforeAll(() => seed());
+
+beforeEach(() => {
+  nodeId = `node-${randomUUID()}`;
+});
+
+/** Publishes a version, and returns the address that readers keep. */
+async function publishArchive(version: string): Promise<URL> {
+  const bytes = await demoArchive(`${nodeId} ${version}`);
+  const upload: Upload = await publish(nodeId, version);
+  await put(upload, bytes);
+  await finalize(upload);
+  return objectUrl(archiveKey(upload, sha256(bytes)));
+}
+
+const answerOf = async (address: URL) => (await fetch(address)).status;
+const answersOf = (addresses: URL[]) => Promise.all(addresses.map(answerOf));
+
+describe.each([
+  ['node-version', () => [nodeId, '1.0.0'], [403, 200]],
+  ['node', () => [nodeId], [403, 403]],
+  ['publisher', () => [demo.publisherId], [403, 403]],
+])('%s ban', (noun, subject, banned) => {
+  test('denies exactly the archives that it bans to a reader who kept the address, until the unban', async () => {
+    const addresses = [await publishArchive('1.0.0'), await publishArchive('1.1.0')];
+    const before = await answersOf(addresses);
+    const { stdout } = await admin(noun, 'ban', ...subject(), ...because);
+    const during = await answersOf(addresses);
+    await admin(noun, 'unban', ...subject());
+
+    expect([before, during, await answersOf(addresses)]).toEqual([[200, 200], banned, [200, 200]]);
+    expect(stdout).toMatch(/archives? (is|are) denied to readers\./);
+  });
+});
+
+test.each(['ban', 'unban'])(
+  'node %s is finished by a second run if the bucket failed in the first',
+  async (verb) => {
+    const addresses = [await publishArchive('1.0.0'), await publishArchive('1.1.0')];
+    const options = verb === 'ban' ? because : [];
+    if (verb === 'unban') await admin('node', 'ban', nodeId, ...because);
+    failAmidWrites(s3(), verb === 'ban' ? 'PutObjectTaggingCommand' : 'DeleteObjectTaggingCommand', '1.0.0');
+    const failed = await admin('node', verb, nodeId, ...options);
+    const again = await admin('node', verb, nodeId, ...options);
+
+    expect([failed.status, again.status]).toEqual([1, 0]);
+    expect(failed.stderr).toContain('but not yet every download: ');
+    expect(await answersOf(addresses)).toEqual(verb === 'ban' ? [403, 403] : [200, 200]);
+  },
+);
+
+test('keeps an archive denied that another ban still holds', async () => {
+  const address = await publishArchive('1.0.0');
+  await admin('node-version', 'ban', nodeId, '1.0.0', ...because);
+  await admin('node', 'ban', nodeId, ...because);
+  await admin('node', 'unban', nodeId);
+  const held = await answerOf(address);
+  await admin('node-version', 'unban', nodeId, '1.0.0');
+
+  expect([held, await answerOf(address)]).toEqual([403, 200]);
+});
+
+describe('takedown', () => {
+  test('bans, denies, prints a notice with the members, and leaves an entry of its own', async () => {
+    const address = await publishArchive('1.0.0');
+    const { notice, members } = await adminJson('takedown', nodeId, '1.0.0', ...because);
+    const history = await adminJson('history', 'node', nodeId);
+
+    expect(await answerOf(address)).toBe(403);
+    expect(notice).toBe(`Version 1.0.0 of "${nodeId}" was taken down: Steals keys: go back`);
+    expect(members).toContainEqual(expect.objectContaining({ user: demo.owner, role: 'owner' }));
+    expect(history[0]).toMatchObject({ action: 'takedown', subject: `${nodeId} 1.0.0` });
+  });
+});
+
+describe('on a deployed stage', () => {
+  let outputs: Record<string, string>;
+  let invalidated: string[];
+  let aws: HttpServer;
+
+  /** What CloudFormation and CloudFront answer over the wire; neither has an engine that runs here. */
+  beforeAll(async () => {
+    aws = await startHttpServer(async (request, response) => {
+      const body = await text(request);
+      invalidated.push(...[...body.matchAll(/<Path>(.*?)<\/Path>/g)].map(([, path]) => String(path)));
+      const member = ([name, value]: string[]) =>
+        `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`;
+      const stack = `<member><StackName>s</StackName><CreationTime>2026-01-01T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus><Outputs>${Object.entries(outputs).map(member).join('')}</Outputs></member>`;
+      const answer = request.url?.includes('/invalidation')
+        ? '<Invalidation><Id>I1</Id><Status>Completed</Status></Invalidation>'
+        : `<DescribeStacksResponse><DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+      response.writeHead(200, { 'content-type': 'text/xml' }).end(answer);
+    }, 0);
+  });
+
+  beforeEach(() => {
+    invalidated = [];
+    outputs = { BucketName: bucketName(), DownloadAddress: 'https://d111.example', DistributionId: 'E1' };
+  });
+
+  afterAll(() => aws.stop());
+
+  function ban() {
+    const { AWS_REGION = '', TABLE_NAME = '' } = process.env;
+    const environment = {
+      BUCKET_NAME: undefined,
+      ...{ AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url, AWS_ENDPOINT_URL_CLOUDFRONT: aws.url },
+    };
+    const target = ['--region', AWS_REGION, '--table', TABLE_NAME, '--yes'];
+    return runProgram(
+      process.execPath,
+      ['tools/admin/admin.ts', 'node', 'ban', nodeId, ...because, ...target],
+      {
+        environment,
+      },
+    );
+  }
+
+  test('finds the bucket and the distribution in the outputs of its stack, and drops the copies by one path', async () => {
+    const addresses = [await publishArchive('1.0.0'), await publishArchive('1.1.0')];
+    const { status, stderr } = await ban();
+
+    expect([status, await answersOf(addresses)]).toEqual([0, [403, 403]]);
+    expect(stderr).toContain('The distribution drops its copies: 0 of 1 nodes are done.');
+    expect(invalidated).toEqual([`/archives/${nodeId}/*`]);
+  });
+
+  test('names the archives that it cannot deny where downloads are served elsewhere', async () => {
+    const address = await publishArchive('1.0.0');
+    delete outputs.DistributionId;
+    const { status, stderr } = await ban();
+
+    expect([status, invalidated]).toEqual([1, []]);
+    expect(stderr).toContain('deny these where they are served:');
+    expect(stderr).toContain(address.pathname.slice(address.pathname.indexOf('archives/')));
+  });
+});

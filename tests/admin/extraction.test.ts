@@ -1,0 +1,181 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { writeHostNodes } from '../../lib/registry/extraction.ts';
+import { changeHostNode } from '../../lib/registry/host-nodes.ts';
+import { nodeVersionKey } from '../../lib/store/keys.ts';
+import type { Upload } from '../../lib/bucket/object-keys.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { findFreePort } from '../../tools/processes/ports.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { runProgram } from '../support/run-program.ts';
+import { addNode, addPublisher, addVersion, setFields, storedNode } from '../support/registry.ts';
+import { finalize, publish, put, sha256 } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
+
+const code = (names: string[]) => `class N:
+    RETURN_TYPES = ("IMAGE",)
+    FUNCTION = "run"
+    CATEGORY = "ours"
+    def run(self): eval("1")
+NODE_CLASS_MAPPINGS = {n: N for n in ${JSON.stringify(names)}}
+`;
+const archive = (names: string[]) => zip([{ name: '__init__.py', data: code(names) }]);
+
+beforeAll(async () => {
+  await seed();
+});
+
+async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, archive(names));
+  await finalize(upload);
+  return upload;
+}
+
+/** As a process of its own, whose environment the S3 client reads when it is made. */
+function runAdmin(environment: NodeJS.ProcessEnv, ...args: string[]) {
+  const { AWS_REGION = '', TABLE_NAME = '' } = process.env;
+  const target = ['--region', AWS_REGION, '--table', TABLE_NAME];
+  return runProgram(process.execPath, ['tools/admin/admin.ts', ...args, ...target], { environment });
+}
+
+/** The embedded DynamoDB checks no signatures, the embedded S3 does. */
+function withoutRights(...args: string[]) {
+  return runAdmin({ AWS_SECRET_ACCESS_KEY: 'wrong' }, ...args);
+}
+
+const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0');
+
+describe('node-version extract', () => {
+  test('shows the title of a host node in its list', async () => {
+    const upload = await publish('titled', '1.0.0');
+    const titles = 'NODE_DISPLAY_NAME_MAPPINGS = {"Plain": "A plain title"}\n';
+    await put(upload, zip([{ name: '__init__.py', data: `${code(['Plain'])}${titles}` }]));
+    await finalize(upload);
+    await admin('node-version', 'extract', 'titled', '1.0.0');
+    const { stdout } = await admin('host-node', 'list', 'titled', '1.0.0');
+
+    expect(stdout).toMatch(/^NAME +TITLE +POLICY/m);
+    expect(stdout).toMatch(/^Plain +A plain title +/m);
+  });
+
+  test('reads the host nodes of a version again, keeps edits, removes the rest, and leaves a history', async () => {
+    const upload = await publishPack('again', ['Kept', 'Edited']);
+    const before = { nodeId: 'again', version: '1.0.0', versionId: upload.versionId, sha256: '' };
+    const nothing = {
+      deprecated: null,
+      experimental: null,
+      display_name: null,
+      input_types: null,
+      output_is_list: null,
+    };
+    const others = { function: null, return_names: null, return_types: null, description: null };
+    const fields = { ...nothing, ...others, category: 'before' };
+    const nodes = new Map(['Kept', 'Gone', 'Edited'].map((name) => [name, fields]));
+    await writeHostNodes({ deadline: Date.now() + 10_000 }, before, { nodes, by: 0 });
+    await changeHostNode(
+      { deadline: Date.now() + 10_000 },
+      {
+        ...before,
+        hostNodeName: 'Edited',
+        changes: { category: 'theirs' },
+        caller: { userId: 'demo-owner', isAdmin: false },
+      },
+    );
+    const { stdout } = await admin('node-version', 'extract', 'again', '1.0.0');
+
+    expect(stdout).toMatch(/Host nodes +success: 2 by extractor \d+ at/);
+    expect(stdout).toMatch(/Found +Edited, Kept\nRemoved +Gone\nAdmin tags +calls-eval/);
+    expect(await listed('again')).toEqual([
+      expect.objectContaining({ host_node_name: 'Edited', category: 'theirs', function: 'run' }),
+      expect.objectContaining({ host_node_name: 'Kept', category: 'ours', function: 'run' }),
+    ]);
+    expect((await storedNode('again'))?.latest_version).toMatchObject({
+      host_node_extract_status: 'success',
+      tags_admin: ['calls-eval'],
+    });
+    expect(await adminJson('history', 'node', 'again')).toEqual([
+      expect.objectContaining({
+        action: 'node-version extract',
+        subject: 'again 1.0.0',
+        detail: expect.stringMatching(/^success: 2 host nodes by extractor \d+, 1 removed$/),
+      }),
+    ]);
+  });
+
+  test('changes nothing but the time when it is repeated', async () => {
+    await publishPack('repeated', ['A']);
+    await admin('node-version', 'extract', 'repeated', '1.0.0');
+    const first = await listed('repeated');
+    const { status } = await admin('node-version', 'extract', 'repeated', '1.0.0');
+
+    expect(status).toBe(0);
+    expect(await listed('repeated')).toEqual(first);
+  });
+
+  test('rejects a version that is not published, that is missing, or whose archive is gone', async () => {
+    await publish('unpublished', '1.0.0');
+    const sentences = [
+      await admin('node-version', 'extract', 'unpublished', '1.0.0'),
+      await admin('node-version', 'extract', 'unpublished', '2.0.0'),
+    ].map(({ status, stderr }) => [status, stderr]);
+
+    expect(sentences).toEqual([
+      [1, 'Version 1.0.0 of "unpublished" is not published yet.\n'],
+      [1, 'The node "unpublished" has no version "2.0.0".\n'],
+    ]);
+    await addPublisher('acme', {});
+    await addNode('acme', 'gone');
+    await addVersion('acme', 'gone', '1.0.0', {
+      archive_key: 'archives/gone.zip',
+      sha256: sha256(Buffer.of()),
+    });
+    expect((await admin('node-version', 'extract', 'gone', '1.0.0')).stderr).toBe(
+      'Version 1.0.0 of "gone" has no archive in the bucket.\n',
+    );
+  });
+
+  test('says in one sentence that the bucket rejects the request or cannot be reached', async () => {
+    await publishPack('rejected', ['A']);
+    const rejected = await withoutRights('node-version', 'extract', 'rejected', '1.0.0');
+    const away = { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${await findFreePort()}` };
+    const missed = await runAdmin(away, 'node-version', 'extract', 'rejected', '1.0.0');
+
+    expect([rejected.status, rejected.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The bucket \S+ answered 403 \(.+\): .*your rights\.\n$/),
+    ]);
+    expect([missed.status, missed.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The bucket \S+ cannot be reached: .*\n$/),
+    ]);
+  });
+
+  test('keeps the results of a newer extractor', async () => {
+    await publishPack('ahead', ['A']);
+    await setFields(nodeVersionKey('ahead', '1.0.0'), { extraction: { by: 99 } });
+
+    expect((await admin('node-version', 'extract', 'ahead', '1.0.0')).stderr).toMatch(
+      /^Version 1\.0\.0 of "ahead" was read by extractor 99, and this is \d+: update it\.\n$/,
+    );
+  });
+});
+
+describe('host-node clashes', () => {
+  test('lists the names that latest versions of several nodes share, the oldest node first, and writes nothing', async () => {
+    for (const [nodeId, names] of Object.entries({ older: ['Load it', 'Own'], newer: ['Load it'] })) {
+      await publishPack(nodeId, names);
+      await admin('node-version', 'extract', nodeId, '1.0.0');
+    }
+    const { stdout } = await admin('host-node', 'clashes');
+
+    expect(stdout).toMatch(/^Load it +older \(demo\), newer \(demo\)$/m);
+    expect(stdout).not.toMatch(/^Own /m);
+    expect(await storedNode('newer')).not.toHaveProperty('preempted_host_node_names');
+  });
+
+  test('leaves out banned nodes', async () => {
+    await admin('node', 'ban', 'newer', '--reason', 'test');
+
+    expect((await admin('host-node', 'clashes')).stdout).not.toMatch(/^Load it/m);
+  });
+});

@@ -1,0 +1,240 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import {
+  catalogPath,
+  configPath,
+  hostNodesPath,
+  nodePath,
+  pieceOf,
+  readmePath,
+} from '../../lib/index/paths.ts';
+import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { readIndexFile } from '../support/bucket-objects.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { putObject } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
+import { writeIndex } from '../../lib/index/stream-events.ts';
+import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { streamEventOf } from '../support/table-stream.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { addNode, addPublisher, addVersion, setFields } from '../support/registry.ts';
+import { setVariables } from '../support/variables.ts';
+
+const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 30_000 };
+
+const published = {
+  id: '1',
+  version: '1.0.0',
+  status: 'NodeVersionStatusActive',
+  archive_key: 'archives/some/1.0.0/id-0.zip',
+  sha256: '0'.repeat(64),
+  published_at: '2026-01-01T00:00:00.000Z',
+  host_node_extract_status: 'success',
+};
+
+async function put(key: string, content: object): Promise<void> {
+  await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: JSON.stringify(content) }));
+}
+
+async function read(key: string) {
+  return (await readIndexFile(key)).content;
+}
+
+const labels = Array.from({ length: 20 }, (_, minor) => `1.${minor}.0`);
+const archive_key = 'archives/many/1.19.0/id-0.zip';
+
+/** What a rebuild of the nodes after one asks of the stores. */
+async function countCalls(after: string) {
+  let calls = 0;
+  const stops = [s3(), dynamodb].map((client) =>
+    intercept(client, ({ send }) => {
+      calls += 1;
+      return send();
+    }),
+  );
+  const { written } = await rebuildIndex({ after, progress: () => {} });
+  for (const stop of stops) stop();
+  return { calls, written: written.filter((path) => path.includes('zz-many')).length };
+}
+
+/** A listing in which the file of the ghost was written long ago, and the newcomer's then. */
+function longAgo(listing: { Contents?: { Key: string; LastModified: Date }[] }, then = Date.now()) {
+  const times = new Map([
+    [nodePath('ghost'), 0],
+    [nodePath('newcomer'), then],
+  ]);
+  for (const object of listing.Contents ?? [])
+    object.LastModified = new Date(times.get(object.Key) ?? object.LastModified);
+  return listing;
+}
+
+beforeAll(async () => {
+  await addPublisher('acme', {});
+  for (const id of ['first', 'second']) {
+    await addNode('acme', id, { latest_version: published });
+    await addVersion('acme', id, '1.0.0', published);
+  }
+});
+
+describe('index rebuild', () => {
+  test('writes every file of the index, names them, and finds nothing to write in a second run', async () => {
+    const { nodes, pieces, written } = await adminJson('index', 'rebuild');
+
+    expect({ nodes, pieces }).toEqual({ nodes: 2, pieces: 16 });
+    expect(written).toEqual(
+      expect.arrayContaining([
+        ...['first', 'second'].flatMap((id) => [nodePath(id), readmePath(id), hostNodesPath(id, '1.0.0')]),
+        catalogPath(16, pieceOf('first', 16)),
+      ]),
+    );
+    expect(await read(nodePath('second'))).toMatchObject({ versions: [{ version: '1.0.0' }] });
+    expect(await adminJson('index', 'rebuild')).toEqual({ nodes: 2, pieces: 16, written: [], removed: [] });
+    const { stdout } = await admin('index', 'rebuild');
+    expect(stdout).toContain('Every file was up to date.');
+  });
+
+  test('corrects files that differ, drops catalog lines of unknown nodes, and removes files of unknown nodes', async () => {
+    await put(nodePath('first'), { id: 'first', name: 'Forged', versions: [] });
+    const piece = catalogPath(16, pieceOf('ghost', 16));
+    const { nodes } = await read(piece);
+    await put(piece, { nodes: [...nodes, { id: 'ghost', publisher: { id: 'acme' } }] });
+    await put(nodePath('ghost'), { id: 'ghost' });
+    // As of a node that is published while the index is rebuilt. An hour is for clocks that differ.
+    await put(nodePath('newcomer'), { id: 'newcomer' });
+    let halfway = 0;
+    intercept(s3(), async ({ command, send }) =>
+      command === 'ListObjectsV2Command' ? longAgo(await send(), halfway - 3_600_000) : send(),
+    );
+    const progress = () => {
+      halfway = Date.now();
+    };
+    const { written, removed } = await rebuildIndex({ after: undefined, progress });
+
+    expect(written.sort()).toEqual([piece, nodePath('first')].sort());
+    expect(removed).toEqual([nodePath('ghost')]);
+    expect((await read(nodePath('first'))).name).toBeUndefined();
+    expect(await read(piece)).toEqual({ nodes });
+  });
+
+  test('announces more pieces, fills them, and only then sends readers there', async () => {
+    const configs: object[] = [];
+    const order: string[] = [];
+    beforeNext(s3(), /^PutObjectCommand$/, async () => {
+      await addNode('acme', 'meanwhile', { latest_version: published });
+      await addVersion('acme', 'meanwhile', '1.0.0', published);
+      await writeIndex(streamEventOf(nodeKey('meanwhile')), invocation);
+      order.length = 0;
+    });
+    intercept(s3(), async ({ command, input, send }) => {
+      if (command === 'ListObjectsV2Command') return longAgo(await send());
+      if (command === 'PutObjectCommand') {
+        order.push(String(input.Key).split('/').slice(2, 4).join('/'));
+        if (input.Key === configPath) configs.push(JSON.parse(String(input.Body)));
+      }
+      return send();
+    });
+    const { pieces, removed } = await rebuildIndex({
+      after: undefined,
+      linesPerPiece: 1 / 16,
+      progress: () => {},
+    });
+
+    expect(pieces).toBe(32);
+    expect(configs).toEqual([
+      expect.objectContaining({ catalog_pieces: 16, next_pieces: 32 }),
+      { revision: 3, version: 1, catalog_pieces: 32, updated_at: expect.any(String) },
+    ]);
+    expect(order.filter((path) => !path.startsWith('nodes/'))).toEqual([
+      'config.json',
+      ...Array.from({ length: 32 }, () => 'catalog/32'),
+      'config.json',
+    ]);
+    for (const id of ['first', 'meanwhile'])
+      expect((await read(catalogPath(32, pieceOf(id, 32)))).nodes).toMatchObject([{ id }]);
+    // A reader who has read the config before still finds its pieces.
+    expect(removed).toEqual([]);
+    expect((await read(catalogPath(16, pieceOf('first', 16)))).nodes).toMatchObject([{ id: 'first' }]);
+  });
+
+  test('leaves readers in a larger catalog that another run has filled meanwhile', async () => {
+    const rebuildInto = (pieces: number) =>
+      rebuildIndex({ after: undefined, linesPerPiece: 3 / pieces, progress: () => {} });
+    beforeNext(s3(), /^ListObjectsV2Command$/, () => rebuildInto(128));
+    await rebuildInto(64);
+
+    expect(await read(configPath)).toMatchObject({ catalog_pieces: 128 });
+  });
+
+  test('finds host nodes up to date in a file that was written often', async () => {
+    const path = hostNodesPath('first', '1.0.0');
+    await rebuildIndex({ after: undefined, progress: () => {} });
+    await put(path, { revision: 1000, ...(await read(path)) });
+
+    expect((await rebuildIndex({ after: undefined, progress: () => {} })).written).toEqual([]);
+  });
+
+  test.each([
+    ['a new file', async () => {}],
+    [
+      'a file that differs',
+      () => put(hostNodesPath('raced', '1.0.0'), { revision: 1, host_nodes: 'Forged' }),
+    ],
+  ])('does not write older host nodes over %s that another writer was faster with', async (_, prepare) => {
+    const path = hostNodesPath('raced', '1.0.0');
+    await addNode('acme', 'raced', { latest_version: published });
+    await addVersion('acme', 'raced', '1.0.0', published);
+    await prepare();
+    const states: unknown[] = [];
+    intercept(s3(), async ({ command, input, send }) => {
+      if (command === 'PutObjectCommand' && input.Key === path && states.length === 0) {
+        states.push('late');
+        await setFields(nodeVersionKey('raced', '1.0.0'), { host_node_extract_status: 'failed' });
+        await writeIndex(streamEventOf(nodeVersionKey('raced', '1.0.0')), invocation);
+      }
+      return send();
+    });
+    await rebuildIndex({ after: 'paced', progress: () => {} });
+
+    expect(states).toEqual(['late']);
+    expect(await read(path)).toMatchObject({ host_node_extract_status: 'failed' });
+  });
+
+  test('names a bucket that is not there', async () => {
+    const BUCKET_NAME = String(process.env.BUCKET_NAME);
+    setVariables({ BUCKET_NAME: 'mistyped' });
+    const { status, stderr } = await admin('index', 'rebuild');
+    setVariables({ BUCKET_NAME });
+
+    expect(status).toBe(1);
+    expect(stderr).toContain('The bucket mistyped answered 404 (NoSuchBucket): check its name');
+  });
+
+  test('continues after the node that it is given', async () => {
+    await put(nodePath('first'), { id: 'first', versions: [], name: 'Forged' });
+    await put(nodePath('second'), { id: 'second', versions: [], name: 'Forged' });
+    const { written } = await adminJson('index', 'rebuild', '--after', 'first');
+
+    expect(written).toContain(nodePath('second'));
+    expect(written).not.toContain(nodePath('first'));
+  });
+
+  test('halves the calls for a node of 20 versions, and makes a third of them if its files are up to date', async () => {
+    const versions = labels.map((version) => ({ ...published, version, archive_key }));
+    await putObject(archive_key, zip([{ name: 'README.md', data: '# Many' }]));
+    await addNode('acme', 'zz-many', { latest_version: versions.at(-1) });
+    for (const version of versions) await addVersion('acme', 'zz-many', version.version, version);
+    const rest = await countCalls('zzz');
+    const fresh = await countCalls('zz');
+    const same = await countCalls('zz');
+    for (const version of labels) await put(hostNodesPath('zz-many', version), { host_nodes: 'Forged' });
+    const differing = await countCalls('zz');
+
+    expect([fresh, same, differing].map(({ written }) => written)).toEqual([22, 0, 20]);
+    // One by one, each file of host nodes took five calls, and four if it was up to date: 111 and 89.
+    expect(fresh.calls - rest.calls).toBeLessThanOrEqual(55);
+    expect(same.calls - rest.calls).toBeLessThanOrEqual(33);
+    expect(differing.calls - rest.calls).toBeLessThanOrEqual(73);
+  });
+});

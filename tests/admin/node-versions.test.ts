@@ -1,0 +1,366 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as bulk } from '../../functions/bulk-node-versions.ts';
+import { handler as publish } from '../../functions/publish-node-version.ts';
+import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
+import { invoke } from '../support/invoke.ts';
+import {
+  addNode,
+  addPublisher,
+  addToken,
+  addVersion,
+  countRequests,
+  storedItem,
+  storedNode,
+  setFields,
+} from '../support/registry.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { bearer } from '../support/tokens.ts';
+
+const reason = ['--reason', 'Steals keys: go back'];
+let token: string;
+let nodeId: string;
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner' });
+  token = await addToken('acme');
+});
+
+beforeEach(async () => {
+  nodeId = `node-${randomUUID()}`;
+  await addNode('acme', nodeId);
+});
+
+/** Stores active versions and lets the node's latest version follow, as a ban and its unban do. */
+async function addActive(...versions: string[]): Promise<void> {
+  for (const version of versions)
+    await addVersion('acme', nodeId, version, { archive_key: `${version}.zip` });
+  await admin('node-version', 'ban', nodeId, versions[0] ?? '', ...reason);
+  await admin('node-version', 'unban', nodeId, versions[0] ?? '');
+}
+
+async function inBulk(version: string) {
+  const { body } = await invoke(bulk, 'bulk-node-versions', {
+    body: { node_versions: [{ node_id: nodeId, version }] },
+  });
+  return body.node_versions[0].node_version;
+}
+
+async function latestVersion(): Promise<string | undefined> {
+  return (await adminJson('node', 'show', nodeId)).latest_version?.version;
+}
+
+async function storedVersion(version: string) {
+  const { pk, sk } = nodeVersionKey(nodeId, version);
+  return (await storedItem(pk, sk)) ?? {};
+}
+
+function publishVersion(version: string) {
+  return invoke(publish, 'publish-node-version', {
+    path: { publisherId: 'acme', nodeId },
+    headers: { authorization: bearer('olga') },
+    body: { personal_access_token: token, node: {}, node_version: { version } },
+  });
+}
+
+describe('node-version ban', () => {
+  test('stops the download for every caller, and unban restores exactly the earlier state', async () => {
+    await addActive('1.0.0', '1.1.0');
+    const before = await inBulk('1.1.0');
+
+    await admin('node-version', 'ban', nodeId, 'v1.1', ...reason);
+    const banned = await inBulk('1.1.0');
+    await admin('node-version', 'unban', nodeId, '1.1.0');
+
+    expect(banned).toEqual({
+      id: before.id,
+      node_id: nodeId,
+      version: '1.1.0',
+      status: 'NodeVersionStatusBanned',
+      status_reason: 'Steals keys: go back',
+      status_reason_code: 'banned',
+    });
+    expect(before.downloadUrl).toMatch(/\/1\.1\.0\.zip$/);
+    expect(await inBulk('1.1.0')).toEqual(before);
+  });
+
+  test('keeps the state before the first ban of a banned version, and the later reason', async () => {
+    await addActive('1.0.0');
+    const before = await inBulk('1.0.0');
+    await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
+
+    const second = await adminJson('node-version', 'ban', nodeId, '1.0.0', '--reason', 'Worse');
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+    const again = await admin('node-version', 'unban', nodeId, '1.0.0');
+
+    expect(second.status_reason).toBe('Worse');
+    expect(again.status).toBe(0);
+    expect(await inBulk('1.0.0')).toEqual(before);
+  });
+
+  test('chooses the latest version again: stable ones by precedence, then pre-releases, then none', async () => {
+    await addActive('1.2.0', '1.10.0', '2.0.0-beta.2', '2.0.0-beta.10');
+    const seen = [await latestVersion()];
+
+    for (const version of ['1.10.0', '1.2.0', '2.0.0-beta.10', '2.0.0-beta.2']) {
+      await admin('node-version', 'ban', nodeId, version, ...reason);
+      seen.push(await latestVersion());
+    }
+    await admin('node-version', 'unban', nodeId, '1.2.0');
+
+    expect(seen).toEqual(['1.10.0', '1.2.0', '2.0.0-beta.10', '2.0.0-beta.2', undefined]);
+    const { downloadUrl: _, ...shown } = await inBulk('1.2.0');
+    expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.2.0.zip' });
+  });
+
+  test('stops the publish of a pending version, and unban lets it resume and the next sweeps find it', async () => {
+    const { body } = await publishVersion('1.0.0');
+    await setFields(nodeVersionKey(nodeId, '1.0.0'), { pending_since: '2026-01-01T00:00:00.000Z' });
+    const before = await storedVersion('1.0.0');
+    await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
+    const kept = await storedVersion('1.0.0');
+    const banned = await publishVersion('1.0.0');
+    const lifted = new Date().toISOString();
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+    const { pending_since, ...after } = await storedVersion('1.0.0');
+
+    const resumed = await publishVersion('1.0.0');
+
+    expect([banned.status, banned.body.error]).toEqual([409, 'version_exists']);
+    expect(before).toMatchObject({ pending_shard: expect.any(String), pending_since: expect.any(String) });
+    expect(Object.keys(kept).filter((field) => field.startsWith('pending_'))).toEqual([]);
+    expect({ ...before, ...after, revision: before.revision }).toEqual(before);
+    expect(String(pending_since) >= lifted).toBe(true);
+    expect(resumed.status).toBe(201);
+    expect(resumed.body.node_version.id).toBe(body.node_version.id);
+  });
+
+  test('removes the version from its node in the same transaction', async () => {
+    await addActive('1.0.0', '1.1.0');
+
+    const { requests } = await countRequests(() => admin('node-version', 'ban', nodeId, '1.1.0', ...reason));
+
+    expect(requests.filter((name) => name === 'TransactWriteItemsCommand')).toHaveLength(1);
+    expect(await latestVersion()).toBe('1.0.0');
+  });
+
+  test('does not lose an upload that finishes between its reads and its write', async () => {
+    await addActive('1.0.0', '3.0.0');
+    await publishVersion('2.0.0');
+
+    await duringNextWrite(
+      () => activate('2.0.0'),
+      () => admin('node-version', 'ban', nodeId, '3.0.0', ...reason),
+    );
+
+    expect(await latestVersion()).toBe('2.0.0');
+  });
+
+  test('keeps a flag that another administrator sets between its reads and its write', async () => {
+    await addActive('1.0.0');
+
+    await duringNextWrite(
+      () => admin('node-version', 'flag', nodeId, '1.0.0', '--reason', 'Under review'),
+      () => admin('node-version', 'ban', nodeId, '1.0.0', ...reason),
+    );
+    const banned = await inBulk('1.0.0');
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+
+    expect(banned.status).toBe('NodeVersionStatusBanned');
+    const flagged = { status: 'NodeVersionStatusFlagged', status_reason: 'Under review' };
+    expect(await inBulk('1.0.0')).toMatchObject(flagged);
+  });
+
+  test.each(['9.9.9', 'nightly'])('reports that version %s does not exist', async (version) => {
+    const { status, stderr } = await admin('node-version', 'ban', nodeId, version, ...reason);
+
+    expect([status, stderr]).toEqual([1, `The node "${nodeId}" has no version "${version}".\n`]);
+  });
+});
+
+describe('node ban and publisher ban', () => {
+  const states = async () => {
+    const versions = ['1.0.0', '1.1.0', '1.2.0'];
+    return Promise.all(versions.map(async (version) => inBulk(version)));
+  };
+
+  test('stop the download of every version, and unbans in any order restore exactly those', async () => {
+    await addActive('1.0.0', '1.1.0', '1.2.0');
+    await admin('node-version', 'ban', nodeId, '1.1.0', ...reason);
+    const before = await states();
+
+    await admin('node', 'ban', nodeId, '--reason', 'A copy');
+    const ofNode = await states();
+    await admin('publisher', 'ban', 'acme', '--reason', 'Taken over');
+    const ofBoth = await states();
+    await admin('node', 'unban', nodeId);
+    const ofPublisher = await states();
+    await admin('publisher', 'unban', 'acme');
+
+    const codes = (all: { status_reason_code?: string; downloadUrl?: string }[]) =>
+      all.map(({ status_reason_code, downloadUrl }) => [status_reason_code, downloadUrl]);
+    expect(codes(ofNode)).toEqual([
+      ['node_banned', undefined],
+      ['banned', undefined],
+      ['node_banned', undefined],
+    ]);
+    expect(codes(ofBoth)).toEqual(codes(ofNode));
+    expect(codes(ofPublisher)).toEqual([
+      ['publisher_banned', undefined],
+      ['banned', undefined],
+      ['publisher_banned', undefined],
+    ]);
+    expect(await states()).toEqual(before);
+    expect((await storedNode(nodeId))?.latest_version?.version).toBe('1.2.0');
+  });
+
+  test('restore an upload that finishes right before its version is banned', async () => {
+    await publishVersion('1.0.0');
+    beforeNext(dynamodb, /^UpdateItemCommand$/, () => activate('1.0.0'));
+    await admin('node', 'ban', nodeId, '--reason', 'A copy');
+    await admin('node', 'unban', nodeId);
+
+    expect(await inBulk('1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('stop the downloads of a node that its owner withdraws right before, and withdraw it again when lifted', async () => {
+    await addActive('1.0.0');
+    const withdrawn = { status: 'NodeStatusDeleted', status_detail: 'Moved' };
+    await duringNextWrite(
+      () => setFields(nodeKey(nodeId), withdrawn),
+      () => admin('node', 'ban', nodeId, '--reason', 'A copy'),
+    );
+    await admin('node', 'ban', nodeId, '--reason', 'Steals keys');
+    const banned = await storedNode(nodeId);
+    const whileBanned = await inBulk('1.0.0');
+    await admin('node', 'unban', nodeId);
+
+    expect(banned).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'Steals keys' });
+    expect(whileBanned).not.toHaveProperty('downloadUrl');
+    expect(await storedNode(nodeId)).toMatchObject(withdrawn);
+    expect(await inBulk('1.0.0')).toHaveProperty('downloadUrl');
+  });
+
+  test('leave the node without a latest version while it is banned', async () => {
+    await addActive('1.0.0');
+    await admin('node', 'ban', nodeId, '--reason', 'A copy');
+    expect(await storedNode(nodeId)).not.toHaveProperty('latest_version');
+    await admin('node', 'unban', nodeId);
+
+    expect((await storedNode(nodeId))?.latest_version?.version).toBe('1.0.0');
+  });
+
+  test('continue after an interruption if they are run again', async () => {
+    await addActive('1.0.0', '1.1.0', '1.2.0');
+    let writes = 0;
+    const remove = intercept(dynamodb, async ({ command, send }) => {
+      if (command === 'UpdateItemCommand') writes += 1;
+      if (writes > 1) throw new Error('interrupted');
+      return send();
+    });
+    await expect(admin('node', 'ban', nodeId, '--reason', 'A copy')).rejects.toThrow('interrupted');
+    remove();
+    const halfway = await states();
+    await admin('node', 'ban', nodeId, '--reason', 'A copy');
+
+    expect(halfway.filter(({ status }) => status === 'NodeVersionStatusBanned')).toHaveLength(1);
+    expect((await states()).every(({ status }) => status === 'NodeVersionStatusBanned')).toBe(true);
+  });
+});
+
+describe('node-version flag', () => {
+  test('shows its reason in bulk and in the node, and keeps the download', async () => {
+    await addActive('1.0.0', '1.1.0');
+    const before = await inBulk('1.1.0');
+
+    await admin('node-version', 'flag', nodeId, '1.1.0', '--reason', 'Under review');
+    const flagged = await inBulk('1.1.0');
+    const inNode = (await storedNode(nodeId))?.latest_version;
+    await admin('node-version', 'unflag', nodeId, '1.1.0');
+
+    const warning = {
+      status: 'NodeVersionStatusFlagged',
+      status_reason: 'Under review',
+      status_reason_code: 'flagged',
+    };
+    expect(flagged).toEqual({ ...before, ...warning });
+    const { downloadUrl: address, ...shownFlagged } = flagged;
+    expect(address).toBe(before.downloadUrl);
+    expect(inNode).toEqual({ ...shownFlagged, archive_key: '1.1.0.zip' });
+    expect(await inBulk('1.1.0')).toEqual(before);
+    const { downloadUrl: _, ...shown } = before;
+    expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.1.0.zip' });
+  });
+
+  test('restores the flag after a ban', async () => {
+    await addActive('1.0.0');
+    await admin('node-version', 'flag', nodeId, '1.0.0', '--reason', 'Under review');
+    const flagged = await inBulk('1.0.0');
+    await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
+    const whileBanned = await admin('node-version', 'unflag', nodeId, '1.0.0');
+
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+
+    expect(whileBanned.stderr).toBe(
+      `Version 1.0.0 of "${nodeId}" is banned; only active and flagged ones can be unflagged.\n`,
+    );
+    expect(await inBulk('1.0.0')).toEqual(flagged);
+  });
+
+  test('replaces an earlier reason, and writes nothing if the reason is the same', async () => {
+    await addActive('1.0.0');
+    const change = async (...args: string[]) => {
+      const { status_reason } = await adminJson('node-version', ...args);
+      return [status_reason, (await storedVersion('1.0.0')).revision];
+    };
+    const flag = (why: string) => change('flag', nodeId, '1.0.0', '--reason', why);
+    const [reasonBefore, revision] = await change('unflag', nodeId, '1.0.0');
+
+    const seen = [await flag('Under review'), await flag('Under review'), await flag('Confirmed')];
+
+    expect([reasonBefore, revision]).toEqual([undefined, 3]);
+    expect(seen).toEqual([
+      ['Under review', 4],
+      ['Under review', 4],
+      ['Confirmed', 5],
+    ]);
+  });
+
+  test('does not change a pending version', async () => {
+    await publishVersion('1.0.0');
+    const before = await inBulk('1.0.0');
+
+    const { status, stderr } = await admin('node-version', 'flag', nodeId, '1.0.0', ...reason);
+
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `Version 1.0.0 of "${nodeId}" is pending; only active and flagged ones can be flagged.\n`,
+    );
+    expect(await inBulk('1.0.0')).toEqual(before);
+  });
+});
+
+describe('node-version list', () => {
+  test('shows the highest version first and marks the latest', async () => {
+    await addActive('1.2.0', '1.9.0', '1.10.0');
+    await admin('node-version', 'ban', nodeId, '1.10.0', ...reason);
+
+    const { stdout } = await admin('node-version', 'list', nodeId);
+
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
+      ['VERSION', 'STATUS'],
+      ['1.10.0', 'banned'],
+      ['1.9.0 (latest)', 'active'],
+      ['1.2.0', 'active'],
+    ]);
+  });
+});
+
+/** An upload's end, against a latest version that is higher: the node is not written. */
+async function activate(version: string): Promise<void> {
+  const changes = { status: 'NodeVersionStatusActive', archive_key: 'late.zip' };
+  await setFields(nodeVersionKey(nodeId, version), changes);
+}

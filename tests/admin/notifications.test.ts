@@ -1,0 +1,185 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/deliver-notifications.ts';
+import { readSigningKeys } from '../../lib/notifications/signature.ts';
+import { signingKeysKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { remove } from '../../lib/store/write.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { stopDate } from '../support/clock.ts';
+import { beforeNext } from '../support/intercept.ts';
+import { emptyOutbox, makeDue, storedNotification, writeNotification } from '../support/notifications.ts';
+import { runQueue } from '../support/queue.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+/** What the schedule hands over is delivered. */
+async function run(): Promise<void> {
+  await handler({} as Parameters<typeof handler>[0], { getRemainingTimeInMillis: () => 30_000 });
+  await runQueue(handler);
+}
+
+beforeEach(emptyOutbox);
+
+/** A notification that no attempt can deliver. */
+async function giveUp() {
+  const written = await writeNotification('http://169.254.169.254/');
+  await run();
+  return written;
+}
+
+describe('notification list', () => {
+  test('lists given-up notifications, the latest first, with the host and the last error', async () => {
+    const [first, second] = [await giveUp(), await giveUp()];
+    const { stdout } = await admin('notification', 'list');
+    const listed = await adminJson('notification', 'list');
+
+    expect(stdout).toMatch(/^ID +HOST +STATE +ATTEMPTS +LAST ERROR +GIVEN UP\n/);
+    expect(stdout).toContain('169.254.169.254');
+    expect(listed.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
+    const { pk: _, sk: __, body: ___, pending_shard: ____, ttl: _____, ...shown } = second;
+    const failed = { result: 'failed', attempts: 1, last_error: 'address_refused' };
+    expect(listed[0]).toEqual({ ...shown, ...failed, pending_since: expect.stringMatching(/Z$/) });
+  });
+
+  test('lists waiting notifications by the time of their next attempt, including those due tomorrow', async () => {
+    const [late, early] = [
+      await writeNotification('https://a.example'),
+      await writeNotification('https://b.example'),
+    ];
+    await makeDue(late, -23 * 3_600_000);
+    const listed = await adminJson('notification', 'list', '--waiting');
+
+    expect(listed.map(({ id }: { id: string }) => id)).toEqual([early.id, late.id]);
+    expect((await admin('notification', 'list', '--waiting')).stdout).toContain('b.example');
+  });
+
+  test('says when there is none', async () => {
+    expect((await admin('notification', 'list')).stdout).toBe('No notifications were given up.\n');
+    expect((await admin('notification', 'list', '--waiting')).stdout).toBe('No notifications are waiting.\n');
+  });
+});
+
+describe('notification show', () => {
+  test('finds a notification by its webhook-id, with its body', async () => {
+    const { id, body } = await giveUp();
+    const { stdout } = await admin('notification', 'show', id);
+
+    expect(stdout).toContain('http://169.254.169.254/');
+    expect(stdout).toContain('address_refused');
+    expect(await adminJson('notification', 'show', id)).toMatchObject({ id, body });
+  });
+
+  test.each([
+    [204, 'delivered'],
+    [410, 'gone'],
+  ])('shows no last error for a notification that was answered %i', async (status, result) => {
+    const receiver = await startReceiver();
+    receiver.answers.push(status);
+    const { id } = await writeNotification(receiver.url);
+    await run();
+    const { stdout } = await admin('notification', 'show', id);
+    await receiver.stop();
+
+    expect(stdout).toMatch(new RegExp(`^Result +${result}$`, 'm'));
+    expect(stdout).not.toContain('Last error');
+  });
+
+  test('shows the last error of a repeated notification, with the status of its answer', async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(500);
+    const { id } = await writeNotification(receiver.url);
+    await run();
+    const { stdout } = await admin('notification', 'show', id);
+    await receiver.stop();
+
+    expect(stdout).toMatch(/^Last error +answered_no 500$/m);
+  });
+
+  test.each([
+    ['msg_1_1', 'is not the id of a notification'],
+    [`msg_${'0'.repeat(64)}_1`, 'There is no notification'],
+  ])('says that there is no %s', async (id, sentence) => {
+    const { status, stderr } = await admin('notification', 'show', id);
+
+    expect([status, stderr]).toEqual([1, expect.stringContaining(sentence)]);
+  });
+});
+
+describe('notification retry', () => {
+  test('sends a given-up notification again, with the same ID', async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(500, 204);
+    const written = await writeNotification(receiver.url, { attempts: 7 });
+    await run();
+    expect(await storedNotification(written)).toMatchObject({ result: 'failed', attempts: 8 });
+
+    stopDate(Date.now() + 60_000);
+    const { last_error: _, last_status: __, ...before } = await storedNotification(written);
+    await admin('notification', 'retry', written.id);
+    expect(await storedNotification(written)).toMatchObject({
+      ...before,
+      ...{ result: 'pending', attempts: 0, pending_since: new Date().toISOString() },
+      ...{ pending_shard: written.pending_shard, ttl: Math.ceil(Date.now() / 1000) + 14 * 86_400 },
+      ...{ revision: Number(Object(before).revision) + 1, write_id: expect.any(String) },
+    });
+    expect(await adminJson('notification', 'list')).toEqual([]);
+    await run();
+    expect(await storedNotification(written)).toMatchObject({ result: 'delivered', attempts: 1 });
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([written.id, written.id]);
+    await receiver.stop();
+  });
+
+  test('sends all that were given up again, and leaves the others', async () => {
+    const receiver = await startReceiver();
+    const given = await Promise.all(
+      Array.from({ length: 22 }, () => writeNotification(receiver.url, { attempts: 7 })),
+    );
+    receiver.answers.push(...given.map(() => 500));
+    await run();
+    const delivered = await writeNotification(receiver.url, { result: 'delivered', delivered_at: 'then' });
+
+    expect(await adminJson('notification', 'retry', 'all')).toEqual({ retried: 22 });
+    expect(await adminJson('notification', 'list')).toEqual([]);
+    for (const record of given)
+      expect(await storedNotification(record)).toMatchObject({ result: 'pending', attempts: 0 });
+    expect(await storedNotification(delivered)).toMatchObject({ delivered_at: 'then' });
+    await receiver.stop();
+  });
+
+  test('refuses one that was delivered, and one that is being sent', async () => {
+    const { id } = await writeNotification('https://a.example', {
+      result: 'delivered',
+      delivered_at: 'then',
+    });
+    const waiting = await writeNotification('http://169.254.169.254/');
+    expect((await admin('notification', 'retry', id)).stderr).toContain('It was delivered at then.');
+
+    beforeNext(dynamodb, /^UpdateItemCommand$/, run);
+    expect((await admin('notification', 'retry', waiting.id)).stderr).toContain(
+      'It is being sent at this moment',
+    );
+  });
+});
+
+describe('notification keys', () => {
+  test('prints the public keys that the functions sign with', async () => {
+    await run();
+    const [key] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
+    const public_keys = String(key?.publicKey);
+
+    expect((await admin('notification', 'keys')).stdout).toBe(`${public_keys}\n`);
+    expect(await adminJson('notification', 'keys')).toEqual({
+      public_keys: [public_keys],
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    expect(public_keys).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
+  });
+
+  test('says that nothing signs if no notification is relayed', async () => {
+    await remove({ deadline: Date.now() + 5000 }, signingKeysKey, [['pk', 'exists']]);
+
+    expect(await admin('notification', 'keys')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('relay'),
+    });
+  });
+});

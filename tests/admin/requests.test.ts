@@ -1,0 +1,178 @@
+import { describe, expect, test } from '@jest/globals';
+import { admin, adminJson } from '../support/admin.ts';
+import { invoke, sampleBody } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { intercept } from '../support/intercept.ts';
+import { hook, say } from '../support/notified.ts';
+import { misbehave, proxies, simulation } from '../support/proxies.ts';
+import { pathOf } from '../support/relay.ts';
+import { bearer } from '../support/tokens.ts';
+import { callerHash, principalOf } from '../../lib/caller.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { show } from '../../tools/admin/commands/requests.ts';
+
+const name = 'text-to-video';
+
+async function pay(requestId: string, headers: Record<string, string> = {}) {
+  const body = { ...sampleBody(name), callback_url: hook };
+  const given = { authorization: bearer('demo-owner'), 'x-request-id': requestId, ...headers };
+  return invoke(proxies[name], name, { body, headers: given });
+}
+
+const run = (id: string, options: { from?: string; to?: string } = {}) => show.run({ id }, options, String);
+
+/** A deployed stage has no DynamoDB of its own address; the client of this process is made by now. */
+async function onStage<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { AWS_ENDPOINT_URL_DYNAMODB: address } = process.env;
+  delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  try {
+    return await work();
+  } finally {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+  }
+}
+
+const lines = () => loggedLines.map((line) => JSON.parse(line));
+
+describe('request show', () => {
+  test('shows the usage record, the key, the task and the notifications of a request', async () => {
+    const { body } = await pay('shown-whole', { 'idempotency-key': 'once' });
+    const sent: Record<string, unknown> = { ...Object(simulation.received.at(-1)?.body) };
+    const creations = [{ id: '1', url: 'https://films.example.com/1.mp4' }];
+    await say(pathOf(sent.callback_url), { id: body.task_id, state: 'success', creations });
+    const { found } = await adminJson('request', 'show', 'shown-whole');
+    const { stdout } = await admin('request', 'show', 'shown-whole');
+
+    expect(found).toEqual([
+      {
+        usage: expect.objectContaining({
+          request_id: 'shown-whole',
+          caller: 'user:demo-owner',
+          state: 'taken',
+          task_id: body.task_id,
+        }),
+        answer: { state: 'answered', expires_at: expect.stringMatching(/Z$/) },
+        task: expect.objectContaining({ address: hook, state: 'success' }),
+        media: ['https://films.example.com/1.mp4'],
+        notifications: [expect.objectContaining({ state: 'success', attempts: expect.any(Number) })],
+      },
+    ]);
+    expect(stdout).toMatch(new RegExp(`^Task of the provider +${body.task_id}$`, 'm'));
+    expect(stdout).toMatch(/^Media +https:\/\/films\.example\.com\/1\.mp4$/m);
+    expect(stdout).toContain("filter 'shown-whole' in [request_id, gateway_request_id, ");
+    expect(stdout).toContain(` or ticket_hash = '${found[0].usage.ticket_hash.slice(0, 16)}'`);
+  });
+
+  test('prints a command that asks every log group of a deployed stage', async () => {
+    const { data, text } = await onStage(() =>
+      run('shown-deployed', { from: '2026-11-20', to: '2026-11-21' }),
+    );
+
+    expect(data).toMatchObject({ found: [] });
+    expect(text).toContain(
+      `--start-time ${Date.UTC(2026, 10, 20) / 1000} --end-time ${Date.UTC(2026, 10, 23) / 1000}`,
+    );
+    expect(text).toContain(
+      `--query-string "SOURCE logGroups(namePrefix: ['/aws/lambda/${process.env.TABLE_NAME}-', '/aws/http-api/${process.env.TABLE_NAME}']) | fields @timestamp,`,
+    );
+  });
+
+  test('prints the query even if the table does not answer, and says so', async () => {
+    intercept(dynamodb, () => {
+      throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    });
+    const { text, problem } = await run('shown-nothing');
+
+    expect(text).toContain("filter 'shown-nothing' in");
+    expect(problem).toMatch(/^The table cannot be reached/);
+  });
+
+  test.each(['a"b', "a'b", '$(id)', ''])('rejects %j as an id', async (id) => {
+    await expect(run(id)).rejects.toThrow('is not the id of a request.');
+  });
+
+  test.each([
+    ['--principal', principalOf('demo-owner')],
+    ['--user', 'demo-owner'],
+  ])('reads the records of one caller only with %s', async (option, value) => {
+    await pay(`shown-by${option}`);
+    await pay(`other-by${option}`, { authorization: bearer('demo-member') });
+    const partitions = new Set<string>();
+    intercept(dynamodb, ({ input, send }) => {
+      const { ':partition': partition } = Object(Object(input).ExpressionAttributeValues);
+      if (partition?.S.startsWith('USAGE#')) partitions.add(partition.S.split('#')[2]);
+      return send();
+    });
+    const options = { [option.slice(2)]: value };
+    const { data } = await show.run({ id: `shown-by${option}` }, options, String);
+    const others = await show.run({ id: `other-by${option}` }, options, String);
+
+    expect(data).toMatchObject({ found: [{ usage: { caller: 'user:demo-owner' } }] });
+    expect(others.data).toMatchObject({ found: [] });
+    const read = [...partitions].filter((name) => name.length > 1);
+    expect(read).toEqual([callerHash('user:demo-owner')]);
+  });
+
+  test('stops after 1,000 callers, and says how to name one', async () => {
+    let asked = 0;
+    intercept(dynamodb, async ({ input }) => {
+      const { ':partition': partition, ':bound0': bound } = Object(input).ExpressionAttributeValues;
+      const isCallers = bound.S.startsWith('CALLER#');
+      if (!isCallers) asked += 1;
+      // Each shard of a day has 100 callers, and each caller has one record.
+      const names = isCallers
+        ? Array.from({ length: 100 }, (_, index) => `${partition.S}-${index}`)
+        : ['some'];
+      if (!isCallers && !partition.S.endsWith('#0')) return { Items: [] };
+      return { Items: names.map((caller) => ({ caller: { S: `user:${caller}` }, sk: { S: caller } })) };
+    });
+    const { text } = await run('shown-among-many');
+
+    expect(text).toMatch(/^Only the first 1000 pages of records were read\. Give --principal/);
+    expect(asked).toBeLessThan(4100);
+  });
+
+  test('rejects --principal together with --user', async () => {
+    await expect(show.run({ id: 'shown' }, { principal: 'a', user: 'b' }, String)).rejects.toThrow(
+      'and not both',
+    );
+  });
+
+  test('shows the reservation of a request with an unknown outcome', async () => {
+    misbehave({ kind: 'status', status: 500 });
+    await pay('shown-unknown');
+    const { found } = await adminJson('request', 'show', 'shown-unknown');
+
+    expect(found).toMatchObject([
+      { usage: { state: 'unknown', code: 'provider_failed', credits: 74 }, notifications: [] },
+    ]);
+  });
+
+  test('shows why a request was refused', async () => {
+    misbehave({ kind: 'status', status: 422 });
+    await pay('shown-refused');
+    const { stdout } = await admin('request', 'show', 'shown-refused');
+
+    expect(stdout).toMatch(/^Code +provider_rejected$/m);
+  });
+
+  test('says which query finds a request without records', async () => {
+    const { stdout } = await admin('request', 'show', 'never-seen');
+
+    expect(stdout).toContain('No record of a paid request has this id on these days.');
+    expect(stdout).toContain("filter 'never-seen' in");
+  });
+});
+
+test('logs a line right before a paid request is sent, under the ids of its other lines', async () => {
+  loggedLines.length = 0;
+  await pay('sent-once');
+  const [sending, request] = lines();
+
+  expect([sending.event, request.event]).toEqual(['sending', 'request']);
+  expect(sending).toMatchObject({
+    request_id: 'sent-once',
+    function: 'textToVideo',
+    principal: request.principal,
+  });
+});

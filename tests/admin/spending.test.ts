@@ -1,0 +1,382 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { admin, adminJson, limitPages } from '../support/admin.ts';
+import { callerHash, callerName } from '../../lib/caller.ts';
+import { reserve } from '../../lib/spend/reservation.ts';
+import { openUsage, usageName } from '../../lib/spend/usage-records.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { newContext } from '../../tools/admin/registry/administration.ts';
+import { callerOf, shownCaller } from '../../tools/admin/spend/caller-name.ts';
+import { blockCaller, setLimits } from '../../tools/admin/spend/terms.ts';
+import { findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
+import { noon, startAtNoon, stopDate } from '../support/clock.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { misbehave } from '../support/proxies.ts';
+import { setFields } from '../support/registry.ts';
+import { pay, spender, usageOf } from '../support/spending.ts';
+
+describe('limit set, show, list and clear', () => {
+  test('limits a caller, changes single limits, and goes back to the defaults', async () => {
+    const user = await spender();
+    await admin('limit', 'set', user, '--credits-per-day', '100', '--tasks-per-day', '5');
+    const { limits } = await adminJson('limit', 'set', user, '--tasks-per-day', 'default');
+
+    expect(limits).toEqual({ credits_per_day: 100 });
+    expect(await adminJson('limit', 'list')).toContainEqual({ user, limits });
+    await admin('caller', 'block', user, '--reason', 'leaked');
+    await admin('limit', 'clear', user);
+    expect(await adminJson('limit', 'show', user)).toMatchObject({
+      limits: {},
+      blocked: { reason: 'leaked' },
+    });
+  });
+
+  test("shows today's use, and who changed the limits", async () => {
+    stopDate();
+    const user = await spender({ credits_per_day: 1000 });
+    await pay(user, 'multiframe-video');
+    const { stdout } = await admin('limit', 'show', user);
+
+    expect(stdout).toMatch(/Credits today\s+20\n/);
+    expect(stdout).toMatch(/Tasks today\s+1\n/);
+    expect(stdout).toMatch(/limit set\s+credits_per_day=1000/);
+  });
+
+  test.each([['-1'], ['1.5'], ['many'], ['']])('takes no limit of %j', async (value) => {
+    const { status } = await admin('limit', 'set', 'somebody', `--credits-per-day=${value}`);
+
+    expect(status).toBe(2);
+  });
+
+  test('names the maximum of a limit', async () => {
+    const { status, stderr } = await admin('limit', 'set', 'somebody', '--credits-per-day', '1000000000');
+
+    expect([status, stderr]).toEqual([2, expect.stringContaining('0 to 999999999')]);
+  });
+
+  test('show a caller without the keys of the store', async () => {
+    const user = await spender({ tasks_per_day: 5 });
+    const [at, actor] = [expect.stringMatching(/Z$/), expect.stringMatching(/./)];
+
+    expect(await adminJson('limit', 'show', user)).toEqual({
+      ...{ user, limits: { tasks_per_day: 5 }, used: { credits: 0, tasks: 0 }, running: 0 },
+      history: [{ at, actor, action: 'limit set', detail: 'tasks_per_day=5' }],
+    });
+  });
+});
+
+describe('caller block and unblock', () => {
+  test('stop a caller and let it pay again, with a history', async () => {
+    const user = await spender();
+    await admin('caller', 'block', user, '--reason', 'leaked; ticket 7');
+    const stopped = await pay(user);
+    await admin('caller', 'unblock', user);
+
+    expect(stopped.body.error).toBe('caller_blocked');
+    expect((await pay(user)).status).toBe(200);
+    const { history } = await adminJson('limit', 'show', user);
+    expect(history).toMatchObject([
+      { action: 'caller unblock' },
+      { action: 'caller block', detail: 'leaked; ticket 7' },
+    ]);
+  });
+});
+
+describe('a caller that has never paid', () => {
+  const sentence = 'has never sent a paid request; is the name right?';
+
+  test('blocks, unblocks and limits such a caller, and says so', async () => {
+    const user = await spender();
+    const answers = [
+      await admin('caller', 'block', user, '--reason', 'test'),
+      await admin('caller', 'unblock', user),
+      await admin('limit', 'set', user, '--tasks-per-day', '1'),
+    ];
+
+    for (const { status, stdout } of answers)
+      expect([status, stdout]).toEqual([0, expect.stringContaining(sentence)]);
+    expect(await adminJson('caller', 'block', user, '--reason', 'test')).toMatchObject({ has_paid: false });
+    expect((await pay(user)).body.error).toBe('caller_blocked');
+  });
+
+  test('counts a caller that has only been limited, and not one that has paid', async () => {
+    const user = await spender({ tasks_per_day: 5 });
+    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toContain(sentence);
+    await admin('caller', 'unblock', user);
+    misbehave({ kind: 'status', status: 422 });
+    await pay(user);
+
+    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toBe(`${user} is blocked.\n`);
+    expect(await adminJson('caller', 'unblock', user)).toMatchObject({ has_paid: true });
+  });
+});
+
+describe('the name of a caller', () => {
+  test('accepts a user whose id is @anonymous', async () => {
+    const caller = 'user:@anonymous';
+    expect((await pay('@anonymous', 'relight-image')).status).toBe(200);
+    await admin('caller', 'block', caller, '--reason', 'test');
+    const stopped = await pay('@anonymous');
+
+    expect(stopped.body.error).toBe('caller_blocked');
+    expect(await adminJson('usage', '--user', caller, '--by', 'caller')).toMatchObject([
+      { group: { caller }, tasks: 1 },
+    ]);
+    expect(await adminJson('limit', 'show', '@anonymous')).not.toHaveProperty('blocked');
+    expect((await admin('limit', 'list')).stdout).toMatch(/^user:@anonymous\s/m);
+  });
+
+  test.each(['anonymous', '@anonymous', '@Anonymous', 'user:@anonymous', 'user:user:@ANONYMOUS', 'user:x'])(
+    'shows the user %j as written on the command line',
+    (userId) => {
+      const caller = callerName({ userId });
+
+      expect(callerOf(shownCaller(caller))).toBe(caller);
+    },
+  );
+
+  test.each([
+    ['', /^Say which user/],
+    ['  \t', /^Say which user/],
+    ['@Anonymous', /"@anonymous".*"user:@Anonymous"/],
+  ])('rejects %j as the name of a caller', async (user, sentence) => {
+    const commands = [
+      ['caller', 'block', user, '--reason', 'test'],
+      ['caller', 'unblock', user],
+      ['limit', 'set', user, '--tasks-per-day', '1'],
+      ['limit', 'clear', user],
+      ['limit', 'show', user],
+    ];
+    for (const words of commands) {
+      const { status, stderr } = await admin(...words);
+      expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    }
+  });
+});
+
+/** What a crashed invocation leaves that had reserved credits and sent nothing, so many minutes ago. */
+async function leaveReserved(user: string, minutesAgo: number): Promise<void> {
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - minutesAgo * 60_000);
+  await reserve({ deadline: Date.now() + 5000 }, { caller: `user:${user}`, ceiling: 50 });
+  clock.mockRestore();
+}
+
+describe('reservations of running tasks', () => {
+  beforeEach(() => stopDate(noon()));
+
+  test('counts reservations in limit show, which says how many tasks run', async () => {
+    const user = await spender();
+    expect((await admin('limit', 'show', user)).stdout).not.toContain('Running now');
+    await leaveReserved(user, 0);
+    await leaveReserved(user, 0);
+
+    expect((await admin('limit', 'show', user)).stdout).toMatch(/Running now\s+2\n/);
+    expect(await adminJson('limit', 'show', user)).toMatchObject({
+      used: { credits: 100, tasks: 2 },
+      running: 2,
+    });
+  });
+
+  test('releases reservations of a crashed invocation by usage sweep', async () => {
+    const [dead, running] = [await spender(), await spender()];
+    // What other tests have left long ago on a slow machine.
+    await admin('usage', 'sweep');
+    await leaveReserved(dead, 10);
+    await leaveReserved(running, 0);
+    const swept = await adminJson('usage', 'sweep');
+
+    expect(swept).toEqual({
+      accounts: 1,
+      failed: 0,
+      is_left: false,
+      found: [{ user: dead, found: 'corrected' }],
+    });
+    expect(await adminJson('limit', 'show', dead)).toMatchObject({
+      used: { credits: 0, tasks: 0 },
+      running: 0,
+    });
+    expect(await adminJson('limit', 'show', running)).toMatchObject({ used: { credits: 50 }, running: 1 });
+    expect((await admin('usage', 'sweep')).stdout).toContain('Nothing had to be corrected.');
+    await leaveReserved(dead, 10);
+    const repair = intercept(dynamodb, ({ command, send }) => {
+      if (command === 'UpdateItemCommand') throw new Error('broken');
+      return send();
+    });
+    const { status, stdout } = await admin('usage', 'sweep', '--json');
+    repair();
+    const failed = { accounts: 1, failed: 1, is_left: false };
+    const found = [{ user: dead, found: 'error', error: expect.stringContaining('broken') }];
+    expect([status, JSON.parse(stdout)]).toEqual([1, { ...failed, found }]);
+  });
+});
+
+describe('the terms of a caller', () => {
+  test('keep a block that comes while limits are set', async () => {
+    const user = await spender();
+    const block = beforeNext(dynamodb, /^TransactWriteItems/, () => blockCaller(`user:${user}`, 'leaked'));
+    await setLimits(`user:${user}`, { tasks_per_day: 3 });
+    block.remove();
+
+    expect(await adminJson('limit', 'show', user)).toMatchObject({
+      limits: { tasks_per_day: 3 },
+      blocked: { reason: 'leaked' },
+    });
+  });
+});
+
+describe('usage list', () => {
+  beforeEach(startAtNoon);
+
+  test('lists the records of a user, of a request and of a task', async () => {
+    // Of the last of the sixteen lists of a day's callers.
+    let user = await spender();
+    while (!callerHash(`user:${user}`).startsWith('f')) user = await spender();
+    const other = await spender();
+    await pay(user, 'relight-image', { headers: { 'x-request-id': `first-${user}` } });
+    await pay(user, 'text-to-video', { headers: { 'x-request-id': `second-${user}` } });
+    await pay(other, 'text-to-video');
+    const records = await usageOf(user);
+    const ids = (found: { request_id: string }[]) => found.map(({ request_id }) => request_id);
+
+    expect(ids(await adminJson('usage', 'list', '--user', user))).toEqual([
+      `first-${user}`,
+      `second-${user}`,
+    ]);
+    expect(ids(await adminJson('usage', 'list', '--request', `second-${user}`))).toEqual([`second-${user}`]);
+    expect(ids(await adminJson('usage', 'list', '--task', String(records[0]?.task_id)))).toContain(
+      `first-${user}`,
+    );
+    const [first] = await adminJson('usage', 'list', '--user', user);
+    const { at, task_id, ms } = records[0] ?? {};
+    expect(first).toEqual({
+      ...{ at, caller: user, operation: 'relightImage', request_id: `first-${user}` },
+      ...{ state: 'taken', credits: 1, is_exact: true, task_id, ms },
+    });
+    const day = first.at.slice(0, 10);
+    const period = { from: day, to: day, caller: `user:${user}` };
+    expect(await findUsage(period, {}, 2)).toEqual({ records, hasMore: false });
+    expect(await findUsage(period, {}, 1)).toEqual({ records: records.slice(0, 1), hasMore: true });
+    expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe('No records match.\n');
+  });
+});
+
+describe('the records of a caller and a day', () => {
+  test('come in the order of their time, page by page, from partitions of several pages', async () => {
+    stopDate(Date.UTC(2026, 0, 1));
+    const user = await spender();
+    const at = Date.now();
+    const names = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const attempt = { caller: `user:${user}`, at: at + index, id: randomUUID() };
+        const task = { operation: 'textToVideo', requestId: 'r', keyHash: undefined, ceiling: 1 };
+        await openUsage(newContext(), { attempt, ...task });
+        return usageName(attempt);
+      }),
+    );
+    limitPages(3);
+    const day = new Date(at).toISOString().slice(0, 10);
+    const pages = await Array.fromAsync(usagePages({ from: day, to: day, caller: `user:${user}` }));
+
+    expect(pages.flat().map(({ sk }) => sk)).toEqual(names);
+    expect(new Set(pages.flat().map(({ pk }) => pk)).size).toBeGreaterThan(1);
+    expect(pages.length).toBeGreaterThan(4);
+  });
+});
+
+describe('usage', () => {
+  beforeEach(startAtNoon);
+
+  test('sums up one user by operation and model, from its id', async () => {
+    const user = await spender();
+    await pay(user, 'text-to-video');
+    await pay(user, 'text-to-video');
+    await pay(user, 'relight-image');
+    misbehave({ kind: 'status', status: 422 });
+    await pay(user, 'relight-image');
+
+    const at = Date.now() - 86_400_000;
+    const attempt = { caller: `user:${user}`, at, id: randomUUID() };
+    const opened = { operation: 'extendVideo', requestId: 'r', keyHash: undefined, ceiling: 28 };
+    await openUsage(newContext(), { attempt, ...opened });
+    const from = new Date(at).toISOString().slice(0, 10);
+    const by = ['--by', 'operation,model'];
+
+    expect(await adminJson('usage', '--user', user, '--from', from, ...by)).toContainEqual({
+      group: { operation: 'extendVideo', model: '' },
+      ...{ tasks: 0, credits: 28, unknown: 1, refused: 0 },
+    });
+    expect(await adminJson('usage', '--user', user, ...by)).toEqual([
+      {
+        group: { operation: 'textToVideo', model: 'vidq2-turbo' },
+        ...{ tasks: 2, credits: 40, unknown: 0, refused: 0 },
+      },
+      { group: { operation: 'relightImage', model: '' }, tasks: 1, credits: 1, unknown: 0, refused: 1 },
+    ]);
+  });
+
+  test('sums up by the state in which tasks ended, if the service has been notified of it', async () => {
+    const user = await spender();
+    await pay(user, 'text-to-video');
+    const [record] = await usageOf(user);
+    await setFields(record ?? { pk: '', sk: '' }, { final_state: 'failed', final_at: record?.at });
+    await pay(user, 'relight-image');
+
+    expect(await adminJson('usage', '--user', user, '--by', 'final_state')).toEqual([
+      { group: { final_state: 'failed' }, tasks: 1, credits: 20, unknown: 0, refused: 0 },
+      { group: { final_state: '' }, tasks: 1, credits: 1, unknown: 0, refused: 0 },
+    ]);
+  });
+
+  test('prints a table for people and CSV for spreadsheets, which runs nothing in it', async () => {
+    const user = `=cmd()-${await spender()}`;
+    await pay(user, 'relight-image');
+    const today = new Date().toISOString().slice(0, 10);
+
+    expect((await admin('usage', '--user', user)).stdout).toMatch(/CALLER\s+OPERATION\s+CREDITS/);
+    expect((await admin('usage', '--user', user, '--by', 'caller,day', '--csv')).stdout).toBe(
+      `caller,day,credits,tasks,unknown,refused\n'${user},${today},1,1,0,0\n`,
+    );
+  });
+
+  test.each([
+    ['=1', "'=1"],
+    ["'=1", "''=1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(1)', "'@SUM(1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', `"'\r=1"`],
+    ['\n=1', `"'\n=1"`],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠1', "'＠1"],
+    ['a,"b"', '"a,""b"""'],
+  ])('writes the user %j as the CSV cell %j', async (user, cell) => {
+    await pay(user, 'relight-image');
+    const { stdout } = await admin('usage', '--user', user, '--by', 'caller', '--csv');
+
+    expect(stdout).toBe(`caller,credits,tasks,unknown,refused\n${cell},1,1,0,0\n`);
+  });
+
+  test('rejects --csv together with --json', async () => {
+    const { status, stdout, stderr } = await admin('usage', '--csv', '--json');
+
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('--csv');
+  });
+
+  test('rejects an unknown name in --by', async () => {
+    expect((await admin('usage', '--by', 'colour')).status).toBe(2);
+  });
+
+  test.each([
+    ['--from yesterday'],
+    ['--from 2026-02-30'],
+    ['--to 2026-13-01'],
+    ['--from 2026-11-22 --to 2026-11-21'],
+  ])('rejects %s, also for a comparison', async (options) => {
+    for (const words of [['usage'], ['usage', 'compare', 'no-bill.csv']])
+      expect((await admin(...words, ...options.split(' '))).status).toBe(2);
+  });
+});

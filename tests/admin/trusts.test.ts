@@ -1,0 +1,148 @@
+import { describe, expect, test } from '@jest/globals';
+import { absent } from '../../lib/store/items.ts';
+import { trustKey } from '../../lib/store/keys.ts';
+import { put } from '../../lib/store/write.ts';
+import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
+import { admin, adminJson, duringNextWrite, limitPages } from '../support/admin.ts';
+import { addPublisher, storedItem } from '../support/registry.ts';
+
+const gitHub = 'https://token.actions.githubusercontent.com';
+const job = ['--repository', 'octo/nodes', '--workflow', 'release.yml'];
+
+async function history(publisher: string): Promise<[string, string][]> {
+  const records = await adminJson('history', 'publisher', publisher);
+  return records.map(({ action, detail }: { action: string; detail: string }) => [action, detail]);
+}
+
+describe('npm run admin -- trust', () => {
+  test('adds a trust, lists it as not pinned, removes it, and leaves the history of both', async () => {
+    await addPublisher('acme', {});
+    const options = '--environment production --ref refs/tags/v* --node One'.split(' ');
+    const added = await adminJson('trust', 'add', 'acme', ...job, ...options);
+    const before = await adminJson('trust', 'list', 'acme');
+    const listed = await admin('trust', 'list', 'acme');
+    const removed = await adminJson('trust', 'remove', 'acme', added.id);
+    const again = await adminJson('trust', 'remove', 'acme', added.id);
+
+    expect(added).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      created_at: expect.any(String),
+      issuer: gitHub,
+      repository: 'octo/nodes',
+      workflow: 'release.yml',
+      environment: 'production',
+      ref: 'refs/tags/v*',
+      node_id: 'One',
+    });
+    expect(before).toEqual([added]);
+    expect(listed.stdout).toMatch(
+      /active .* octo\/nodes .* release\.yml .* production .* refs\/tags\/v\* .* One .* not yet/,
+    );
+    expect(again).toEqual(removed);
+    expect(await adminJson('trust', 'list', 'acme')).toEqual([{ ...added, revoked_at: removed.revoked_at }]);
+    const detail = `octo/nodes release.yml, environment production, refs/tags/v*, node One, ${gitHub}`;
+    expect((await history('acme')).slice(0, 2)).toEqual([
+      ['trust remove', detail],
+      ['trust add', detail],
+    ]);
+  });
+
+  test('accepts GitLab by its name, and a workflow file with its folder', async () => {
+    await addPublisher('names', {});
+    const gitlab = ['--repository', 'group/sub/nodes', '--workflow', '.gitlab-ci.yml', '--issuer', 'gitlab'];
+    const folder = ['--repository', 'octo/nodes', '--workflow', '.github/workflows/release.yaml'];
+
+    expect(await adminJson('trust', 'add', 'names', ...gitlab)).toMatchObject({
+      issuer: 'https://gitlab.com',
+      workflow: '.gitlab-ci.yml',
+    });
+    expect(await adminJson('trust', 'add', 'names', ...folder)).toMatchObject({ workflow: 'release.yaml' });
+  });
+
+  test.each([
+    [
+      '--repository nodes --workflow release.yml',
+      '"nodes" is not an owner and a repository, such as octo/nodes.',
+    ],
+    [
+      '--repository octo/nodes --workflow release',
+      '"release" is not the name of a file that ends in .yml or .yaml.',
+    ],
+    [
+      '--repository octo/nodes --workflow a.yml --issuer jenkins',
+      '"jenkins" is not github, gitlab or the address of an issuer.',
+    ],
+    ...['main', 'refs/pull/1/merge', 'refs/*', 'refs/heads/a*b', '*'].map((ref): [string, string] => [
+      `--repository octo/nodes --workflow a.yml --ref ${ref}`,
+      `"${ref}" is not a branch or a tag, such as refs/heads/main or refs/tags/v*.`,
+    ]),
+    ['--repository octo/nodes --workflow a.yml --node .x', '".x" is not the id of a node.'],
+  ])('exits with 2 and one sentence: %s', async (line, sentence) => {
+    const result = await admin('trust', 'add', 'acme', ...line.split(' '));
+
+    expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence}\n` });
+  });
+
+  test('rejects a trust that is there, whatever the case of its names, until it is removed', async () => {
+    await addPublisher('twice', {});
+    const { id } = await adminJson('trust', 'add', 'twice', ...job, '--node', 'some-node');
+    const upper = ['--repository', 'Octo/Nodes', '--workflow', 'release.yml', '--node', 'Some-Node'];
+    const second = await admin('trust', 'add', 'twice', ...upper);
+    const wider = await admin('trust', 'add', 'twice', ...job);
+    const narrower = await admin('trust', 'add', 'twice', ...job, '--ref', 'refs/heads/main');
+    await admin('trust', 'remove', 'twice', id);
+    const after = await admin('trust', 'add', 'twice', ...upper);
+
+    expect([second.status, second.stderr]).toEqual([
+      1,
+      `"twice" trusts these jobs already, by the trust ${id}.\n`,
+    ]);
+    expect([wider.status, narrower.status, after.status]).toEqual([0, 0, 0]);
+  });
+
+  test.each([
+    [['add', 'nobody', ...job], 'There is no publisher "nobody".'],
+    [['list', 'nobody'], 'There is no publisher "nobody".'],
+    [['remove', 'nobody', 'x'], 'There is no publisher "nobody".'],
+    [['remove', 'acme', 'x'], 'The publisher "acme" has no trust with the id "x".'],
+  ])('says what does not exist: %j', async (args, sentence) => {
+    expect(await admin('trust', ...args)).toEqual({ status: 1, stdout: '', stderr: `${sentence}\n` });
+  });
+
+  test('takes at most 100 trusts of a publisher, not counting those that were removed', async () => {
+    await addPublisher('many', {});
+    const trust = (index: number) => ({
+      issuer: gitHub,
+      repository: `octo/r${index}`,
+      workflow: 'release.yml',
+    });
+    limitPages(40);
+    const { id } = await addTrust('many', trust(0));
+    const { pk, sk } = trustKey('many', id);
+    const record = await storedItem(pk, sk);
+    const putCopy = (other: string) =>
+      put({ deadline: Date.now() + 5000 }, { ...record, ...trustKey('many', other), id: other }, absent);
+    await Promise.all(Array.from({ length: 99 }, (_, at) => putCopy(`copy-${at}`)));
+
+    await expect(addTrust('many', trust(100))).rejects.toThrow(
+      '"many" has 100 trusts, the maximum: remove one first.',
+    );
+    await removeTrust('many', id);
+    expect(await addTrust('many', trust(100))).toMatchObject({ repository: 'octo/r100' });
+  });
+
+  test('removes a trust once, though two administrators do it at once', async () => {
+    await addPublisher('both', {});
+    const { id } = await addTrust('both', { issuer: gitHub, repository: 'octo/nodes', workflow: 'a.yml' });
+    let first = '';
+    const second = await duringNextWrite(
+      async () => {
+        first = await removeTrust('both', id);
+      },
+      () => removeTrust('both', id),
+    );
+
+    expect(second).toBe(first);
+    expect((await history('both')).filter(([action]) => action === 'trust remove')).toHaveLength(1);
+  });
+});

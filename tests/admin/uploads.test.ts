@@ -1,0 +1,151 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { EventBridgeEvent } from 'aws-lambda';
+import { handler } from '../../functions/finalize-upload.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import type { Upload } from '../../lib/bucket/object-keys.ts';
+import { activate } from '../../lib/registry/finalizing.ts';
+import { nodeVersionKey } from '../../lib/store/keys.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { stopDate } from '../support/clock.ts';
+import { intercept } from '../support/intercept.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { setFields, storedNode } from '../support/registry.ts';
+import { publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
+
+const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
+const minuteMs = 60 * 1000;
+const hourMs = 60 * minuteMs;
+
+interface Finding {
+  node_id: string;
+  finding: string;
+}
+
+beforeAll(async () => {
+  await seed();
+});
+
+/** Makes a publish look older than it is. */
+async function age({ nodeId, version }: Upload, milliseconds: number): Promise<void> {
+  const since = { pending_since: new Date(Date.now() - milliseconds).toISOString() };
+  await setFields(nodeVersionKey(nodeId, version), since);
+}
+
+async function sweep(): Promise<Record<string, string>> {
+  const findings: Finding[] = await adminJson('uploads', 'sweep');
+  return Object.fromEntries(findings.map(({ node_id, finding }) => [node_id, finding]));
+}
+
+function runSchedule(): Promise<void> {
+  const event = { source: 'aws.events' } as EventBridgeEvent<'Scheduled Event', unknown>;
+  return handler(event, { awsRequestId: 'sweep', getRemainingTimeInMillis: () => 60_000 });
+}
+
+describe('uploads sweep', () => {
+  test('publishes uploads whose event was lost, rejects bad archives, and lists uploads that never came', async () => {
+    await put(await publish('lost-event', '1.0.0'), archive);
+    await put(await publish('bad-archive', '1.0.0'), Buffer.from('no zip'));
+    await age(await publish('never-came', '1.0.0'), 30 * 24 * hourMs);
+    await publish('just-published', '1.0.0');
+
+    expect(await sweep()).toEqual({
+      'lost-event': 'published',
+      'bad-archive': 'refused',
+      'never-came': 'abandoned',
+      'just-published': 'waiting',
+    });
+    expect(await storedVersion('lost-event', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
+  });
+
+  test('makes an active version the latest if a finalizer stopped before it did', async () => {
+    const upload = await publish('half-done', '1.0.0');
+    const archive = { key: 'a.zip', sizeBytes: 1, sha256: 'x' };
+    await activate({ deadline: Date.now() + 5000 }, upload, 'a finalizer', archive);
+    expect(await storedNode('half-done')).not.toHaveProperty('latest_version');
+
+    expect(await sweep()).toMatchObject({ 'half-done': 'completed' });
+    expect(await storedNode('half-done')).toMatchObject({ latest_version: { version: '1.0.0' } });
+    expect(await sweep()).not.toHaveProperty('half-done');
+  });
+
+  test('prints a table of its findings', async () => {
+    await age(await publish('shown', '1.0.0'), hourMs);
+    const { status, stdout } = await admin('uploads', 'sweep');
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^NODE +VERSION +FOUND +SINCE +REASON$/m);
+    expect(stdout).toMatch(/^shown +1\.0\.0 +abandoned +\S+ +Waiting for the archive/m);
+  });
+
+  test('continues after one fails, says why in its JSON too, and exits with 1', async () => {
+    await put(await publish('not-read', '1.0.0'), archive);
+    await age(await publish('still-absent', '1.0.0'), hourMs);
+    intercept(s3(), async ({ input, send }) => {
+      if (JSON.stringify(input).includes('not-read')) throw new Error('S3 is down.');
+      return send();
+    });
+    const { status, stdout, stderr } = await admin('uploads', 'sweep', '--json');
+    const shown: Finding[] = JSON.parse(stdout);
+
+    expect(shown).toContainEqual(
+      expect.objectContaining({ node_id: 'not-read', finding: 'error', error: 'S3 is down.' }),
+    );
+    expect(shown).toContainEqual(
+      expect.objectContaining({
+        node_id: 'still-absent',
+        finding: 'abandoned',
+        reason: expect.stringContaining('Waiting for the archive'),
+      }),
+    );
+    expect(stderr).toContain(
+      `\n1 of ${shown.length} could not be finished: see the findings, and run it again.\n`,
+    );
+    expect(status).toBe(1);
+  });
+
+  test('does nothing on a deployed stage, and says how to make its finalizer sweep', async () => {
+    const { BUCKET_NAME } = process.env;
+    delete process.env.BUCKET_NAME;
+    const { status, stderr } = await admin('uploads', 'sweep');
+    process.env.BUCKET_NAME = BUCKET_NAME;
+
+    expect([status, stderr]).toEqual([1, expect.stringContaining('aws lambda invoke --region us-east-1 ')]);
+  });
+});
+
+describe('the scheduled sweep', () => {
+  test('handles the uploads of the last six hours except the last minute, and logs what it finished', async () => {
+    stopDate();
+    const ages = { young: minuteMs - 1, newest: minuteMs, oldest: 6 * hourMs, old: 6 * hourMs + 1 };
+    for (const [nodeId, milliseconds] of Object.entries(ages)) {
+      const upload = await publish(nodeId, '1.0.0');
+      await put(upload, archive);
+      await age(upload, milliseconds);
+    }
+    const left = await publish('left', '1.0.0');
+    await activate({ deadline: Date.now() + 5000 }, left, 'a finalizer', {
+      key: 'a',
+      sizeBytes: 1,
+      sha256: 'x',
+    });
+    await age(left, hourMs);
+    loggedLines.length = 0;
+    await runSchedule();
+
+    const lines = loggedLines.map((line) => JSON.parse(line));
+    const swept = lines.filter(({ event }) => event === 'swept');
+    expect(swept.map(({ node_id, version, finding }) => `${node_id} ${version} ${finding}`).sort()).toEqual([
+      'left 1.0.0 completed',
+      'newest 1.0.0 published',
+      'oldest 1.0.0 published',
+    ]);
+    expect(lines.at(-1)).toMatchObject({
+      event: 'sweep',
+      sweep: 'uploads',
+      sweep_findings: 3,
+      sweep_unvisited: 0,
+    });
+  });
+});

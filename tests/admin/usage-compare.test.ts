@@ -1,0 +1,203 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { absent } from '../../lib/store/items.ts';
+import { put } from '../../lib/store/write.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { say, started } from '../support/notified.ts';
+import { misbehave } from '../support/proxies.ts';
+import { pay, spender, usageOf } from '../support/spending.ts';
+
+let folder: string;
+let user: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'node-registry-bill-'));
+});
+
+beforeEach(async () => {
+  user = await spender();
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The words of the command, with the bill as a file. */
+async function bill(content: string | Uint8Array): Promise<string[]> {
+  const file = join(folder, 'bill.csv');
+  await writeFile(file, content);
+  return ['usage', 'compare', file];
+}
+
+/** Compares a bill of unrecorded tasks, to see how its lines are read. */
+async function linesOf(content: string | Uint8Array) {
+  const { not_recorded } = await adminJson(...(await bill(content)), '--to', '2020-01-01');
+  return not_recorded.map(({ task_id, credits }: Record<string, unknown>) => [task_id, credits]);
+}
+
+describe('usage compare', () => {
+  test('lists tasks that are missing on either side of a bill or have another price, with the totals', async () => {
+    for (let task = 0; task < 3; task += 1) await pay(user, 'extend-video');
+    misbehave({ kind: 'reset' });
+    await pay(user, 'extend-video');
+    const [agreed, dearer, missing] = (await usageOf(user)).map(({ task_id }) => task_id);
+    const lines = `task,credits\n${agreed},20\n${dearer},21\nunheard-of,20\n`;
+    const result = await adminJson(...(await bill(lines)), '--operations', 'extendVideo');
+
+    const common = {
+      caller: user,
+      operation: 'extendVideo',
+      model: 'vidq2-turbo',
+      seconds: 5,
+      is_exact: true,
+    };
+    expect(result).toEqual({
+      matched: 1,
+      totals: { billed: 61, recorded: 60, difference: 1, unknown: 28 },
+      not_recorded: [{ task_id: 'unheard-of', credits: 20, charges: 1 }],
+      not_billed: [expect.objectContaining({ ...common, task_id: missing, credits: 20 })],
+      other_price: [expect.objectContaining({ ...common, task_id: dearer, credits: 20, billed: 21 })],
+      billed_twice: [],
+      recorded_twice: [],
+      unknown: [expect.objectContaining({ caller: user, state: 'unknown', credits: 28, is_exact: false })],
+    });
+    for (const record of [...result.not_billed, ...result.unknown])
+      for (const name of ['pk', 'sk', 'write_id', 'ttl', 'key_hash']) expect(record).not.toHaveProperty(name);
+  });
+
+  test('finds the task of an unknown outcome whose provider notified us of its end', async () => {
+    misbehave({ kind: 'reset' });
+    const path = await started('text-to-video', user);
+    await say(path, { id: 'late-film', state: 'success' });
+    const [listed] = await adminJson('usage', 'list', '--request', 'sample-text-to-video', '--user', user);
+    const result = await adminJson(...(await bill('late-film,20')), ...only('textToVideo'));
+
+    expect(listed).toMatchObject({ state: 'unknown', task_id: 'late-film' });
+    expect(result).toMatchObject({
+      totals: { billed: 20, recorded: 74, unknown: 0 },
+      not_recorded: [],
+      other_price: [{ task_id: 'late-film', state: 'unknown', credits: 74, billed: 20 }],
+      unknown: [],
+    });
+  });
+
+  test('sums up the lines of a task, so that a credit note cancels a double charge', async () => {
+    for (let task = 0; task < 3; task += 1) await pay(user, 'text-to-video', { body: { off_peak: true } });
+    const [once, twice, returned] = (await usageOf(user)).map(({ task_id }) => task_id);
+    const lines = [once, once, twice, twice, returned].map((id) => `${id},20`);
+    const notes = [`${once},-20`, `${returned},-20`];
+    const result = await adminJson(...(await bill([...lines, ...notes].join('\n'))), ...only('textToVideo'));
+
+    expect(result).toMatchObject({
+      matched: 1,
+      totals: { billed: 60, recorded: 60, difference: 0 },
+      billed_twice: [{ task_id: twice, credits: 20, billed: 40 }],
+      other_price: [{ task_id: returned, credits: 20, billed: 0 }],
+    });
+  });
+
+  test('lists every record of a task id that several have', async () => {
+    await pay(user, 'relight-image');
+    const [record] = await usageOf(user);
+    await put(
+      { deadline: Date.now() + 5000 },
+      { ...record, sk: `${record?.sk}-2`, pk: `${record?.pk}` },
+      absent,
+    );
+    const result = await adminJson(...(await bill(`${record?.task_id},1`)), ...only('relightImage'));
+
+    expect(result).toMatchObject({ matched: 0, totals: { billed: 1, recorded: 2, difference: -1 } });
+    expect(result.recorded_twice).toMatchObject([
+      { task_id: record?.task_id, operation: 'relightImage', billed: 1 },
+      { task_id: record?.task_id, operation: 'relightImage', billed: 1 },
+    ]);
+  });
+
+  test('marks a record whose price was never known', async () => {
+    misbehave({ kind: 'reply', fields: { credits: 'many' } });
+    await pay(user, 'multiframe-video', { body: { resolution: '540p' } });
+    const [record] = await usageOf(user);
+    const words = [...(await bill(`${record?.task_id},12`)), ...only('multiframeVideo')];
+
+    expect((await adminJson(...words)).other_price).toMatchObject([{ is_exact: false, billed: 12 }]);
+    const { stdout } = await admin(...words);
+    expect(stdout).toContain('0 tasks agree, 1 does not.\nBilled 12, recorded 20, difference -8.');
+    expect(stdout).toMatch(/another price, price never known\s+\S+\s+multiframeVideo\s+12\s+20\s/);
+  });
+
+  test.each(['extendvideo', 'updateNode', 'relightImage,', ''])('takes no operation %j', async (names) => {
+    const { status, stderr } = await admin(...(await bill('a,1')), `--operations=${names}`);
+
+    expect(status).toBe(2);
+    if (names !== '') expect(stderr).toMatch(/Choose from .*\brelightImage, textToVideo\b/);
+  });
+});
+
+describe('a bill', () => {
+  test.each([
+    ['commas', 'a,20\nb,30\n'],
+    ['a heading', 'Task ID,Credits\na,20\nb,30'],
+    ['semicolons and CRLF', 'task_id;credits\r\na;20\r\nb;30\r\n'],
+    ['tabs and lone CR', 'task\tcredits\ra\t20\rb\t30\r'],
+    ['a byte order mark and empty lines', '\ufefftask,credits\n\na,20\n\nb,30\n\n'],
+    ['quotation marks and blanks', '"task_id","credits"\n "a" , 20 \n"b","30"'],
+    ['columns in another order, and more of them', 'date,cost,id\n2026-11-22,20,a\n"22, Nov",30.00,b\n'],
+    ['separators and line ends in quoted cells', 'note,id,credits\n"x;y\t""z""\nw",a,20\n"",b,30\n'],
+    ['UTF-16', new Uint8Array([0xff, 0xfe, ...Buffer.from('a,20\nb,30', 'utf16le')])],
+  ])('reads a bill with %s', async (_, content) => {
+    expect(await linesOf(content)).toEqual([
+      ['a', 20],
+      ['b', 30],
+    ]);
+  });
+
+  test('reads a bill with quotation marks in task ids, and with fractions', async () => {
+    expect(await linesOf('"a ""b"", c",0.5\n"a ""b"", c",0.2\nd,-7\n')).toEqual([
+      ['a "b", c', 0.7],
+      ['d', -7],
+    ]);
+  });
+
+  test.each([
+    ['a task without readable credits in the first line', 'x-1,20 EUR\na,20', 1],
+    ['a first line that is no heading', 't,c\na,20', 1],
+    ['a heading without credits', 'task,date\na,20', 1],
+    ['a heading that names a column twice', 'task,credits,credits\na,20,30', 1],
+    ['a decimal comma', 'a;20\nb;20,5', 2],
+    ['a comma in thousands', 'task,credits\na,1,020', 2],
+    ['a point in thousands', 'a,20\nb,1.020', 2],
+    ['another separator in a later line', 'a,20\nb;20', 2],
+    ['no number', 'task,credits\n\na,many', 3],
+    ['an exponent', 'a,20\nb,1e2', 2],
+    ['a formula', 'a,20\nb,=20', 2],
+    ['no task id', 'a,20\n,20', 2],
+    ['a line with too few cells', 'id,date,credits\na,2026-11-22,20\nb,30', 3],
+    ['a task id that a spreadsheet has rounded', 'task_id,credits\n1.23457E+14,20', 2],
+    ['a sum', 'task_id,credits\na,20\nTotal,20', 3],
+    ['one column only', 'a\nb', 1],
+    ['a quotation mark that is not closed', 'a,20\n"b,20\n', 2],
+    ['a quotation mark inside a cell', 'a,20\nb"c,20\n', 2],
+    ['a line after a cell of two lines', 'note,id,credits\n"x\ny",a,20\nz,b,many', 4],
+  ])('rejects a bill with %s, by the number of the line', async (_, content, line) => {
+    const { status, stdout, stderr } = await admin(...(await bill(content)), '--to', '2020-01-01');
+
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(new RegExp(`^Line ${line} of the bill `));
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['empty lines only', '\r\r\n\n'],
+    ['a heading only', 'task_id,credits\n'],
+    ['bytes that are no text', new Uint8Array([0xe9, 0x2c, 0x31])],
+    ['UTF-16 without a byte order mark', Buffer.from('a,20\n', 'utf16le')],
+  ])('rejects a bill with %s', async (_, content) => {
+    const { status, stderr } = await admin(...(await bill(content)));
+
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^The bill (?:has no tasks|is not text)/)]);
+  });
+});
+
+function only(operation: string): string[] {
+  return ['--operations', operation];
+}

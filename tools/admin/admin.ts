@@ -1,0 +1,12 @@
+// npm run admin -- <noun> <verb> ...
+import { confirm } from '../../packages/command-line/confirm.ts';
+import { runCommandLine } from './command-line.ts';
+import { chooseTarget } from './target.ts';
+
+const args = process.argv.slice(2);
+chooseTarget(args);
+const ask = (question: string) => confirm(question, process.stdin, process.stderr);
+const { status, stdout, stderr } = await runCommandLine(args, process.stdin.isTTY ? ask : undefined);
+process.stderr.write(stderr);
+process.stdout.write(stdout);
+process.exitCode = status;

@@ -1,0 +1,35 @@
+import { table } from '../../../packages/command-line/table.ts';
+import { command } from '../command.ts';
+import { rebuildIndex } from '../registry/index-files.ts';
+import { findStage } from '../stage.ts';
+
+const nodesPerLine = 100;
+
+export const rebuild = command({
+  parameters: [],
+  summary: 'Write the public index again from the whole table, and say which files differed',
+  notes:
+    'The function that follows the table keeps the index up to date. Run this if it gave up on changes, or to give a\nlarge registry a catalog of more pieces. It is safe to run at any time, and can be continued with --after.',
+  options: {
+    after: { value: 'NODE', about: 'Continue after this node, named by an interrupted run' },
+  },
+  examples: ['index rebuild', 'index rebuild --region eu-west-1 --table node-registry-production'],
+  async run(_, { after }) {
+    await findStage();
+    const data = await rebuildIndex({
+      after,
+      progress: (done, all, nodeId) => {
+        if (done % nodesPerLine === 0 || done === all)
+          process.stderr.write(`${done} of ${all} nodes, up to ${nodeId}\n`);
+      },
+    });
+    const rows = [
+      ...data.written.map((file) => [file, 'written']),
+      ...data.removed.map((file) => [file, 'removed']),
+    ];
+    const text = `${data.nodes} nodes, ${data.pieces} pieces of the catalog. ${
+      rows.length === 0 ? 'Every file was up to date.' : `\n${table(['FILE', 'CHANGE'], rows)}`
+    }`;
+    return { data, text };
+  },
+});

@@ -1,0 +1,117 @@
+import { type Limits, openMinutes } from '../../../lib/spend/account.ts';
+import { fields, table } from '../../../packages/command-line/table.ts';
+import { command, UsageError } from '../command.ts';
+import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';
+import { clearLimits, listTerms, setLimits, showTerms } from '../spend/terms.ts';
+
+const standard = 'default';
+
+export const set = command({
+  parameters: ['user'],
+  summary: 'Limit what a caller may spend',
+  notes:
+    'The user is the subject of its access tokens, or @anonymous for all callers without one. A limit applies at once, and includes earlier spending in the same day or minute.',
+  options: {
+    'credits-per-day': { value: 'N', about: `Credits per UTC day; 0 for no limit, or ${standard}` },
+    'tasks-per-day': { value: 'N', about: `Tasks per UTC day; 0 for no limit, or ${standard}` },
+    'requests-per-minute': { value: 'N', about: `Paid requests per minute; 0 for no limit, or ${standard}` },
+  },
+  examples: [`limit set 'auth0|1234' --credits-per-day 2000`, 'limit set @anonymous --tasks-per-day 10'],
+  async run({ user }, options) {
+    const changes: { [Name in keyof Limits]?: number | null } = {};
+    const names = ['credits-per-day', 'tasks-per-day', 'requests-per-minute'] as const;
+    for (const name of names) {
+      const value = options[name];
+      if (value !== undefined) changes[name.replaceAll('-', '_') as keyof Limits] = readLimit(name, value);
+    }
+    if (Object.keys(changes).length === 0) throw new UsageError('Say which limit to set.');
+    const { terms, hasPaid } = await setLimits(callerOf(user), changes);
+    return {
+      data: { user, limits: terms?.limits, has_paid: hasPaid },
+      text: `${user}: ${describe(terms?.limits)}${neverPaid(user, hasPaid)}`,
+    };
+  },
+});
+
+export const clear = command({
+  parameters: ['user'],
+  summary: 'Return a caller to the default limits of the stage',
+  options: {},
+  examples: [`limit clear 'auth0|1234'`],
+  async run({ user }) {
+    await clearLimits(callerOf(user));
+    return { data: { user, limits: {} }, text: `${user}: ${describe({})}` };
+  },
+});
+
+export const show = command({
+  parameters: ['user'],
+  summary: "Show a caller's limits, what it has used today, and its history",
+  readsOnly: true,
+  notes: 'A running task counts with its maximum cost until its cost is known.',
+  options: {},
+  examples: [`limit show 'auth0|1234'`],
+  async run({ user }) {
+    const { account, history } = await showTerms(callerOf(user));
+    const today = new Date().toISOString().slice(0, 10);
+    const used = {
+      credits: account?.[`credits:${today}`] ?? 0,
+      tasks: account?.[`tasks:${today}`] ?? 0,
+    };
+    const running = account
+      ? openMinutes(account).reduce((sum, minute) => sum + (account[`running@${minute}`] ?? 0), 0)
+      : 0;
+    const { limits = {}, blocked } = account?.terms ?? {};
+    const about = fields({
+      User: user,
+      Limits: describe(limits),
+      Blocked: blocked && `since ${blocked.at}: ${blocked.reason}`,
+      'Credits today': String(used.credits),
+      'Tasks today': String(used.tasks),
+      'Running now': running > 0 ? String(running) : undefined,
+    });
+    const changes = history.map(({ at, actor, action, detail }) => ({ at, actor, action, detail }));
+    const rows = changes.map(Object.values);
+    const text = rows.length > 0 ? `${about}\n\n${table(['TIME', 'WHO', 'WHAT', 'DETAIL'], rows)}` : about;
+    return { data: { user, limits, blocked, used, running, history: changes }, text };
+  },
+});
+
+export const list = command({
+  parameters: [],
+  summary: 'List the callers that have limits of their own or are blocked',
+  readsOnly: true,
+  options: {},
+  examples: ['limit list', 'limit list --json'],
+  async run() {
+    const callers = await listTerms();
+    const rows = callers.map(({ caller, terms }) => [
+      shownCaller(caller),
+      describe(terms?.limits),
+      terms?.blocked?.at,
+      terms?.blocked?.reason,
+    ]);
+    const text = table(['USER', 'LIMITS', 'BLOCKED SINCE', 'REASON'], rows);
+    const data = callers.map(({ caller, terms }) => ({
+      user: shownCaller(caller),
+      limits: terms?.limits ?? {},
+      blocked: terms?.blocked,
+    }));
+    return { data, text: rows.length > 0 ? text : 'No caller has limits of its own.' };
+  },
+});
+
+function readLimit(name: string, value: string): number | null {
+  if (value === standard) return null;
+  if (!/^\d{1,9}$/.test(value))
+    throw new UsageError(`--${name} takes a whole number from 0 to 999999999, or "${standard}".`);
+  return Number(value);
+}
+
+function describe(limits: Partial<Limits> = {}): string {
+  const set = Object.entries(limits).map(([name, value]) => {
+    const words = name.replaceAll('_', ' ');
+    return value === 0 ? `no limit on ${words}` : `${value} ${words}`;
+  });
+  return set.length > 0 ? set.join(', ') : 'the default limits';
+}

@@ -1,0 +1,141 @@
+import { showNode } from '../registry/nodes.ts';
+import {
+  banNodeVersion,
+  flagNodeVersion,
+  listNodeVersions,
+  unbanNodeVersion,
+  unflagNodeVersion,
+} from '../registry/node-versions.ts';
+import type { Changed } from '../registry/administration.ts';
+import { withDownloads } from '../downloads.ts';
+import { describeNodeVersion, showNodeVersion } from '../listing.ts';
+import { shownVersion } from '../../../lib/registry/latest-version.ts';
+import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
+import { command, type CommandResult } from '../command.ts';
+import { fields, table } from '../../../packages/command-line/table.ts';
+
+const reason = {
+  value: 'TEXT',
+  about: 'The reason, and what to do about it; callers see it as status_reason',
+  required: true,
+} as const;
+
+export const list = command({
+  parameters: ['node'],
+  summary: 'List the versions of a node, the highest first',
+  readsOnly: true,
+  options: {},
+  examples: ['node-version list demo-node'],
+  async run({ node: nodeId }) {
+    const [versions, { node }] = await Promise.all([listNodeVersions(nodeId), showNode(nodeId)]);
+    const latest = node.latest_version?.version;
+    const rows = versions.map(({ version, status, createdAt, id, status_reason }) => [
+      version === latest ? `${version} (latest)` : version,
+      shortStatus(status),
+      createdAt,
+      id,
+      status_reason,
+    ]);
+    const none = `"${nodeId}" has no versions.`;
+    const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows, { none });
+    return { data: versions.map(shownVersion), text };
+  },
+});
+
+export const show = command({
+  parameters: ['node', 'version'],
+  summary: 'Show a version of a node',
+  readsOnly: true,
+  notes: 'The text shows the most important fields, --json all of them.',
+  options: {},
+  examples: ['node-version show demo-node 1.0.0', 'node-version show demo-node 1.0.0 --json'],
+  async run({ node, version }) {
+    const found = await showNodeVersion(node, version);
+    const { repository, commit, workflow } = found.provenance ?? {};
+    const text = fields({
+      Version: found.version,
+      Node: found.node_id,
+      Id: found.id,
+      Status: shortStatus(found.status),
+      Reason: found.status_reason,
+      Changelog: found.changelog,
+      Dependencies: found.dependencies?.join(', '),
+      'Host nodes': extractionOf(found),
+      'Admin tags': found.tags_admin?.join(', '),
+      Created: found.createdAt,
+      Repository: repository,
+      Commit: commit,
+      Workflow: workflow,
+    });
+    return { data: shownVersion(found), text };
+  },
+});
+
+/** How its host nodes were read, and why not. */
+export function extractionOf({
+  host_node_extract_status: status,
+  host_node_extract_reason: reason,
+  extraction,
+}: NodeVersionRecord): string | undefined {
+  if (!extraction) return status;
+  const { nodes, by, at } = extraction;
+  return `${status}: ${nodes} by extractor ${by} at ${at}${reason === undefined ? '' : `. ${reason}`}`;
+}
+
+export const flag = command({
+  parameters: ['node', 'version'],
+  summary: 'Add a warning to a version that can still be downloaded',
+  notes: 'Only an active version can be flagged. Flagging does not change which version is the latest.',
+  options: { reason },
+  examples: ['node-version flag demo-node 1.2.0 --reason "Reads the environment; under review"'],
+  async run({ node, version }, { reason }) {
+    return resultOf('Flagged', await flagNodeVersion(node, version, reason));
+  },
+});
+
+export const unflag = command({
+  parameters: ['node', 'version'],
+  summary: 'Remove the warning',
+  options: {},
+  examples: ['node-version unflag demo-node 1.2.0'],
+  async run({ node, version }) {
+    return resultOf('Unflagged', await unflagNodeVersion(node, version));
+  },
+});
+
+export const ban = command({
+  parameters: ['node', 'version'],
+  summary: 'Ban a version: no download, no upload, never the latest',
+  notes:
+    'Callers see the status and the reason, but no downloadUrl. If it was the latest version of its node, the\nhighest version that can be downloaded takes its place. A version that waits for its upload can also be banned.',
+  options: { reason },
+  examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
+  impact: async ({ node, version }) => `bans ${await describeNodeVersion(node, version)}`,
+  async run({ node, version }, { reason }) {
+    return withDownloads([node], resultOf('Banned', await banNodeVersion(node, version, reason)));
+  },
+});
+
+export const unban = command({
+  parameters: ['node', 'version'],
+  summary: 'Restore a banned version to its earlier state',
+  options: {},
+  examples: ['node-version unban demo-node 1.2.0'],
+  async run({ node, version }) {
+    return withDownloads([node], resultOf('Unbanned', await unbanNodeVersion(node, version)));
+  },
+});
+
+/** A version that is unbanned may still be banned with its node or publisher, so the text ends with the status. */
+function resultOf(verb: string, { result, changed }: Changed<NodeVersionRecord>): CommandResult {
+  const { version, node_id, status, status_reason_code: code } = result;
+  const state = code === undefined ? shortStatus(status) : `${shortStatus(status)} (${code})`;
+  const text = changed
+    ? `${verb} version ${version} of "${node_id}": it is ${state}.`
+    : `Nothing changed: version ${version} of "${node_id}" is ${state}.`;
+  return { data: shownVersion(result), text };
+}
+
+function shortStatus(status: string | undefined): string {
+  return String(status).replace('NodeVersionStatus', '').toLowerCase();
+}

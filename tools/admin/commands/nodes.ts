@@ -1,0 +1,103 @@
+import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
+import { command } from '../command.ts';
+import { fields, table } from '../../../packages/command-line/table.ts';
+import { withDownloads } from '../downloads.ts';
+import { describeNode, listNodes } from '../listing.ts';
+import { publisherView } from '../../../lib/registry/publishers.ts';
+import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
+import { Node } from '../../../lib/schemas/node.ts';
+import { parseAsWritten } from '../../../lib/json.ts';
+
+export const list = command({
+  parameters: [],
+  summary: 'List the nodes of a publisher',
+  readsOnly: true,
+  options: { publisher: { value: 'PUBLISHER', about: 'The publisher of the nodes', required: true } },
+  examples: ['node list --publisher acme'],
+  async run(_, { publisher }) {
+    const nodes = await listNodes(publisher);
+    const rows = nodes.map(({ id, name, status, latest_version, created_at }) => [
+      id,
+      name,
+      status.replace('NodeStatus', '').toLowerCase(),
+      latest_version?.version,
+      created_at,
+    ]);
+    const none = `"${publisher}" has no nodes.`;
+    const text = table(['NODE', 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows, { none });
+    return { data: nodes.map((node) => dataOf({ node })), text };
+  },
+});
+
+export const show = command({
+  parameters: ['node'],
+  summary: 'Show a node',
+  readsOnly: true,
+  notes: 'The text shows the most important fields, --json all of them.',
+  options: {},
+  examples: ['node show demo-node', 'node show demo-node --json'],
+  async run({ node: nodeId }) {
+    const { node, publisher } = await showNode(nodeId);
+    const text = fields({
+      Node: node.id,
+      Name: node.name,
+      Description: node.description,
+      Publisher: publisher.id,
+      Status: node.status,
+      Detail: node.status_detail,
+      Latest: node.latest_version?.version ?? 'none',
+      Repository: node.repository,
+      Tags: node.tags?.join(', '),
+      'Admin tags': node.tags_admin?.join(', '),
+      Created: node.created_at,
+    });
+    return { data: dataOf({ node, publisher }), text };
+  },
+});
+
+/** Of every ban. */
+export const banNotes =
+  'Versions are banned one by one, and their archives denied to readers; addresses that were handed out answer 403\nwithin minutes. Run the command again if it is interrupted. Needs the rights that docs/runbook.md lists.';
+
+export const ban = command({
+  parameters: ['node'],
+  summary: 'Stop a node: no updates, no new versions, no downloads',
+  notes: banNotes,
+  options: {
+    reason: { value: 'TEXT', about: 'The reason; callers see it as status_detail', required: true },
+  },
+  examples: ['node ban demo-node --reason "Copies another node; see ticket 7"'],
+  impact: async ({ node }) => `bans ${await describeNode(node)}`,
+  async run({ node: nodeId }, { reason }) {
+    const changed = await banNode(nodeId, reason);
+    const text = changed
+      ? `Banned the node "${nodeId}".`
+      : `The node "${nodeId}" was already banned for this reason: nothing changed.`;
+    return withDownloads([nodeId], { data: dataOf(await showNode(nodeId)), text });
+  },
+});
+
+export const unban = command({
+  parameters: ['node'],
+  summary: 'Let a banned node be used again',
+  options: {},
+  examples: ['node unban demo-node'],
+  async run({ node: nodeId }) {
+    const changed = await unbanNode(nodeId);
+    const text = changed
+      ? `Unbanned the node "${nodeId}".`
+      : `The node "${nodeId}" was not banned: nothing changed.`;
+    return withDownloads([nodeId], { data: dataOf(await showNode(nodeId)), text });
+  },
+});
+
+/** A node as --json prints it: its latest version has the key of the archive instead of a download address. */
+function dataOf({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
+  const { translations, latest_version, ...rest } = node;
+  return {
+    ...shownFields<Node>(rest, Node),
+    ...(translations !== undefined && { translations: parseAsWritten(translations) }),
+    latest_version,
+    ...(publisher && { publisher: publisherView(publisher) }),
+  };
+}

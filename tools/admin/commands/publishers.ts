@@ -1,0 +1,128 @@
+import { banPublisher, createPublisher, showPublisher, unbanPublisher } from '../registry/publishers.ts';
+import { withDownloads } from '../downloads.ts';
+import { describePublisher, listPublishers } from '../listing.ts';
+import { listOwnedNodes } from '../registry/node-versions.ts';
+import { banNotes } from './nodes.ts';
+import { publisherView } from '../../../lib/registry/publishers.ts';
+import type { PublisherRecord } from '../../../lib/registry/records.ts';
+import { Rejection } from '../registry/rejection.ts';
+import { PublisherId } from '../../../lib/schemas/names.ts';
+import { isRunByPage } from '../../../lib/web-address.ts';
+import { command, UsageError } from '../command.ts';
+import { fields, table } from '../../../packages/command-line/table.ts';
+
+export const create = command({
+  parameters: ['publisher'],
+  summary: 'Create a publisher without members',
+  notes: 'The id is 1 to 63 lower-case letters, digits or "-", begins with a letter, and cannot be changed.',
+  options: {
+    name: { value: 'TEXT', about: 'The display name', required: true },
+    description: { value: 'TEXT', about: 'What the publisher makes' },
+    website: { value: 'URL', about: 'The address of its website' },
+  },
+  examples: ['publisher create acme --name "Acme Nodes" --website https://acme.example'],
+  async run({ publisher: id }, { name, description, website }, suggest) {
+    const checked = PublisherId.safeParse(id);
+    if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
+    if (isRunByPage(website ?? ''))
+      throw new UsageError('The website must not be a URL that runs code, such as javascript:.');
+    if (!(await createPublisher({ id, name, description, website })))
+      throw new Rejection(`The publisher "${id}" already exists.`);
+    const publisher = await showPublisher(id);
+    const next = `Give it an owner next: ${suggest(`member add ${id} <user> --role owner`)}`;
+    return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };
+  },
+});
+
+export const list = command({
+  parameters: [],
+  summary: 'List all publishers',
+  readsOnly: true,
+  notes:
+    'Reads the whole table, because no index lists publishers: with a large table this takes time and read capacity.',
+  options: {},
+  examples: ['publisher list', 'publisher list --region eu-west-1 --table node-registry-production'],
+  async run() {
+    const publishers = await listPublishers();
+    const rows = publishers.map(({ id, name, members, banned, createdAt }) => [
+      id,
+      name,
+      Object.keys(members).length,
+      banned ? 'yes' : 'no',
+      createdAt,
+    ]);
+    const layout = { alignRight: [2], none: 'No publishers.' };
+    const text = table(['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED'], rows, layout);
+    return { data: publishers.map(dataOf), text };
+  },
+});
+
+export const show = command({
+  parameters: ['publisher'],
+  summary: 'Show a publisher and its members',
+  readsOnly: true,
+  options: {},
+  examples: ['publisher show acme', 'publisher show acme --json'],
+  async run({ publisher: id }) {
+    const publisher = await showPublisher(id);
+    return { data: dataOf(publisher), text: textOf(publisher) };
+  },
+});
+
+export const ban = command({
+  parameters: ['publisher'],
+  summary: 'Stop a publisher: no updates, no new versions, no downloads',
+  notes: `${banNotes} Tokens are kept and\nwork again after an unban.`,
+  options: {
+    reason: { value: 'TEXT', about: 'The reason, which only administrators see', required: true },
+  },
+  examples: ['publisher ban acme --reason "Account taken over, ticket 812"'],
+  impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
+  async run({ publisher: id }, { reason }) {
+    const { result, changed } = await banPublisher(id, reason);
+    const text = changed
+      ? `Banned the publisher "${id}".`
+      : `The publisher "${id}" was already banned for this reason: nothing changed.`;
+    return withDownloads(await listOwnedNodes(id), { data: dataOf(result), text });
+  },
+});
+
+export const unban = command({
+  parameters: ['publisher'],
+  summary: 'Let a banned publisher publish and edit again',
+  options: {},
+  examples: ['publisher unban acme'],
+  async run({ publisher: id }) {
+    const { result, changed } = await unbanPublisher(id);
+    const text = changed
+      ? `Unbanned the publisher "${id}".`
+      : `The publisher "${id}" was not banned: nothing changed.`;
+    return withDownloads(await listOwnedNodes(id), { data: dataOf(result), text });
+  },
+});
+
+/** A publisher as --json prints it: the API's answer, with the fields that only admins see. */
+export function dataOf(publisher: PublisherRecord) {
+  const { banned = false, ban_reason } = publisher;
+  return { ...publisherView(publisher), banned, ban_reason };
+}
+
+export function textOf(publisher: PublisherRecord): string {
+  const { id, banned, ban_reason, members, name, description, website, createdAt } = publisher;
+  const about = fields({
+    Publisher: id,
+    Name: name,
+    Description: description,
+    Website: website,
+    Created: createdAt,
+    Banned: banned ? (ban_reason ?? 'yes') : 'no',
+  });
+  return `${about}\n\n${memberTable(members)}`;
+}
+
+export function memberTable(members: PublisherRecord['members']): string {
+  // DynamoDB keeps no order in a map.
+  const sorted = Object.entries(members).sort(([a], [b]) => a.localeCompare(b, 'en'));
+  const rows = sorted.map(([user, { role, name, email }]) => [user, role, name, email]);
+  return table(['USER', 'ROLE', 'NAME', 'EMAIL'], rows, { none: 'No members.' });
+}

@@ -1,0 +1,109 @@
+import { fields, table } from '../../../packages/command-line/table.ts';
+import { command, UsageError } from '../command.ts';
+import { callerOf, shownCaller } from '../spend/caller-name.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { shownHash } from '../../../lib/notifications/records.ts';
+import { periodOf, periodOptions, secondsOf } from '../spend/period.ts';
+import { type FoundRequest, findRequest, maxPages } from '../spend/requests.ts';
+import { callerOfPrincipal } from '../spend/usage.ts';
+
+export const show = command({
+  parameters: ['id'],
+  isDefault: true,
+  summary:
+    'Show the records of a paid request by its x-request-id, and a command that finds the log lines of any request',
+  readsOnly: true,
+  notes:
+    'Only paid requests leave records. The lines of every request, and so its bans, limits and rejected tokens, are only in the logs: the printed command finds them, and those of its task and notifications. Without --principal or --user, up to 1,000 pages of all callers’ records are read, with four queries each.',
+  options: {
+    ...periodOptions,
+    principal: { value: 'HASH', about: 'Read only the records of this caller, named as in its log lines' },
+    user: { value: 'USER', about: 'The same by the user’s ID, or @anonymous for callers without a token' },
+  },
+  examples: ['request show 7f1c…', 'request show 7f1c… --from 2026-11-20 --principal 0f3a9b…'],
+  async run({ id }, { from, to, principal, user }) {
+    // The printed command is pasted into a shell.
+    if (!/^[^"'`$\\\s]+$/.test(id)) throw new UsageError(`"${id}" is not the id of a request.`);
+    const period = periodOf(from, to);
+    if (principal !== undefined && user !== undefined)
+      throw new UsageError('Give --principal or --user, and not both.');
+    const search = async () => {
+      if (user !== undefined) return findRequest(id, { ...period, caller: callerOf(user) });
+      if (principal === undefined) return findRequest(id, period);
+      const caller = await callerOfPrincipal(principal, period);
+      return caller === undefined ? { found: [], hasMore: false } : findRequest(id, { ...period, caller });
+    };
+    const { found, hasMore = false } = (await search().catch(unlessUnavailable)) ?? {};
+    const query = queryFor(id, found ?? []);
+    const logs = logsCommand(query, period);
+    const texts = found?.map(textOf) ?? [];
+    if (hasMore)
+      texts.push(
+        `Only the first ${maxPages} pages of records were read. Give --principal, which the log lines have.`,
+      );
+    else if (found?.length === 0) texts.push('No record of a paid request has this id on these days.');
+    return {
+      data: { request_id: id, found: found ?? null, has_more: hasMore, query, logs },
+      text: [...texts, `In the logs:\n\n${logs}`].join('\n\n'),
+      ...(!found && { problem: 'The table cannot be reached or is overloaded, so no record is shown.' }),
+    };
+  },
+});
+
+/** The logs help most when the table doesn't answer. */
+function unlessUnavailable(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.code !== 'unavailable') throw error;
+}
+
+function queryFor(id: string, found: readonly FoundRequest[]): string {
+  const names = ['request_id', 'gateway_request_id', 'function_request_id', '@requestId'];
+  const tasks = found.flatMap(({ usage }) =>
+    usage.ticket_hash === undefined ? [] : `ticket_hash = '${shownHash(usage.ticket_hash)}'`,
+  );
+  const filter = [`'${id}' in [${names.join(', ')}]`, ...tasks].join(' or ');
+  return `fields @timestamp, @log, @message | filter ${filter} | sort @timestamp`;
+}
+
+/** Runs a query over all log groups of the stage, and prints its result. The local stack logs to its terminal. */
+function logsCommand(query: string, period: { from: string; to: string }): string {
+  const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION: region, TABLE_NAME: table } = process.env;
+  if (AWS_ENDPOINT_URL_DYNAMODB !== undefined) return query;
+  const { start, end } = secondsOf(period);
+  const source = `SOURCE logGroups(namePrefix: ['/aws/lambda/${table}-', '/aws/http-api/${table}'])`;
+  return [
+    `id=$(aws logs start-query --region ${region} --start-time ${start} --end-time ${end} \\`,
+    `  --query-string "${source} | ${query}" --query queryId --output text)`,
+    `sleep 10; aws logs get-query-results --region ${region} --query-id "$id" \\`,
+    `  --query "results[].[[?field=='@message'].value | [0]]" --output text`,
+  ].join('\n');
+}
+
+function textOf({ usage, answer, task, media, notifications }: FoundRequest): string {
+  const about = fields({
+    Caller: shownCaller(usage.caller),
+    Operation: [usage.operation, usage.model].filter(Boolean).join('/'),
+    'Recorded, before sending': usage.at,
+    State: usage.state,
+    Code: usage.code,
+    Completed: usage.completed_at,
+    Credits: `${usage.credits}${usage.is_exact ? '' : ' (reserved or counted in full)'}`,
+    'Credits that the provider told': usage.credits_told,
+    'Provider ms': usage.ms,
+    'Task of the provider': usage.task_id,
+    'Ended as': usage.final_state,
+    Media: media.join(' ') || undefined,
+    'Idempotency-Key': answer && `${answer.state}, kept until ${answer.expires_at}`,
+    'Notifies the caller at': task?.address,
+    'Last state notified': task?.state,
+  });
+  const rows = notifications.map(({ id, state, at, result, attempts, last_error }) => [
+    id,
+    state,
+    at,
+    result,
+    attempts,
+    last_error,
+  ]);
+  const list = table(['NOTIFICATION', 'STATE', 'CAME IN', 'RESULT', 'ATTEMPTS', 'LAST ERROR'], rows);
+  return rows.length > 0 ? `${about}\n\n${list}` : about;
+}

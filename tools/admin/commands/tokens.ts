@@ -1,0 +1,86 @@
+import {
+  createPersonalAccessToken,
+  hashPersonalAccessToken,
+} from '../../../lib/auth/personal-access-tokens.ts';
+import {
+  listPersonalAccessTokens,
+  type PersonalAccessToken,
+  putPersonalAccessToken,
+  revokePersonalAccessToken,
+} from '../registry/tokens.ts';
+import { command, UsageError } from '../command.ts';
+import { fields, table } from '../../../packages/command-line/table.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const defaultDays = '365';
+const maxDays = 3650;
+
+export const create = command({
+  parameters: ['publisher'],
+  summary: 'Create a personal access token for publishing',
+  notes:
+    'The token is shown only once, because only its hash is stored. Anyone who has it and an access token of a member\ncan publish versions of the publisher, so treat it as a secret.',
+  options: {
+    label: { value: 'TEXT', about: 'What the token is for', required: true },
+    days: { value: 'N', about: `How many days it is valid, 1 to ${maxDays}; ${defaultDays} by default` },
+  },
+  examples: [
+    'token create acme --label "release job"',
+    'token create acme --label "try-out" --days 7',
+    'token create acme --label ci --region eu-west-1 --table node-registry-production',
+  ],
+  async run({ publisher: publisherId }, { label, days = defaultDays }) {
+    if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > maxDays)
+      throw new UsageError(`--days takes a whole number from 1 to ${maxDays}.`);
+    const token = createPersonalAccessToken();
+    const hash = hashPersonalAccessToken(token);
+    const expiresAt = new Date(Date.now() + Number(days) * dayMs).toISOString();
+    const stored = await putPersonalAccessToken({ publisherId, hash, label, expiresAt });
+    const about = fields({ Token: token, Id: stored.id, Label: label, Expires: expiresAt });
+    return {
+      data: { token, ...stored },
+      text: `${about}\n\nStore it now: it is not shown again.`,
+    };
+  },
+});
+
+export const list = command({
+  parameters: ['publisher'],
+  summary: 'List the personal access tokens, without the tokens themselves',
+  readsOnly: true,
+  options: {},
+  examples: ['token list acme'],
+  async run({ publisher: publisherId }) {
+    const tokens = await listPersonalAccessTokens(publisherId);
+    const rows = tokens.map((token) => {
+      const { id, label, created_at, expires_at, last_used_at } = token;
+      return [id, label, stateOf(token), created_at, expires_at, last_used_at];
+    });
+    const none = `"${publisherId}" has no tokens.`;
+    const headings = ['ID', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED'];
+    return { data: tokens, text: table(headings, rows, { none }) };
+  },
+});
+
+export const revoke = command({
+  parameters: ['publisher', 'token-id'],
+  summary: 'Revoke a personal access token permanently',
+  notes: 'Take the id from token list. It works at once: the next publish with the token is rejected.',
+  options: {},
+  examples: ['token revoke acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
+  async impact({ publisher, 'token-id': id }) {
+    const token = (await listPersonalAccessTokens(publisher)).find((each) => each.id === id);
+    return token
+      ? `permanently revokes the token "${token.label}", last used ${token.last_used_at ?? 'never'}`
+      : 'revokes a token that does not exist';
+  },
+  async run({ publisher: publisherId, 'token-id': id }) {
+    const since = await revokePersonalAccessToken(publisherId, id);
+    return { data: { id, revoked_at: since }, text: `The token ${id} has been revoked since ${since}.` };
+  },
+});
+
+function stateOf({ revoked_at, expires_at }: PersonalAccessToken): string {
+  if (revoked_at) return 'revoked';
+  return expires_at <= new Date().toISOString() ? 'expired' : 'active';
+}

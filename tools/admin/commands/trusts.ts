@@ -1,0 +1,147 @@
+import * as z from 'zod/mini';
+import { NodeId } from '../../../lib/schemas/names.ts';
+import { table } from '../../../packages/command-line/table.ts';
+import { command, UsageError } from '../command.ts';
+import { addTrust, listTrusts, removeTrust, type Trust } from '../registry/trusts.ts';
+
+const issuers: Record<string, string> = {
+  github: 'https://token.actions.githubusercontent.com',
+  gitlab: 'https://gitlab.com',
+};
+
+export const add = command({
+  parameters: ['publisher'],
+  summary: 'Let CI jobs publish without a stored secret',
+  notes:
+    'The jobs of the workflow file send an ID token that their CI signs for them. The first version that one publishes pins the ids of repository and owner: another repository of the same name is then not trusted. Without --ref every branch and tag counts, so anyone who can push a branch with a changed workflow file can publish. Jobs of pull requests never publish.',
+  options: {
+    repository: {
+      value: 'OWNER/NAME',
+      about: 'The repository, or the path of a GitLab project',
+      required: true,
+    },
+    workflow: {
+      value: 'FILE',
+      about: 'The file in .github/workflows, or the path of the CI file of a GitLab project',
+      required: true,
+    },
+    issuer: {
+      value: 'ISSUER',
+      about: 'github, gitlab, or the issuer of another CI that the registry accepts; github by default',
+    },
+    environment: { value: 'NAME', about: 'Only jobs of this deployment environment' },
+    ref: { value: 'REF', about: 'Only jobs of this branch or tag; a * at its end matches anything' },
+    node: { value: 'ID', about: 'Only this node' },
+  },
+  examples: [
+    'trust add acme --repository octo/nodes --workflow release.yml',
+    'trust add acme --repository octo/nodes --workflow release.yml --environment production --node some-node',
+    "trust add acme --repository octo/nodes --workflow release.yml --ref 'refs/tags/v*'",
+    'trust add acme --repository group/nodes --workflow .gitlab-ci.yml --issuer gitlab',
+    'trust add demo --repository octo/nodes --workflow release.yml --issuer http://localhost:3001/ci',
+  ],
+  async run({ publisher }, { repository, workflow, issuer = 'github', environment, ref, node }) {
+    const trust = await addTrust(publisher, {
+      issuer: issuerOf(issuer),
+      repository: requireMatch(
+        repository,
+        /^[\w.-]+(?:\/[\w.-]+)+$/,
+        'an owner and a repository, such as octo/nodes',
+      ),
+      workflow: requireMatch(
+        workflow.replace(/^\.github\/workflows\//, ''),
+        /^[^@\s]+\.ya?ml$/,
+        'the name of a file that ends in .yml or .yaml',
+      ),
+      environment,
+      ref:
+        ref === undefined
+          ? undefined
+          : requireMatch(
+              ref,
+              /^refs\/(?:heads|tags)\/[^\s*]*\*?$/,
+              'a branch or a tag, such as refs/heads/main or refs/tags/v*',
+            ),
+      nodeId: node === undefined ? undefined : requireNodeId(node),
+    });
+    return { data: trust, text: `"${publisher}" trusts ${jobsOf(trust)}, by the trust ${trust.id}.` };
+  },
+});
+
+export const list = command({
+  parameters: ['publisher'],
+  summary: 'List the CI jobs that a publisher trusts',
+  readsOnly: true,
+  notes: 'Pinned are the ids of repository and owner, which the first version sets.',
+  options: {},
+  examples: ['trust list acme'],
+  async run({ publisher }) {
+    const trusts = await listTrusts(publisher);
+    const rows = trusts.map((trust) => {
+      const { id, issuer, repository, workflow, environment, ref, node_id, last_used_at } = trust;
+      return [
+        id,
+        stateOf(trust),
+        issuer,
+        repository,
+        workflow,
+        environment,
+        ref,
+        node_id,
+        pinned(trust),
+        last_used_at,
+      ];
+    });
+    const headings = 'ID,STATE,ISSUER,REPOSITORY,WORKFLOW,ENVIRONMENT,REF,NODE,PINNED,LAST USED'.split(',');
+    const none = `"${publisher}" trusts no CI jobs.`;
+    return { data: trusts, text: table(headings, rows, { none }) };
+  },
+});
+
+export const remove = command({
+  parameters: ['publisher', 'trust-id'],
+  summary: 'Stop trusting CI jobs permanently',
+  notes:
+    'Take the id from trust list. It works at once: the next publish is rejected, and versions that wait for their upload do not become active. Versions that are active stay.',
+  options: {},
+  examples: ['trust remove acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
+  async impact({ publisher, 'trust-id': id }) {
+    const trust = (await listTrusts(publisher)).find((each) => each.id === id);
+    return trust
+      ? `stops trusting ${jobsOf(trust)}, last used ${trust.last_used_at ?? 'never'}`
+      : 'removes a trust that does not exist';
+  },
+  async run({ publisher, 'trust-id': id }) {
+    const since = await removeTrust(publisher, id);
+    return { data: { id, revoked_at: since }, text: `The trust ${id} has been removed since ${since}.` };
+  },
+});
+
+function issuerOf(text: string): string {
+  const issuer = Object.hasOwn(issuers, text) ? String(issuers[text]) : text;
+  return requireMatch(issuer, /^https?:\/\/\S+$/, 'github, gitlab or the address of an issuer');
+}
+
+function requireNodeId(id: string): string {
+  const { data, error } = z.safeParse(NodeId, id);
+  if (error) throw new UsageError(`"${id}" is not the id of a node.`);
+  return data;
+}
+
+function requireMatch(text: string, shape: RegExp, what: string): string {
+  if (shape.test(text)) return text;
+  throw new UsageError(`"${text}" is not ${what}.`);
+}
+
+function jobsOf({ repository, workflow, environment, ref }: Trust): string {
+  const where = environment === undefined ? '' : ` in the environment ${environment}`;
+  return `${workflow} of ${repository}${where}${ref === undefined ? '' : ` for ${ref}`}`;
+}
+
+function stateOf({ revoked_at }: Trust): string {
+  return revoked_at === undefined ? 'active' : 'removed';
+}
+
+function pinned({ repository_id, owner_id }: Trust): string {
+  return repository_id === undefined ? 'not yet' : `${repository_id} of ${owner_id}`;
+}

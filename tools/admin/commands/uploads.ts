@@ -1,0 +1,66 @@
+import { Rejection } from '../registry/rejection.ts';
+import { command, problemOf } from '../command.ts';
+import { textOf } from '../faults.ts';
+import { table } from '../../../packages/command-line/table.ts';
+
+const limitMs = 10 * 60 * 1000;
+
+/** The findings for which the earlier reason of the version still holds. */
+const standing = new Set(['waiting', 'abandoned']);
+
+interface Found {
+  node_id: string;
+  version: string;
+  version_id: string;
+  finding: string;
+  since: string;
+  reason?: string;
+  error?: string | undefined;
+}
+
+/** Only the finalizer may write archives, even if the administrator's rights are wider. */
+function onlyTheFinalizer(): string {
+  return `On a deployed stage only the finalizer may publish. It sweeps every hour, and looks back six hours. To sweep now, and as far back as you say:
+  echo '{"from": "2026-11-20T00:00:00Z"}' >sweep.json
+  aws lambda invoke --region ${process.env.AWS_REGION} --function-name node-registry-STAGE-finalizeUpload --payload fileb://sweep.json --cli-read-timeout 0 --log-type Tail --query LogResult --output text /dev/null | base64 --decode`;
+}
+
+export const sweep = command({
+  parameters: [],
+  summary: 'Publish archives whose event was lost, and list abandoned uploads',
+  notes:
+    'Looks at every version that still waits for its archive. Archives in staging are checked and published or\nrejected, as by their events. Safe to run at any time. A deployed stage sweeps every hour by itself.',
+  options: {},
+  examples: ['uploads sweep'],
+  async run() {
+    if (!process.env.BUCKET_NAME) throw new Rejection(onlyTheFinalizer());
+    // The bucket's module reads the environment when it is loaded, and no other command needs the S3 client.
+    const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
+    const now = Date.now();
+    const data: Found[] = [];
+    const report = await sweepUploads({ deadline: now + limitMs }, { from: 0, to: now }, (entry, visited) => {
+      const { nodeId: node_id, version, versionId: version_id, since, reason } = entry;
+      const { finding, error } = visited;
+      data.push({
+        node_id,
+        version,
+        version_id,
+        finding,
+        since,
+        ...(standing.has(finding) && { reason }),
+        ...(error !== undefined && { error: textOf(error) }),
+      });
+    });
+    const rows = data.map(({ node_id, version, finding, since, reason, error }) => [
+      node_id,
+      version,
+      finding,
+      since,
+      error ?? reason,
+    ]);
+    const none = 'No version waits for its archive.';
+    const text = table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows, { none });
+    const failed = report.failed + report.unvisited;
+    return { data, text, problem: problemOf(failed, data.length) };
+  },
+});

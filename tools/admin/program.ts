@@ -1,0 +1,129 @@
+import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
+import { createCommand, type Output } from '../../packages/command-line/command.ts';
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
+import { Rejection } from './registry/rejection.ts';
+import { describeTarget, requireListening } from './target.ts';
+
+const name = 'npm run admin --';
+const notes =
+  'Without --region and --table, commands act on the local stack of npm start. With them, the AWS SDK takes the credentials from the environment, AWS_PROFILE or a role. A command that changes something first prints its target on standard error.';
+
+/** Asks the person at the terminal. */
+export type Ask = (question: string) => Promise<boolean>;
+
+/** The whole command line, made from `commands`: nouns, each with its verbs. */
+export function createProgram(output: Output, ask?: Ask): Program {
+  const program = createCommand(
+    {
+      name,
+      summary: 'Administers the registry: everything that has no endpoint',
+      notes,
+      examples: [
+        'publisher create acme --name "Acme Nodes"',
+        `member add acme 'auth0|1234' --role owner`,
+        'token create acme --label "release job" --days 90',
+        'node-version ban some-node 1.2.0 --reason "Steals keys; see advisory 7"',
+        'node show some-node --region eu-west-1 --table node-registry-production',
+        'token list acme --json',
+      ],
+    },
+    output,
+  )
+    .usage('<noun> <verb> [parameters] [options]')
+    .option('--region <REGION>', 'Work on a deployed table of this region; together with --table')
+    .option('--table <NAME>', 'The deployed table, such as node-registry-production')
+    .option('--json', 'Print JSON for programs instead of text for people')
+    .configureHelp({ formatHelp: formatOverview, subcommandTerm: termOf });
+  for (const [words, command] of Object.entries(commands)) {
+    const [noun = '', verb = ''] = words.split(' ');
+    const { isDefault = false } = command;
+    const group = nounOf(program, noun, output);
+    group.addCommand(createVerb(verb, command, output, ask), { isDefault });
+    // So --help reaches the verb, which has the options.
+    if (isDefault) group.helpOption(false);
+  }
+  return program;
+}
+
+/** Lists every verb instead of the nouns. Commander needs the nouns to suggest one for a misspelled word. */
+function formatOverview(program: Program, help: Help): string {
+  const visibleCommands = ({ commands: nouns }: Program) =>
+    nouns.flatMap(({ commands: verbs }) => [...verbs]);
+  return Help.prototype.formatHelp.call(Object.assign(help, { visibleCommands }), program, help);
+}
+
+/** A line in the list of commands: noun, verb, parameters and required options. */
+function termOf(verb: Program): string {
+  return `${verb.parent?.name()} ${verb.name()} ${verb.usage()}`.replace(' [options]', '');
+}
+
+function nounOf(program: Program, noun: string, output: Output): Program {
+  const known = program.commands.find((command) => command.name() === noun);
+  if (known) return known;
+  const created = createCommand({ name: noun }, output)
+    .usage('<verb> [parameters] [options]')
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: termOf });
+  program.addCommand(created);
+  return created;
+}
+
+function createVerb(
+  verb: string,
+  { parameters, options, impact, readsOnly, run, ...about }: Command,
+  output: Output,
+  ask: Ask | undefined,
+): Program {
+  const program = createCommand({ name: verb, ...about }, output).allowExcessArguments(false);
+  for (const parameter of parameters) program.argument(`<${parameter}>`);
+  const known = Object.entries(options).map(([name, { value, about, required, isFormat }]) => {
+    const option = new Option(
+      `--${name}${value ? ` <${value}>` : ''}`,
+      required ? `${about} (required)` : about,
+    );
+    if (value) option.argParser(requireValue);
+    program.addOption(option);
+    return { name, key: option.attributeName(), flags: option.flags, required, isFormat };
+  });
+  if (impact) program.option('--yes', 'Do it on a deployed table without asking');
+  const needed = known.filter(({ required }) => required);
+  program.usage(
+    [
+      ...parameters.map((parameter) => `<${parameter}>`),
+      ...needed.map(({ flags }) => flags),
+      '[options]',
+    ].join(' '),
+  );
+  return program.action(async () => {
+    const values = Object.fromEntries(known.map(({ name, key }) => [name, program.getOptionValue(key)]));
+    // Commander itself would say this first, even if the option is only misspelled.
+    const missing = needed.find(({ name }) => values[name] === undefined);
+    if (missing) program.error(`Option '${missing.flags}' is required.`);
+    const { region, table, json, yes } = program.optsWithGlobals();
+    if ((region === undefined) !== (table === undefined))
+      program.error('The options --region and --table go together: both, or neither for the local stack.');
+    const format = known.find(({ name, isFormat }) => isFormat && values[name] !== undefined);
+    if (json && format) program.error(`The options --json and ${format.flags} exclude each other.`);
+    await requireListening();
+    const given = Object.fromEntries(
+      parameters.map((parameter, index) => [parameter, String(program.args[index])]),
+    );
+    if (impact && region !== undefined && !yes) {
+      const sentence = `In ${table}, this ${await impact(given)}.`;
+      if (!ask) return program.error(`${sentence} Repeat it with --yes to do it.`);
+      if (!(await ask(`${sentence} Do it?`))) throw new Rejection('Nothing was changed.');
+    }
+    const place = region === undefined ? '' : ` --region ${region} --table ${table}`;
+    const suggest = (words: string) => `${name} ${words}${place}`;
+    const { data, text, problem } = await run(given, values, suggest);
+    if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
+    output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
+    if (problem !== undefined) throw new Rejection(problem);
+  });
+}
+
+/** The next word may be another option, if the value was forgotten. */
+function requireValue(text: string): string {
+  if (text !== '' && !text.startsWith('--')) return text;
+  throw new InvalidArgumentError('It needs a value.');
+}

@@ -1,0 +1,50 @@
+import { Command } from 'commander';
+import { Rejection } from './registry/rejection.ts';
+import { isListening } from '../../packages/command-line/is-listening.ts';
+import { localAddress, localStores } from './local-stack.ts';
+
+const timeoutMs = 2000;
+const { tableName, bucketName } = localStores;
+const dynamodbUrl = localAddress(localStores.dynamodbPort);
+
+/**
+ * Points the registry at the table of --region and --table, with the SDK's own credentials; without them, at the local stack
+ * or the DynamoDB that the environment names.
+ */
+export function chooseTarget(args: string[]): void {
+  const options = new Command().option('--region <REGION>').option('--table <NAME>');
+  options.parseOptions(args);
+  const { region, table } = options.opts<{ region?: string; table?: string }>();
+  if (region !== undefined && table !== undefined) {
+    Object.assign(process.env, { AWS_REGION: region, TABLE_NAME: table });
+    return;
+  }
+  // A profile or a session of the shell would take precedence over the key of the local servers.
+  delete process.env.AWS_PROFILE;
+  delete process.env.AWS_SESSION_TOKEN;
+  process.env.AWS_ENDPOINT_URL_DYNAMODB ??= dynamodbUrl;
+  process.env.AWS_ENDPOINT_URL_S3 ??= localAddress(localStores.s3Port);
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
+    AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
+    TABLE_NAME: tableName,
+    BUCKET_NAME: bucketName,
+  });
+}
+
+/** Shows where a command acts: --region and --table are easily forgotten. */
+export function describeTarget(): string {
+  const { AWS_ENDPOINT_URL_DYNAMODB: address, AWS_REGION, TABLE_NAME } = process.env;
+  if (address === undefined) return `${TABLE_NAME} in ${AWS_REGION}`;
+  const isLocalStack = address === dynamodbUrl && TABLE_NAME === tableName;
+  return `${isLocalStack ? 'the local stack, ' : ''}${TABLE_NAME} at ${address}`;
+}
+
+/** Reports at once that a server is not running. The SDK would retry and then fail without a clear sentence. */
+export async function requireListening(): Promise<void> {
+  const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  if (address === undefined || (await isListening(address, timeoutMs))) return;
+  const remedy = address === dynamodbUrl ? 'start it with npm start' : 'is it running?';
+  throw new Rejection(`Nothing listens on ${address}: ${remedy}`);
+}
