@@ -52,6 +52,7 @@ beforeAll(async () => {
     old: await releases.start('old', stage, recording.bundles, clockOffset, gates[0]?.environment),
     new: await releases.start('new', stage, harmless(today), clockOffset, gates[1]?.environment),
   };
+  stage.newest = actors.new;
 });
 
 beforeEach(() => stage.simulators.simulation.reset());

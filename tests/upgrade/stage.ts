@@ -1,3 +1,4 @@
+import type { Actor } from './actor.ts';
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
@@ -21,6 +22,8 @@ export interface Stage {
   notified: { path: string; id: string; body: string }[];
   receiverUrl: string;
   s3Directory: string;
+  /** The newest release that serves it, if there are two. */
+  newest?: Actor;
   stop: () => Promise<void>;
 }
 
