@@ -4,7 +4,7 @@ import { handler as publishNodeVersion } from '../functions/publish-node-version
 import { handler as updateHostNode } from '../functions/update-host-node.ts';
 import { handler as updateNode } from '../functions/update-node.ts';
 import { parseAsWritten } from '../lib/json.ts';
-import { loadContracts } from '../infra/contracts.ts';
+import { loadContracts } from '../infra/operations.ts';
 import { invoke, type Result, sampleBody } from './support/invoke.ts';
 import { loggedLines } from './support/logged-lines.ts';
 import { misbehave, type ProxyName, proxies, simulation } from './support/proxies.ts';

@@ -8,15 +8,16 @@ import { readNotification } from '../lib/notifications/provider-notification.ts'
 import { ErrorBody } from '../lib/schemas/error-body.ts';
 import { errorsOf } from '../tools/openapi/answers.ts';
 import { findBreakingChanges, findDifferences, mayBreak } from '../tools/openapi/breaking-changes.ts';
-import { loadContracts } from '../infra/contracts.ts';
+import { loadOperations } from '../infra/operations.ts';
 import { describeService } from '../tools/openapi/document.ts';
-import { sampleIssues, sampleReplies, sampleRequest } from '../tools/openapi/examples.ts';
+import { sampleIssues, sampleRequest } from '../tools/openapi/examples.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into every part of the document
 type Any = any;
 
-const contracts = await loadContracts();
-const document: Any = describeService(contracts);
+const operations = await loadOperations();
+const contracts = operations.map(({ contract }) => contract);
+const document: Any = describeService(operations);
 const committed: Any = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
 
 function operation(name: string): Any {
@@ -65,54 +66,58 @@ describe('docs/openapi.json', () => {
   });
 });
 
-describe.each(contracts.map((contract) => [contract.name, contract] as const))('%s', (name, contract) => {
-  test('accepts its sample event, and its sample reply matches its schema', () => {
-    const { path, body } = sampleRequest(contract);
-    const reply = sampleReplies[name];
+describe.each(operations.map((operation) => [operation.contract.name, operation] as const))(
+  '%s',
+  (name, { contract, sampleReply }) => {
+    test('accepts its sample event, and its sample reply matches its schema', () => {
+      const { path, body } = sampleRequest(contract);
 
-    expect(contract.parameters.safeParse(path).error).toBeUndefined();
-    expect(bodySchema(contract, config.videoRules).safeParse(body).error).toBeUndefined();
-    expect(contract.reply.parse(reply)).toEqual(reply);
-  });
-
-  test('shows a validation error that the service really answers', () => {
-    const fault = ErrorBody.parse(sampleIssues(contract));
-
-    expect(fault.details).toEqual([expect.objectContaining({ path: expect.stringMatching(/^body\./) })]);
-  });
-
-  test('lists exactly its error codes under their status, each with an example', () => {
-    const { responses } = operation(name);
-    const codes = Object.values<Any>(responses).flatMap(({ $ref = '' }) => {
-      const { description, content } = document.components.responses[$ref.split('/').at(-1)] ?? {};
-      const { schema, examples } = content?.['application/json'] ?? {};
-      const listed: string[] = schema?.properties?.error?.enum ?? [];
-      for (const code of listed) {
-        expect(description).toContain(`\`${code}\`: `);
-        expect(schema.$ref).toBe('#/components/schemas/ErrorBody');
-        expect(examples[code]).toEqual({ $ref: `#/components/examples/${code}` });
-      }
-      expect(Object.keys(examples ?? {}).filter((name) => name in errorCatalog)).toEqual(listed);
-      return listed;
+      expect(contract.parameters.safeParse(path).error).toBeUndefined();
+      expect(bodySchema(contract, config.videoRules).safeParse(body).error).toBeUndefined();
+      expect(contract.reply.parse(sampleReply)).toEqual(sampleReply);
     });
 
-    expect(codes.sort()).toEqual(errorsOf(contract).sort());
-    expect(Object.keys(responses)).toEqual(
-      [
-        ...new Set([contract.status, ...errorsOf(contract).map((code) => errorCatalog[code].status)].sort()),
-        'default',
-      ].map(String),
-    );
-  });
+    test('shows a validation error that the service really answers', () => {
+      const fault = ErrorBody.parse(sampleIssues(contract));
 
-  test("lists the gateway's own responses", () => {
-    expect(operation(name).responses.default).toEqual({ $ref: '#/components/responses/GatewayAnswer' });
-  });
+      expect(fault.details).toEqual([expect.objectContaining({ path: expect.stringMatching(/^body\./) })]);
+    });
 
-  test('requires a token unless anyone may call', () => {
-    expect(operation(name).security).toEqual(contract.access === 'anyone' ? [] : [{ accessToken: [] }]);
-  });
-});
+    test('lists exactly its error codes under their status, each with an example', () => {
+      const { responses } = operation(name);
+      const codes = Object.values<Any>(responses).flatMap(({ $ref = '' }) => {
+        const { description, content } = document.components.responses[$ref.split('/').at(-1)] ?? {};
+        const { schema, examples } = content?.['application/json'] ?? {};
+        const listed: string[] = schema?.properties?.error?.enum ?? [];
+        for (const code of listed) {
+          expect(description).toContain(`\`${code}\`: `);
+          expect(schema.$ref).toBe('#/components/schemas/ErrorBody');
+          expect(examples[code]).toEqual({ $ref: `#/components/examples/${code}` });
+        }
+        expect(Object.keys(examples ?? {}).filter((name) => name in errorCatalog)).toEqual(listed);
+        return listed;
+      });
+
+      expect(codes.sort()).toEqual(errorsOf(contract).sort());
+      expect(Object.keys(responses)).toEqual(
+        [
+          ...new Set(
+            [contract.status, ...errorsOf(contract).map((code) => errorCatalog[code].status)].sort(),
+          ),
+          'default',
+        ].map(String),
+      );
+    });
+
+    test("lists the gateway's own responses", () => {
+      expect(operation(name).responses.default).toEqual({ $ref: '#/components/responses/GatewayAnswer' });
+    });
+
+    test('requires a token unless anyone may call', () => {
+      expect(operation(name).security).toEqual(contract.access === 'anyone' ? [] : [{ accessToken: [] }]);
+    });
+  },
+);
 
 test('combines no schemas, since generators would invent a name for the combination', () => {
   expect(JSON.stringify(document)).not.toContain('"allOf"');

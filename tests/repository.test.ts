@@ -196,7 +196,7 @@ const directions: Record<string, readonly string[]> = {
   // A deployment uploads the site.
   infra: ['lib', 'packages/command-line', 'packages/site'],
   // The list of operations, and the release of a table.
-  'tools/admin': ['lib', 'packages/command-line', 'infra/contracts.ts', 'infra/release.ts'],
+  'tools/admin': ['lib', 'packages/command-line', 'infra/operations.ts', 'infra/release.ts'],
   tools: ['lib', 'functions', 'infra', 'packages'],
 };
 

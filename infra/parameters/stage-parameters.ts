@@ -1,5 +1,5 @@
 import type { Framework } from '../plugins/framework.ts';
-import { loadPaidContracts } from '../contracts.ts';
+import { loadPaidContracts } from '../operations.ts';
 import { environmentProblems, environmentsOf } from './environment-problems.ts';
 import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
 import { firstOfEach, problemsOf } from './parameter-problems.ts';

@@ -1,4 +1,8 @@
 import { foldConditions } from './fold-conditions.ts';
+import { upperFirst } from '../template/alarms.ts';
+import { loadOperations, type Operation } from '../operations.ts';
+import type { Values } from '../parameters/parameters.ts';
+import { valuesOf } from '../parameters/stage-parameters.ts';
 import type { Console, Framework, Resource, Template } from './framework.ts';
 import { referencesOf } from './references.ts';
 
@@ -7,17 +11,18 @@ import { referencesOf } from './references.ts';
  * deployment take back what the framework would keep.
  */
 export default class FinishTemplate {
-  readonly hooks: Record<string, () => void>;
+  readonly hooks: Record<string, () => Promise<void>>;
 
-  constructor({ service }: Framework, _options: unknown, { log }: Console) {
+  constructor(framework: Framework, _options: unknown, { log }: Console) {
     this.hooks = {
-      'after:aws:package:finalize:mergeCustomProviderResources': () => {
-        const template = service.provider.compiledCloudFormationTemplate;
+      'after:aws:package:finalize:mergeCustomProviderResources': async () => {
+        const template = framework.service.provider.compiledCloudFormationTemplate;
+        const operations = await loadOperations();
+        showDurations(template, operations);
         spreadConditions(template);
         foldConditions(template);
         orderApi(template);
-        admitNotifications(template);
-        allowBursts(template);
+        throttleRoutes(template, operations, valuesOf(framework));
         giveVersionsBack(template);
         catchUndeliveredSchedules(template);
         delaySchedules(template);
@@ -84,29 +89,36 @@ function orderApi(template: Template): void {
 /** A provider notifies of each state of a task, and again after an error. */
 const notificationsPerTask = 5;
 
-function admitNotifications(template: Template): void {
-  for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage')) {
-    for (const [route, throttle] of Object.entries(Properties.RouteSettings as Record<string, Throttle>))
-      if (route.includes(' /notifications/'))
-        throttle.ThrottlingRateLimit = notificationsPerTask * Number(throttle.ThrottlingRateLimit);
-  }
+/** Each route with a throttle of its own. The route of notifications is open to the world: a call without a ticket costs a read. */
+function throttleRoutes(template: Template, operations: readonly Operation[], values: Values): void {
+  const throttles = operations.flatMap(({ contract: { method, path }, throttle }) =>
+    throttle === undefined ? [] : [[`${method} ${path}`, Number(values[throttle] ?? throttle)] as const],
+  );
+  const notified = ofType(template, 'AWS::ApiGatewayV2::Route')
+    .map(([, { Properties }]) => String(Properties.RouteKey))
+    .filter((route) => route.includes(' /notifications/'))
+    .map((route) => [route, notificationsPerTask * Number(values.proxyRateLimit)] as const);
+  // Twice the rate may come at once.
+  const settings = (rate: number) => ({ ThrottlingRateLimit: rate, ThrottlingBurstLimit: 2 * rate });
+  for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage'))
+    Object.assign(Properties, {
+      DefaultRouteSettings: { ...settings(Number(values.rateLimit)), DetailedMetricsEnabled: false },
+      RouteSettings: Object.fromEntries(
+        [...throttles, ...notified].map(([route, rate]) => [route, settings(rate)]),
+      ),
+    });
 }
 
-/** Of every throttle, twice the rate may come at once. */
-function allowBursts(template: Template): void {
-  for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage')) {
-    const { DefaultRouteSettings, RouteSettings } = Properties as {
-      DefaultRouteSettings: Throttle;
-      RouteSettings: Record<string, Throttle>;
-    };
-    for (const throttle of [DefaultRouteSettings, ...Object.values(RouteSettings)])
-      throttle.ThrottlingBurstLimit = 2 * Number(throttle.ThrottlingRateLimit);
+/** A line of the dashboard for each function that callers or publishers wait for. */
+function showDurations(template: Template, operations: readonly Operation[]): void {
+  const names = [...operations.map(({ contract }) => contract.name), 'finalizeUpload', 'extractHostNodes'];
+  const lines = names.map(
+    (name) => `["AWS/Lambda", "Duration", "FunctionName", "\${${upperFirst(name)}LambdaFunction}"]`,
+  );
+  for (const [, { Properties }] of ofType(template, 'AWS::CloudWatch::Dashboard')) {
+    const { 'Fn::Sub': parts } = Properties.DashboardBody as { 'Fn::Sub': [string, object] };
+    Object.assign(parts[1], { Durations: { 'Fn::Sub': lines.join(',\n') } });
   }
-}
-
-interface Throttle {
-  ThrottlingRateLimit: number | string;
-  ThrottlingBurstLimit?: number;
 }
 
 function wait(resource: Resource, ...names: string[]): void {

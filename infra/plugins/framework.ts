@@ -37,8 +37,6 @@ export interface Console {
 /** What serverless.yml says to the plugins here. */
 interface Custom {
   tableName: string;
-  /** The statements of each function's role, by the function's name. */
-  statements: Record<string, unknown[]>;
 }
 
 export interface Template {

@@ -1,46 +1,55 @@
 import type { Framework, Resource } from './framework.ts';
-import { isSecretReader, secretStatements } from './secret-statement.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
+import { loadOperations, type Operation } from '../operations.ts';
+import { statementsOfAll } from '../template/roles.ts';
+import { variablesOf } from '../template/environment.ts';
 import { savedQueries } from '../template/queries.ts';
 import { alarmProperties, alarmsOf, type Stage, upperFirst } from '../template/alarms.ts';
 
 /**
- * Every function's own role, and every alarm and saved query of the stage: one more function needs nothing but its entry in
- * serverless.yml and its statements in roles.yml.
+ * Every function's own role and reservation, and every alarm and saved query of the stage: one more operation needs nothing
+ * but its entry in serverless.yml and its contract.
  */
 export default class FunctionResources {
-  readonly hooks: Record<string, () => void>;
+  readonly hooks: Record<string, () => Promise<void>>;
 
   constructor(framework: Framework) {
     this.hooks = { 'after:package:compileFunctions': () => addResources(framework) };
   }
 }
 
-function addResources(framework: Framework): void {
-  const { service } = framework;
-  const { tracing, alarmTopicArn } = valuesOf(framework);
+async function addResources(framework: Framework): Promise<void> {
+  const { service, classes } = framework;
+  const values = valuesOf(framework);
+  const { tracing, alarmTopicArn } = values;
+  const operations = await loadOperations();
   const resources = service.provider.compiledCloudFormationTemplate.Resources;
+  const place = { tableName: service.custom.tableName, values };
+  const statementsOf = statementsOfAll(operations, variablesOf(operations), place);
   for (const name of service.getAllFunctions()) {
-    const statements = [
-      logs(upperFirst(name)),
-      ...(tracing === 'Active' ? [traces] : []),
-      ...statementsOf(framework, name),
-    ];
+    const own = statementsOf[name];
+    if (!own) throw new classes.Error(`Nothing says what the role of ${name} allows.`);
+    const statements = [logs(upperFirst(name)), ...(tracing === 'Active' ? [traces] : []), ...own];
     resources[`${upperFirst(name)}Role`] = role('lambda', name, statements);
   }
+  const stage = stageOf(framework, operations);
+  for (const { name, reserved } of stage.functions) {
+    const { Properties } = resources[`${upperFirst(name)}LambdaFunction`] ?? {};
+    if (reserved !== undefined && Properties) Properties.ReservedConcurrentExecutions = reserved;
+  }
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
-  for (const alarm of alarmsOf(stageOf(framework)))
+  for (const alarm of alarmsOf(stage))
     resources[alarmId(alarm.name)] = {
       Type: 'AWS::CloudWatch::Alarm',
       Properties: alarmProperties(alarm, prefix, alarmTopicArn || undefined),
     };
-  Object.assign(resources, queries(framework));
+  Object.assign(resources, queries(framework, stage));
 }
 
 /** Over the logs of every function that is deployed, and of the gateway. */
-function queries(framework: Framework): Record<string, Resource> {
+function queries(framework: Framework, { functions }: Stage): Record<string, Resource> {
   const { service } = framework;
-  const groups = ['HttpApi', ...stageOf(framework).functions.map(({ name }) => upperFirst(name))];
+  const groups = ['HttpApi', ...functions.map(({ name }) => upperFirst(name))];
   const folder = `${service.service}/${framework.getProvider('aws').getStage()}`;
   const entries = Object.entries(savedQueries).map(([name, QueryString]) => {
     const id = name.split(' ').map(upperFirst).join('');
@@ -56,12 +65,10 @@ export function alarmId(name: string): string {
   return `${name.split('-').map(upperFirst).join('')}Alarm`;
 }
 
-const reservable = {
-  proxyConcurrency: /^(?:relightImage|textToVideo|extendVideo|multiframeVideo)$/,
-  finalizeConcurrency: /^finalizeUpload$/,
-};
+/** The stage parameter that sets concurrency aside for a function which is no operation. */
+const reservations: Record<string, string> = { finalizeUpload: 'finalizeConcurrency' };
 
-function stageOf(framework: Framework): Stage {
+function stageOf(framework: Framework, operations: readonly Operation[]): Stage {
   const { service } = framework;
   const values = valuesOf(framework);
   const relays = values.notifications === 'relay';
@@ -69,14 +76,17 @@ function stageOf(framework: Framework): Stage {
     .getAllFunctions()
     .map((name) => ({ ...service.getFunction(name), name }))
     .filter(({ condition }) => condition === undefined || relays)
-    .map(({ name, events, timeout }) => ({
-      name,
-      route: events.flatMap(({ httpApi }) => (httpApi === undefined ? [] : [routeOf(httpApi)]))[0],
-      timeoutSeconds: timeout ?? service.provider.timeout,
-      hasReservation: Object.entries(reservable).some(
-        ([parameter, names]) => values[parameter] && names.test(name),
-      ),
-    }));
+    .map(({ name, events, timeout }) => {
+      const operation = operations.find(({ contract }) => contract.name === name);
+      const reserved = values[operation?.reservation ?? reservations[name] ?? ''];
+      return {
+        name,
+        isRoute: events.some(({ httpApi }) => httpApi !== undefined),
+        slowMs: operation?.slowMs,
+        timeoutSeconds: timeout ?? service.provider.timeout,
+        reserved: reserved ? Number(reserved) : undefined,
+      };
+    });
   return {
     namespace: `${service.service}/${framework.getProvider('aws').getStage()}`,
     functions,
@@ -84,19 +94,6 @@ function stageOf(framework: Framework): Stage {
     bucketName: String(values.bucketName),
     creditsPerHour: Number(values.creditsPerHourAlarm),
   };
-}
-
-/** The framework has parsed `POST /path`, and `*`. */
-function routeOf(httpApi: unknown): string {
-  return typeof httpApi === 'string' ? httpApi : JSON.stringify(httpApi);
-}
-
-function statementsOf({ service, classes }: Framework, name: string): unknown[] {
-  const statements = service.custom.statements[name];
-  if (!statements) throw new classes.Error(`infra/template/roles.yml has no statements of ${name}.`);
-  return statements.flatMap((statement) =>
-    isSecretReader(statement) ? secretStatements(statement) : [statement],
-  );
 }
 
 function logs(id: string) {

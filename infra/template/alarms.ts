@@ -1,3 +1,5 @@
+import { slowRegistryMs } from '../../lib/deployment.ts';
+
 /*
  * Every alarm of a stage, once: what it watches, and one line each for its meaning, where to look and what to do. The
  * template's alarms, their descriptions and the list in docs/runbook.md are made from here. Metrics of the stage's own
@@ -6,7 +8,7 @@
  * CloudWatch evaluates an alarm when data may still be on its way, and Lambda stamps an error with the time of the
  * invocation. So an alarm on events looks at more periods than it needs (M of N), and treats a period without data as one
  * without events (docs.aws.amazon.com: AmazonCloudWatch/latest/monitoring/alarm-evaluation.html, and
- * lambda/latest/dg/monitoring-metrics-types.html for Lambda's statistics). tests/infra/stage.yml has every value.
+ * lambda/latest/dg/monitoring-metrics-types.html for Lambda's statistics).
  */
 
 /** A resource of the template, or text. */
@@ -42,10 +44,12 @@ export interface Alarm {
 
 interface StageFunction {
   name: string;
-  /** The method and path of its HTTP event. */
-  route?: string | undefined;
+  isRoute: boolean;
+  /** The bound of `slow-`, if it is not that of most routes. */
+  slowMs: number | undefined;
   timeoutSeconds: number;
-  hasReservation?: boolean;
+  /** Concurrent executions that are set aside for it. */
+  reserved: number | undefined;
 }
 
 export interface Stage {
@@ -102,7 +106,7 @@ function ofQueue(name: string, queue: string): Metric {
   return { namespace: 'AWS/SQS', name, statistic: 'Maximum', dimensions };
 }
 
-function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunction): Alarm[] {
+function functionAlarms(stage: Stage, { name, isRoute, slowMs, timeoutSeconds }: StageFunction): Alarm[] {
   const periods = Math.max(10, Math.ceil((timeoutSeconds + reportSeconds) / minutes));
   const faults: Alarm = {
     name: `faults-${name}`,
@@ -113,12 +117,10 @@ function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunc
     ...anyOfTen,
     periods: [1, periods],
   };
-  return [faults, ...(route ? routeAlarms(stage, name, route) : [])];
+  return [faults, ...(isRoute ? routeAlarms(stage, name, slowMs) : [])];
 }
 
-function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
-  // A proxy waits for its provider up to 25 seconds.
-  const bound = route.includes('/proxy/') ? 15_000 : 2000;
+function routeAlarms(stage: Stage, name: string, slowMs = slowRegistryMs): Alarm[] {
   return [
     {
       name: `internal-errors-${name}`,
@@ -135,7 +137,7 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
       action: '`provider_ms` close to `ms`: tell the provider.',
       metric: ofLambda('Duration', 'p95', name),
       ...fifteenMinutes,
-      above: bound,
+      above: slowMs,
     },
   ];
 }
@@ -262,7 +264,7 @@ const apiAlarms: Alarm[] = [
 
 function concurrencyAlarms({ functions }: Stage): Alarm[] {
   const all = ofLambda('Throttles', 'Sum');
-  const reserved = functions.filter(({ hasReservation }) => hasReservation).map(({ name }) => name);
+  const reserved = functions.filter(({ reserved }) => reserved !== undefined).map(({ name }) => name);
   const metrics = Object.fromEntries(reserved.map((name) => [name, ofLambda('Throttles', 'Sum', name)]));
   const filled = reserved.map((name) => `FILL(${name}, 0)`);
   const account: Alarm = {

@@ -1,2 +1,6 @@
-/** For serverless.yml, which reads no TypeScript. */
-export { environments as default } from './environment.ts';
+/** For serverless.yml, which reads no TypeScript, and awaits what a file exports. */
+import { loadEnvironments } from './environment.ts';
+
+const environments = loadEnvironments();
+
+export { environments as 'module.exports' };

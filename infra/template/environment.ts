@@ -1,24 +1,14 @@
 import * as config from '../../lib/config.ts';
+import { publicFiles } from '../../lib/deployment.ts';
+import { loadOperations, type Operation } from '../operations.ts';
 
 /*
- * The variables of each function, for serverless.yml: those of the concerns that it reads, and no others, so that what
- * calls receivers knows no provider. A test holds this list to the bundles.
+ * The variables of each function: those of the concerns that it reads, and no others, so that what calls receivers knows
+ * no provider. A test holds them to the bundles. An operation's are in its own file under lib/contracts.
  */
 const stored = [config.registry];
-const caller = [...stored, config.tokens];
-const paid = [...caller, config.spending, config.notifications, config.relay, config.receivers];
-const files = [...stored, config.bucket, config.downloads];
-const video = [...paid, ...files, config.videoProvider, config.videoRules];
 
-const concerns: Record<string, config.Concern[]> = {
-  updateNode: [...caller, ...files],
-  publishNodeVersion: [...caller, config.bucket, config.ci, config.publishing],
-  updateHostNode: caller,
-  bulkNodeVersions: files,
-  relightImage: [...paid, ...files, config.imageProvider],
-  textToVideo: video,
-  extendVideo: video,
-  multiframeVideo: video,
+const concernsOfOthers: Record<string, readonly config.Concern[]> = {
   receiveNotification: [
     ...stored,
     config.notifications,
@@ -36,8 +26,22 @@ const concerns: Record<string, config.Concern[]> = {
   finalizeUpload: [...stored, config.bucket, config.archives],
   sweepSpending: stored,
   extractHostNodes: [...stored, config.bucket, config.extractionQueue],
-  writeIndex: files,
+  writeIndex: publicFiles,
 };
+
+/** What each function reads of the environment, by its name. */
+export function variablesOf(operations: readonly Operation[]): Record<string, config.Variables> {
+  const concerns = {
+    ...concernsOfOthers,
+    ...Object.fromEntries(operations.map(({ contract, variables }) => [contract.name, variables])),
+  };
+  return Object.fromEntries(
+    Object.entries(concerns).map(([name, read]) => [
+      name,
+      Object.assign({}, ...[config.metrics, ...read].map((concern) => concern.variables())),
+    ]),
+  );
+}
 
 /** As serverless.yml refers to a parameter, and to what stands in for one that is not given. */
 function reference(parameter: string): string {
@@ -59,15 +63,15 @@ const computed: Record<string, string> = {
 };
 
 /** An empty variable is as good as none: the function has its default. */
-function environmentOf(read: readonly config.Concern[]): Record<string, string> {
-  const variables = [config.metrics, ...read].flatMap((concern) => Object.entries(concern.variables()));
-  const values = variables.map(([name, { parameter }]) => [
+function environmentOf(variables: config.Variables): Record<string, string> {
+  const values = Object.entries(variables).map(([name, { parameter }]) => [
     name,
     computed[name] ?? (parameter && reference(`${parameter}, ''`)),
   ]);
   return Object.fromEntries(values.filter(([, value]) => value));
 }
 
-export const environments: Record<string, Record<string, string>> = Object.fromEntries(
-  Object.entries(concerns).map(([name, read]) => [name, environmentOf(read)]),
-);
+export async function loadEnvironments(): Promise<Record<string, Record<string, string>>> {
+  const variables = Object.entries(variablesOf(await loadOperations()));
+  return Object.fromEntries(variables.map(([name, read]) => [name, environmentOf(read)]));
+}

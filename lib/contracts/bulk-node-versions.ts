@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
+import { type Deployed, publicFiles, slowRegistryMs } from '../deployment.ts';
 import { added, list } from '../schemas/fields.ts';
 import { NodeVersion } from '../schemas/node-version.ts';
+import { samplePublishedVersion } from '../schemas/samples.ts';
 
 /** A pair that lacks a field is that entry's error. */
 const identifier = z.object({
@@ -37,3 +39,28 @@ export const bulkNodeVersions = contract({
   errors: [],
   isCompressed: true,
 });
+
+export const deployedBulkNodeVersions: Deployed<typeof bulkNodeVersions> = {
+  contract: bulkNodeVersions,
+  deployment: () => ({
+    variables: publicFiles,
+    rights: [{ table: ['BatchGetItem'], keys: ['NODE#*'] }],
+    // It reads up to 1,000 records a request.
+    throttle: 'bulkRateLimit',
+    slowMs: slowRegistryMs,
+    sampleReply: {
+      node_versions: [
+        {
+          identifier: { node_id: 'demo-node', version: '1.0.0' },
+          status: 'success',
+          node_version: samplePublishedVersion,
+        },
+        {
+          identifier: { node_id: 'demo-node', version: '9.9.9' },
+          status: 'not_found',
+          error_message: 'The node version does not exist.',
+        },
+      ],
+    },
+  }),
+};

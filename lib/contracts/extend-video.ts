@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import type { VideoRules } from '../config.ts';
+import * as config from '../config.ts';
 import { contract } from '../contract.ts';
+import { type Deployed, proxyDeployment } from '../deployment.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
 import {
   absoluteUrl,
@@ -19,8 +20,9 @@ import {
   taskFields,
   videoPrompt,
 } from '../schemas/video.ts';
+import { sampleTask } from '../schemas/samples.ts';
 
-function extendVideoRequest(rules: VideoRules) {
+function extendVideoRequest(rules: config.VideoRules) {
   const isEnough = (field: unknown, other: unknown) =>
     rules.VIDEO_EXTEND_SOURCE === 'either' || field !== undefined || other === undefined;
   return paidObject({
@@ -95,3 +97,20 @@ export const extendVideo = contract({
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
 });
+
+export const deployedExtendVideo: Deployed<typeof extendVideo> = {
+  contract: extendVideo,
+  deployment: () => ({
+    ...proxyDeployment(config.videoProvider, config.videoRules),
+    sampleReply: {
+      ...sampleTask,
+      task_id: '867913241582301185',
+      credits: 30,
+      model: 'vidq2-turbo',
+      prompt: 'The boat reaches the sea',
+      duration: 5,
+      video_creation_id: '867913241582301184',
+      video_url: 'https://example.com/boat.mp4',
+    },
+  }),
+};

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import type { VideoRules } from '../config.ts';
+import * as config from '../config.ts';
 import { contract } from '../contract.ts';
+import { type Deployed, proxyDeployment } from '../deployment.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
 import { imageSource, optional, paidObject, reference } from '../schemas/paid-fields.ts';
 import {
@@ -12,6 +13,7 @@ import {
   taskFields,
   videoPrompt,
 } from '../schemas/video.ts';
+import { sampleTask } from '../schemas/samples.ts';
 
 const ImageSetting = paidObject({
   key_image: optional(reference).with(z.describe('Key frame, in any form that the provider accepts')),
@@ -19,7 +21,7 @@ const ImageSetting = paidObject({
   prompt: optional(videoPrompt),
 });
 
-function multiframeVideoRequest(rules: VideoRules) {
+function multiframeVideoRequest(rules: config.VideoRules) {
   return paidObject({
     image_settings: z
       .array(ImageSetting)
@@ -86,3 +88,22 @@ export const multiframeVideo = contract({
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
 });
+
+export const deployedMultiframeVideo: Deployed<typeof multiframeVideo> = {
+  contract: multiframeVideo,
+  deployment: () => ({
+    ...proxyDeployment(config.videoProvider, config.videoRules),
+    sampleReply: {
+      ...sampleTask,
+      task_id: '867913241582301186',
+      credits: 60,
+      model: 'vidq2-pro',
+      resolution: '720p',
+      start_image: 'https://example.com/first.png',
+      image_settings: [
+        { key_image: 'https://example.com/second.png', prompt: 'The sun rises', duration: 5 },
+        { key_image: 'https://example.com/third.png' },
+      ],
+    },
+  }),
+};

@@ -1,8 +1,11 @@
 import * as z from 'zod/mini';
+import * as config from '../config.ts';
 import { contract } from '../contract.ts';
+import { type Deployed, idempotencyRight, registryCaller, slowRegistryMs } from '../deployment.ts';
 import { NodeId, PublisherId } from '../schemas/names.ts';
 import { NodeInput } from '../schemas/node.ts';
 import { NodeVersion, NodeVersionInput } from '../schemas/node-version.ts';
+import { sampleVersion } from '../schemas/samples.ts';
 
 export const publishNodeVersion = contract({
   name: 'publishNodeVersion',
@@ -45,3 +48,42 @@ export const publishNodeVersion = contract({
   ],
   idempotent: true,
 });
+
+export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
+  contract: publishNodeVersion,
+  deployment: () => ({
+    variables: [...registryCaller, config.bucket, config.ci, config.publishing],
+    rights: [
+      // One transaction writes the node and the version, and lists a new node with its publisher. The token, whose use is
+      // noted, is with the publisher, too. What an ID token of a CI was used for is with no publisher.
+      {
+        table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
+        keys: ['NODE#*', 'PUBLISHER#*', 'ID_TOKEN#*'],
+      },
+      // The CI jobs that a publisher trusts.
+      { table: ['Query'], keys: ['PUBLISHER#*'] },
+      // The versions that a publisher began to publish.
+      { table: ['Query', 'PutItem', 'DeleteItem'], keys: ['PENDING#*'] },
+      // Only the administration says who belongs to a publisher and whether it is banned.
+      { table: ['PutItem', 'UpdateItem'], neverChanges: ['members', 'banned', 'ban_reason'] },
+      idempotencyRight,
+      { bucket: ['PutObject'], folder: 'staging' },
+    ],
+    throttle: 10,
+    slowMs: slowRegistryMs,
+    sampleReply: {
+      node_version: {
+        ...sampleVersion,
+        id: '3c1f9d52-6f0a-4d5e-8f5c-7f2f1f6f8a55',
+        version: '1.2.0',
+        changelog: 'Faster loading',
+        supported_os: ['linux', 'macos'],
+        status: 'NodeVersionStatusPending',
+        status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish answer.',
+        status_reason_code: 'awaiting_upload',
+      },
+      signedUrl:
+        'https://archives.s3.us-east-1.amazonaws.com/staging/3c1f9d52/upload.zip?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=900&X-Amz-SignedHeaders=content-type%3Bhost&X-Amz-Signature=0f3a',
+    },
+  }),
+};

@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
+import * as config from '../config.ts';
 import { contract } from '../contract.ts';
+import { type Deployed, proxyDeployment } from '../deployment.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { added } from '../schemas/fields.ts';
@@ -146,3 +148,13 @@ export const relightImage = contract({
   notifies: { provider: 'image', field: 'webhook_url' },
   idempotent: true,
 });
+
+export const deployedRelightImage: Deployed<typeof relightImage> = {
+  contract: relightImage,
+  deployment: () => ({
+    ...proxyDeployment(config.imageProvider),
+    sampleReply: {
+      data: { task_id: '046b6c7f-0b8a-43b9-b35d-6489e6daee91', status: 'CREATED', generated: [] },
+    },
+  }),
+};

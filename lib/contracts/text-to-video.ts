@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
-import type { VideoRules } from '../config.ts';
+import * as config from '../config.ts';
 import { contract } from '../contract.ts';
+import { type Deployed, proxyDeployment } from '../deployment.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
 import { evenIfFieldsFail, optional, paidObject, reference, withDefault } from '../schemas/paid-fields.ts';
 import { callbackUrl, modelName, payload, taskFields, videoPrompt } from '../schemas/video.ts';
+import { sampleTask } from '../schemas/samples.ts';
 
 /** The listed models, with the maximum duration in seconds where the interface states one. */
 const maxSeconds = new Map<unknown, number | undefined>([
@@ -20,7 +22,7 @@ const listedModels = [...maxSeconds.keys()].map(String);
 const modelWithAudioByDefault = 'vidq3-pro';
 const bottomRight = 3;
 
-export function textToVideoRequest(rules: VideoRules) {
+export function textToVideoRequest(rules: config.VideoRules) {
   return z.pipe(
     paidObject({
       aspect_ratio: optional(z.string().with(z.describe('For example 16:9'))),
@@ -152,3 +154,20 @@ export const textToVideo = contract({
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
 });
+
+export const deployedTextToVideo: Deployed<typeof textToVideo> = {
+  contract: textToVideo,
+  deployment: () => ({
+    ...proxyDeployment(config.videoProvider, config.videoRules),
+    sampleReply: {
+      ...sampleTask,
+      task_id: '867913241582301184',
+      credits: 30,
+      model: 'vidq2-turbo',
+      prompt: 'A paper boat sails down a rainy street',
+      duration: 5,
+      resolution: '720p',
+      watermark: false,
+    },
+  }),
+};

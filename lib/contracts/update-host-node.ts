@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
+import { type Deployed, registryCaller, slowRegistryMs } from '../deployment.ts';
 import { HostNode, HostNodeInput } from '../schemas/host-node.ts';
 import { HostNodeName, NodeId } from '../schemas/names.ts';
 
@@ -30,3 +31,26 @@ export const updateHostNode = contract({
     'record_too_large',
   ],
 });
+
+export const deployedUpdateHostNode: Deployed<typeof updateHostNode> = {
+  contract: updateHostNode,
+  deployment: () => ({
+    variables: registryCaller,
+    rights: [
+      { table: ['BatchGetItem'], keys: ['NODE#*', 'PUBLISHER#*'] },
+      { table: ['UpdateItem'], keys: ['NODE#*'] },
+    ],
+    slowMs: slowRegistryMs,
+    sampleReply: {
+      host_node_name: 'Load Image (demo)',
+      category: 'image/load',
+      description: 'Loads an image',
+      experimental: false,
+      function: 'load',
+      output_is_list: [false],
+      policy: 'HostNodePolicyActive',
+      return_names: 'image',
+      return_types: 'IMAGE',
+    },
+  }),
+};

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
+import { type Deployed, publicFiles, registryCaller, slowRegistryMs } from '../deployment.ts';
 import { NodeId, PublisherId } from '../schemas/names.ts';
 import { Node, NodeInput } from '../schemas/node.ts';
+import { samplePublishedVersion, samplePublisher } from '../schemas/samples.ts';
 
 export const updateNode = contract({
   name: 'updateNode',
@@ -28,3 +30,26 @@ export const updateNode = contract({
   ],
   headers: { request: ['If-Match'], reply: ['ETag', 'Deprecation'] },
 });
+
+export const deployedUpdateNode: Deployed<typeof updateNode> = {
+  contract: updateNode,
+  deployment: () => ({
+    variables: [...registryCaller, ...publicFiles],
+    rights: [
+      { table: ['BatchGetItem'], keys: ['NODE#*', 'PUBLISHER#*'] },
+      { table: ['UpdateItem'], keys: ['NODE#*'] },
+    ],
+    slowMs: slowRegistryMs,
+    sampleReply: {
+      id: 'demo-node',
+      name: 'Demo Node',
+      description: 'A node to try the service with, with a new description.',
+      tags: ['demo', 'image'],
+      repository: 'https://example.com/demo-node',
+      status: 'NodeStatusActive',
+      created_at: '2026-11-20T12:00:00.000Z',
+      publisher: samplePublisher,
+      latest_version: samplePublishedVersion,
+    },
+  }),
+};

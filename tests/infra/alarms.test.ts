@@ -6,11 +6,9 @@ import { withMetrics } from '../../lib/metrics.ts';
 import { setVariables } from '../support/variables.ts';
 import { asText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, upperFirst } from './packaging.ts';
-import { inWords } from './settings.ts';
 
 /*
- * The alarms of the packaged templates. tests/infra/stage.yml has their values; this holds them to what AWS documents about
- * metrics and alarms, with the page that states it. docs/runbook.md names what no page states.
+ * The alarms of the packaged templates, held to what AWS documents about metrics and alarms, with the page that states it. docs/runbook.md names what no page states.
  */
 
 const prefix = 'node-registry-prod-';
@@ -45,6 +43,24 @@ function watched(alarm: Part): { namespace: string; name: string; dimensions: st
   }));
 }
 
+const signs: Record<string, string> = { GreaterThanThreshold: '>', LessThanThreshold: '<' };
+
+/** When an alarm fires, what it makes of periods without data, and the metrics that it looks at. */
+function inWords(alarm: Part): string {
+  const { Metrics = [{ Expression: '' }, { MetricStat: { Metric: alarm, ...alarm } }] } = alarm;
+  const [{ Expression }, ...metrics] = Metrics;
+  const watched = metrics.map(({ Id, MetricStat: { Metric, Stat, Statistic, ExtendedStatistic } }: Part) => {
+    const by = (Metric.Dimensions ?? []).map(({ Name, Value }: Part) => ` ${Name}=${asText(Value)}`);
+    const metric = `${Stat ?? Statistic ?? ExtendedStatistic} of ${Metric.Namespace} ${Metric.MetricName}${by.join('')}`;
+    return Id === undefined ? metric : `${Id} is ${metric}`;
+  });
+  const seconds = new Set(metrics.map(({ MetricStat }: Part) => MetricStat.Period));
+  const { DatapointsToAlarm, EvaluationPeriods, Threshold, ComparisonOperator, TreatMissingData } = alarm;
+  const bound = `${signs[ComparisonOperator]} ${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods}`;
+  const rule = `${bound} times ${[...seconds].join(' and ')} s, ${TreatMissingData}`;
+  return Expression === '' ? `${watched} ${rule}` : [`${Expression} ${rule}`, ...watched].join('; ');
+}
+
 const wordsOf = (alarms: readonly Part[]) =>
   Object.fromEntries(alarms.map((alarm) => [namesOf([alarm])[0], inWords(alarm)]));
 
@@ -63,7 +79,6 @@ const presence = /^(?:sweep-missing-.*|notification-runs)$/;
 const deadLetters = /-dead-letters$/;
 
 describe('the alarms', () => {
-  // tests/infra/stage.yml lists those of the stage that has all.
   test('lack those of relays and reservations in a stage without them, and are the same otherwise', () => {
     const [words, all] = [wordsOf(alarmsOf(plain)), wordsOf(alarmsOf(full))];
 
@@ -81,7 +96,6 @@ describe('the alarms', () => {
     expect({ ...all, ...words }).toEqual({ ...all, 'function-throttles': throttles });
   });
 
-  // These are not in tests/infra/stage.yml.
   test('watch every function for faults, and for internal errors and slowness if it answers callers', () => {
     const ofFunctions = alarmsOf(full).filter((it) =>
       /^(?:faults|internal|slow)-/.test(namesOf([it])[0] ?? ''),

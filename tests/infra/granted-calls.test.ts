@@ -29,7 +29,7 @@ import {
   grantsOf,
   missingRights,
   type Need,
-  type Statements,
+  statements as list,
   suffix,
 } from './grants.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
@@ -44,7 +44,7 @@ import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts'
 
 /*
  * There is no AWS here that would refuse a call, so the functions are run and what they call is held against
- * tests/infra/statements.json, both ways: nothing is called that is not granted, and nothing is granted in vain.
+ * the roles, both ways: nothing is called that is not granted, and nothing is granted in vain.
  * AWS does not document whether a part of a transaction is compared with its own key or with the keys of all parts,
  * so every part counts as a call with each of them.
  */
@@ -56,7 +56,6 @@ interface ObjectInput {
 }
 
 const needs: Need[] = [];
-const list: Statements = JSON.parse(readFileSync('tests/infra/statements.json', 'utf8'));
 
 const bucketNeeds: Record<string, (input: ObjectInput) => Need[]> = {
   PutObjectCommand: ({ Key }) => [{ action: 's3:PutObject', target: Key }],

@@ -1,3 +1,11 @@
+import { loadOperations } from '../../infra/operations.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import type { Part } from '../../infra/plugins/references.ts';
+import { upperFirst } from '../../infra/template/alarms.ts';
+import { variablesOf } from '../../infra/template/environment.ts';
+import { statementsOfAll } from '../../infra/template/roles.ts';
+import { asText } from './intrinsics.ts';
+
 /** What a call needs a right for. */
 export interface Need {
   action: string;
@@ -25,8 +33,41 @@ interface Input extends Write {
   ExpressionAttributeValues?: Attributes;
 }
 
-/** The statements of each role, in the words of tests/infra/statements.json. */
+/** The statements of each role, in words. */
 export type Statements = Record<string, string[]>;
+
+const tableArn = `arn:\${AWS::Partition}:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/node-registry-prod`;
+
+function inWords({ Effect, Action, Resource, Condition }: Part): string {
+  const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
+  const condition = keys
+    ? ` with keys ${keys.join(', ')}`
+    : Condition
+      ? ` when ${conditionText(Condition)}`
+      : '';
+  const what = [Action].flat().join(', ');
+  const where = [Resource].flat().map(asText).join(', ').replaceAll(tableArn, `\${Table.Arn}`);
+  return `${Effect} ${what} on ${where}${condition}`;
+}
+
+function conditionText(condition: Part): string {
+  return Object.entries<Part>(condition)
+    .flatMap(([operator, tests]) =>
+      Object.entries<Part>(tests).map(
+        ([key, value]) => `${key} ${operator} ${[value].flat().map(asText).join(' or ')}`,
+      ),
+    )
+    .join(' and ');
+}
+
+const operations = await loadOperations();
+const byName = statementsOfAll(operations, variablesOf(operations), {
+  tableName: 'node-registry-prod',
+  values: parameterSets.full,
+});
+export const statements: Statements = Object.fromEntries(
+  Object.entries(byName).map(([name, list]) => [`${upperFirst(name)}Role`, list.map(inWords)]),
+);
 
 /** What a role may do to the table and the bucket, one action and one pattern at a time. Streams are read by Lambda. */
 export function grantsOf(list: Statements, role: string): Need[] {

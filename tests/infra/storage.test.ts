@@ -8,7 +8,7 @@ import { sitePage } from '../../packages/site/build.ts';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 
-/** What tests/infra/stage.yml does not show: stages with fewer parts, the order of parts, and what must agree. */
+/** Stages with fewer parts, the order of parts, and what must agree. */
 
 let plain: Packaged;
 let full: Packaged;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 import { problemsOf } from '../../infra/parameters/parameter-problems.ts';
-import { loadPaidContracts } from '../../infra/contracts.ts';
+import { loadPaidContracts } from '../../infra/operations.ts';
 import type { Values } from '../../infra/parameters/parameters.ts';
 
 const paid = await loadPaidContracts();

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Contract } from '../../lib/contract.ts';
-import { loadContracts } from '../../infra/contracts.ts';
+import { loadContracts } from '../../infra/operations.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { sampleEvent } from './invoke.ts';
 

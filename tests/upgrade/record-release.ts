@@ -1,4 +1,5 @@
 // npm run record-release
+import { statements } from '../infra/grants.ts';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +30,6 @@ async function recordRelease(): Promise<void> {
     await buildFunctions();
     const bundles = await bundlesOfTree();
     const templates = { direct: await templateOf(folder, 'direct'), full: await templateOf(folder, 'full') };
-    const statements = JSON.parse(await readFile('tests/infra/statements.json', 'utf8'));
     const records = await recordJourneys(await writeBundles(join(folder, 'bundles'), bundles));
     const bytes = await writeRecording({ release: release.name, bundles, templates, statements, ...records });
     const { table, objects, journeys: states } = records;

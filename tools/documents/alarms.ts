@@ -3,7 +3,7 @@ import { alarmsOf, lineOf } from '../../infra/template/alarms.ts';
 /** A stage with everything, in which one function stands for all. */
 const everything = {
   namespace: 'own',
-  functions: [{ name: '<function>', route: 'POST /', timeoutSeconds: 29, hasReservation: true }],
+  functions: [{ name: '<function>', isRoute: true, slowMs: undefined, timeoutSeconds: 29, reserved: 1 }],
   relays: true,
   bucketName: 'bucket',
   creditsPerHour: 0,

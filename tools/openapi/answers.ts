@@ -1,19 +1,21 @@
 import { STATUS_CODES } from 'node:http';
 import type { Contract } from '../../lib/contract.ts';
 import { type ErrorCode, errorCatalog, paidErrors, providerErrors } from '../../lib/errors.ts';
-import { sampleError, sampleIssues, sampleReplies } from './examples.ts';
+import type { Operation } from '../../infra/operations.ts';
+import { sampleError, sampleIssues } from './examples.ts';
 import { headerReferences, headersOfStatus } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { reference, replyName } from './schemas.ts';
 
 /** All answers of an operation by status: its success, and each error that it can give with its codes. */
-export function describeAnswers(contract: Contract, contracts: readonly Contract[]): JsonObject {
+export function describeAnswers(operation: Operation, contracts: readonly Contract[]): JsonObject {
+  const { contract } = operation;
   const responses = codesByStatus(contract).map((codes) => [
     statusOf(codes),
     { $ref: `#/components/responses/${responseName(codes, contracts)}` },
   ]);
   return {
-    [contract.status]: success(contract),
+    [contract.status]: success(operation),
     ...Object.fromEntries(responses),
     default: { $ref: '#/components/responses/GatewayAnswer' },
   };
@@ -46,14 +48,14 @@ export function errorExamples(contracts: readonly Contract[]): JsonObject {
   };
 }
 
-function success(contract: Contract): JsonObject {
+function success({ contract, sampleReply }: Operation): JsonObject {
   const headers = [
     'x-request-id',
     ...(contract.headers?.reply ?? []),
     ...(contract.idempotent ? ['Idempotent-Replayed'] : []),
     ...(contract.price ? [...budgetHeaders, 'X-Credits-Used', 'Link'] : []),
   ];
-  const sample = { value: sampleReplies[contract.name] };
+  const sample = { value: sampleReply };
   return {
     description: contract.status === 201 ? 'Registered' : 'Done',
     headers: headerReferences(headers),

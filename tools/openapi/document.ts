@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Operation } from '../../infra/operations.ts';
 import type { Contract } from '../../lib/contract.ts';
 import { describeAnswers, errorExamples, errorResponses } from './answers.ts';
 import { sampleRequest } from './examples.ts';
@@ -51,13 +52,14 @@ const gatewayResponse: JsonObject = {
   },
 };
 
-/** The OpenAPI document of all contracts. */
-export function describeService(contracts: readonly Contract[]): JsonObject {
-  const operations = contracts
-    .toSorted((a, b) => orderOf(a) - orderOf(b))
-    .map((contract) => [
-      pathOf(contract),
-      { [contract.method.toLowerCase()]: describeOperation(contract, contracts) },
+/** The OpenAPI document of all operations. */
+export function describeService(operations: readonly Operation[]): JsonObject {
+  const contracts = operations.map(({ contract }) => contract);
+  const paths = operations
+    .toSorted((a, b) => orderOf(a.contract) - orderOf(b.contract))
+    .map((operation) => [
+      pathOf(operation.contract),
+      { [operation.contract.method.toLowerCase()]: describeOperation(operation, contracts) },
     ]);
   return {
     openapi: '3.1.0',
@@ -81,7 +83,7 @@ export function describeService(contracts: readonly Contract[]): JsonObject {
     ],
     tags,
     security: [{ accessToken: [] }],
-    paths: Object.fromEntries(operations),
+    paths: Object.fromEntries(paths),
     webhooks,
     'x-public-index': publicIndex,
     components: {
@@ -111,7 +113,8 @@ const publicIndex = [
   ['index/v1/nodes/{foldedNodeId}/{version}/host-nodes.json', 'IndexedHostNodes'],
 ].map(([path, name]) => ({ path, schema: reference(String(name)) }));
 
-function describeOperation(contract: Contract, contracts: readonly Contract[]): JsonObject {
+function describeOperation(operation: Operation, contracts: readonly Contract[]): JsonObject {
+  const { contract } = operation;
   const sample = sampleRequest(contract);
   return {
     operationId: contract.name,
@@ -136,7 +139,7 @@ function describeOperation(contract: Contract, contracts: readonly Contract[]): 
         },
       },
     },
-    responses: describeAnswers(contract, contracts),
+    responses: describeAnswers(operation, contracts),
   };
 }
 

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { findDifferences, mayBreak } from './breaking-changes.ts';
 import { reasonOf } from './breaks.ts';
-import { loadContracts } from '../../infra/contracts.ts';
+import { loadOperations } from '../../infra/operations.ts';
 import { describeService } from './document.ts';
 
 const file = 'docs/openapi.json';
@@ -18,7 +18,7 @@ const status = await runCommand(command, process.argv.slice(2));
 process.exitCode ||= status;
 
 async function writeDocument(): Promise<void> {
-  const document = describeService(await loadContracts());
+  const document = describeService(await loadOperations());
   const released = lastRelease(document) ?? document;
   const { breaks, widenings } = findDifferences(released, document);
   const unexplained = breaks.filter(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { loadPaidContracts } from '../../../infra/contracts.ts';
+import { loadPaidContracts } from '../../../infra/operations.ts';
 import { configure, type RateRow } from '../../../lib/config.ts';
 import { bodySchema } from '../../../lib/contract.ts';
 import { ceilingOf } from '../../../lib/spend/ceiling.ts';

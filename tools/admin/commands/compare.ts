@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { table } from '../../../packages/command-line/table.ts';
-import { loadPaidContracts } from '../../../infra/contracts.ts';
+import { loadPaidContracts } from '../../../infra/operations.ts';
 import { command, UsageError } from '../command.ts';
 import { Rejection } from '../registry/rejection.ts';
 import { readBill } from '../spend/bill.ts';

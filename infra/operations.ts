@@ -1,0 +1,32 @@
+import { readdir } from 'node:fs/promises';
+import type { Contract, PriceRule } from '../lib/contract.ts';
+import type { Deployed, Deployment } from '../lib/deployment.ts';
+
+/** An operation with all that its file under lib/contracts says. */
+export interface Operation extends Deployment {
+  contract: Contract;
+}
+
+/** Every operation, so that none can be left out of what is made from them. */
+export async function loadOperations(): Promise<Operation[]> {
+  const folder = new URL('../lib/contracts/', import.meta.url);
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const exported: object[] = Object.values(await import(new URL(file, folder).href));
+      const deployed = exported.find((each): each is Deployed => 'deployment' in each);
+      if (!deployed) throw new Error(`lib/contracts/${file} does not say how its operation is deployed.`);
+      return { contract: deployed.contract, ...deployed.deployment() };
+    }),
+  );
+}
+
+export async function loadContracts(): Promise<Contract[]> {
+  return (await loadOperations()).map(({ contract }) => contract);
+}
+
+export type PaidContract = Contract & { price: PriceRule };
+
+export async function loadPaidContracts(): Promise<PaidContract[]> {
+  return (await loadContracts()).filter((contract): contract is PaidContract => contract.price !== undefined);
+}

@@ -1,0 +1,221 @@
+import { secret, type Variables } from '../../lib/config.ts';
+import type { Right, TableAction } from '../../lib/deployment.ts';
+import type { Operation } from '../operations.ts';
+import type { Values } from '../parameters/parameters.ts';
+
+/*
+ * The statements of each function's role, beyond its logs and traces: the least that its code needs. An operation's rights
+ * are in its own file under lib/contracts; those of the other functions are here.
+ *
+ * The leading keys are the partition keys of lib/store/keys.ts. Transactions need the rights of their parts. AWS does not
+ * document whether each part of a transaction is compared with its own key or with the keys of all parts, so each part is
+ * granted for all of them: either reading works. What could then be written to a publisher is bounded by a Deny.
+ * Resources that depend on a function, as the bucket and the table do, are named by text, or they would wait for each other.
+ */
+
+/** A statement of a policy, as IAM takes it. */
+export interface Statement {
+  Effect: 'Allow' | 'Deny';
+  Action: string | readonly string[];
+  Resource: unknown;
+  Condition?: object;
+}
+
+interface Place {
+  tableName: string;
+  values: Values;
+}
+
+const arn = (service: string, resource: string) => ({
+  'Fn::Sub': `arn:\${AWS::Partition}:${service}:${resource}`,
+});
+const inAccount = `\${AWS::Region}:\${AWS::AccountId}`;
+
+/** The statements that rights come to. */
+function statementsOf(rights: readonly (Right | Statement)[], { tableName, values }: Place): Statement[] {
+  const table = arn('dynamodb', `${inAccount}:table/${tableName}`);
+  const isRelaying = values.notifications === 'relay';
+  return rights.flatMap((right): Statement[] => {
+    if ('Effect' in right) return [right];
+    if ('bucket' in right)
+      return [allow('s3', right.bucket, arn('s3', `::${values.bucketName}/${right.folder}/*`))];
+    const Action = right.table.map((action) => `dynamodb:${action}`);
+    if ('neverChanges' in right) {
+      const Condition = { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': right.neverChanges } };
+      return [{ Effect: 'Deny', Action, Resource: table, Condition }];
+    }
+    if (right.ifRelaying && !isRelaying) return [];
+    return [{ Effect: 'Allow', Action, Resource: table, Condition: keysAre(right.keys) }];
+  });
+}
+
+function keysAre(keys: readonly string[]) {
+  return { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys } };
+}
+
+function allow(
+  service: string,
+  actions: readonly string[],
+  Resource: unknown,
+  Condition?: object,
+): Statement {
+  const Action = actions.map((action) => `${service}:${action}`);
+  return { Effect: 'Allow', Action, Resource, ...(Condition && { Condition }) };
+}
+
+function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | Statement)[]> {
+  const table = `${inAccount}:table/${tableName}`;
+  const listBucket = allow('s3', ['ListBucket'], arn('s3', `::${values.bucketName}`));
+  const queue = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
+  const due = (keys?: string[]) =>
+    allow('dynamodb', ['Query'], arn('dynamodb', `${table}/index/pending`), keys && keysAre(keys));
+  const write: TableAction[] = ['PutItem', 'UpdateItem'];
+  return {
+    // The transaction writes the task, the notification of it, and how it ended into its usage record.
+    receiveNotification: [
+      { table: ['BatchGetItem'], keys: ['TICKET#*'] },
+      { table: write, keys: ['TICKET#*', 'USAGE#*'] },
+      // A usage record is changed only. Whichever keys the transaction's Put is compared with, a ticket's is one of them.
+      {
+        Effect: 'Deny',
+        Action: ['dynamodb:PutItem'],
+        Resource: arn('dynamodb', table),
+        Condition: keysAre(['USAGE#*']),
+      },
+      // What was counted stays as it is.
+      { table: write, neverChanges: ['credits', 'is_exact'] },
+      allow('sqs', ['SendMessage'], queue('Notifications')),
+    ],
+
+    deliverNotifications: [
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['TICKET#*'] },
+      // The public keys of what it signs.
+      { table: ['UpdateItem'], keys: ['SIGNING#KEYS'] },
+      // A task has the partition key of its notifications, so what it must not change is named: where notifications go,
+      // what they say, and how their task stands.
+      {
+        table: ['UpdateItem'],
+        neverChanges: [
+          ...['address', 'attempt', 'body', 'caller', 'content_type', 'id', 'operation', 'provider'],
+          ...['sequence', 'state', 'status_key', 'task_id'],
+        ],
+      },
+      due(['notify-*']),
+      // Lambda reads the queue with this role.
+      allow(
+        'sqs',
+        ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'],
+        queue('Notifications'),
+      ),
+      // The public status of a task, unless a later one is there.
+      { bucket: ['GetObject', 'PutObject'], folder: 'status' },
+      allow('secretsmanager', ['GetSecretValue'], { Ref: 'NotificationSigningKey' }),
+      ...decrypts(values),
+    ],
+
+    // It calls no service.
+    unknownRoute: [],
+
+    finalizeUpload: [
+      // A version is activated only while its publisher and the token that it was published with are in good standing.
+      { table: ['BatchGetItem'], keys: ['NODE#*', 'PUBLISHER#*'] },
+      { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['NODE#*'] },
+      due(),
+      { table: ['DeleteItem'], keys: ['PENDING#*'] },
+      // The finalizer reads, copies and deletes one version of an upload, not what has replaced it meanwhile.
+      { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
+      // HEAD of archives/ shows after a refused copy whether the same bytes are there already.
+      { bucket: ['GetObject', 'PutObject'], folder: 'archives' },
+      // Without it S3 answers 403 instead of 404 for an object that is not there.
+      listBucket,
+      allow('sqs', ['SendMessage'], queue('FinalizeUploadFailures')),
+    ],
+
+    // It corrects accounts by usage records, and completes those that crashed requests left open.
+    sweepSpending: [
+      due(['spend-*']),
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['CALLER#*'] },
+      { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['USAGE#*'] },
+      // What became of a request, if it had a key.
+      { table: ['BatchGetItem'], keys: ['IDEMPOTENCY#*'] },
+    ],
+
+    // It reads strangers' code, so it writes nothing but what it read out of it: no archive, and no key but a node's.
+    extractHostNodes: [
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['NODE#*'] },
+      due(),
+      allow(
+        'sqs',
+        ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'],
+        queue('Extractions'),
+      ),
+      { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
+      listBucket,
+    ],
+
+    // It reads what is public and writes the files of the index, and neither archives nor records.
+    writeIndex: [
+      // The README of a version.
+      { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
+      { table: ['BatchGetItem', 'Query'], keys: ['NODE#*', 'PUBLISHER#*'] },
+      // Lambda reads the stream with this role.
+      allow(
+        'dynamodb',
+        ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'],
+        arn('dynamodb', `${table}/stream/*`),
+      ),
+      // A conditional write needs the right to read, too.
+      { bucket: ['GetObject', 'PutObject'], folder: 'index' },
+      listBucket,
+      allow('sqs', ['SendMessage'], queue('WriteIndexFailures')),
+    ],
+  };
+}
+
+/** A function may read the secrets that its variables name. */
+function secretRights(variables: Variables, values: Values): Statement[] {
+  const names = Object.values(variables).flatMap(({ schema, parameter }) => {
+    const { def } = schema._zod;
+    const kind = 'innerType' in def ? def.innerType : schema;
+    const reference = kind === secret && parameter !== undefined && values[parameter];
+    return reference ? [reference] : [];
+  });
+  return names.length === 0 ? [] : [...names.map(secretStatement), ...decrypts(values)];
+}
+
+/** The right to read what `ssm:<name>`, `secretsmanager:<name>` or `secretsmanager:<ARN>` names. */
+function secretStatement(reference: string): Statement {
+  const [store, ...rest] = reference.split(':');
+  const name = rest.join(':');
+  if (store === 'ssm') return allow('ssm', ['GetParameter'], arn('ssm', `${inAccount}:parameter${name}`));
+  // An ARN may be another account's. To a name the store appends a hyphen and six characters.
+  const isWhole = name.startsWith('arn:');
+  const resource = isWhole ? name : arn('secretsmanager', `${inAccount}:secret:${name}-??????`);
+  return allow('secretsmanager', ['GetSecretValue'], resource);
+}
+
+function decrypts({ secretsKeyArn }: Values): Statement[] {
+  const via = ['ssm', 'secretsmanager'].map((service) => ({
+    'Fn::Sub': `${service}.\${AWS::Region}.\${AWS::URLSuffix}`,
+  }));
+  const Condition = { StringEquals: { 'kms:ViaService': via } };
+  return secretsKeyArn ? [allow('kms', ['Decrypt'], secretsKeyArn, Condition)] : [];
+}
+
+/** The statements of every function's role, by the function's name. */
+export function statementsOfAll(
+  operations: readonly Operation[],
+  variables: Record<string, Variables>,
+  place: Place,
+): Record<string, Statement[]> {
+  const rights: Record<string, readonly (Right | Statement)[]> = {
+    ...rightsOfOthers(place),
+    ...Object.fromEntries(operations.map((operation) => [operation.contract.name, operation.rights])),
+  };
+  return Object.fromEntries(
+    Object.entries(rights).map(([name, each]) => [
+      name,
+      [...statementsOf(each, place), ...secretRights(variables[name] ?? {}, place.values)],
+    ]),
+  );
+}

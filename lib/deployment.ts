@@ -1,0 +1,81 @@
+import type * as z from 'zod/mini';
+import * as config from './config.ts';
+import type { Contract } from './contract.ts';
+
+/*
+ * What only the template, the document and the tests need to know of an operation. It stands next to the operation's
+ * contract and stays out of the bundles: a description is a function that no handler calls.
+ */
+
+/** What a function's role allows, in addition to its logs and the secrets that its variables name. */
+export type Right =
+  | { table: readonly TableAction[]; keys: readonly string[]; ifRelaying?: true }
+  | { table: readonly TableAction[]; neverChanges: readonly string[] }
+  | { bucket: readonly BucketAction[]; folder: string };
+
+export type TableAction =
+  | 'BatchGetItem'
+  | 'ConditionCheckItem'
+  | 'DeleteItem'
+  | 'PutItem'
+  | 'Query'
+  | 'UpdateItem';
+type BucketAction = 'DeleteObjectVersion' | 'GetObject' | 'GetObjectVersion' | 'PutObject';
+
+export interface Deployment<C extends Contract = Contract> {
+  /** What the function reads of the environment. */
+  variables: readonly config.Concern[];
+  rights: readonly Right[];
+  /** The route's own throttle in requests a second, or the stage parameter that sets it. */
+  throttle?: number | 'bulkRateLimit' | 'proxyRateLimit';
+  /** The stage parameter that sets concurrency aside for the function. */
+  reservation?: 'proxyConcurrency';
+  /** A p95 above this fires the alarm `slow-`. */
+  slowMs: number;
+  /** The reply to the sample event in `events`. */
+  sampleReply: z.input<C['reply']>;
+}
+
+export interface Deployed<C extends Contract = Contract> {
+  contract: C;
+  deployment: () => Deployment<C>;
+}
+
+export const registryCaller = [config.registry, config.tokens];
+export const publicFiles = [config.registry, config.bucket, config.downloads];
+export const slowRegistryMs = 2000;
+
+/** A request's key, where its answer is kept. */
+export const idempotencyRight: Right = {
+  table: ['BatchGetItem', 'PutItem', 'DeleteItem'],
+  keys: ['IDEMPOTENCY#*'],
+};
+
+/** The part that all proxies share. The provider's own variables, and those of its rules, are added. */
+export function proxyDeployment(...variables: config.Concern[]) {
+  return {
+    variables: [
+      ...registryCaller,
+      config.spending,
+      config.notifications,
+      config.relay,
+      config.receivers,
+      ...publicFiles,
+      ...variables,
+    ],
+    rights: [
+      idempotencyRight,
+      // The caller's account and the usage records.
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['CALLER#*'] },
+      { table: ['PutItem', 'UpdateItem'], keys: ['USAGE#*'] },
+      // The ticket of a task whose notifications come here.
+      { table: ['PutItem'], keys: ['TICKET#*'], ifRelaying: true },
+      // Images that are too large for a request: looked up here, and presigned for the caller and for the provider.
+      { bucket: ['GetObject', 'PutObject'], folder: 'images' },
+    ],
+    throttle: 'proxyRateLimit',
+    reservation: 'proxyConcurrency',
+    // A proxy waits for its provider up to 25 seconds.
+    slowMs: 15_000,
+  } as const satisfies Omit<Deployment, 'sampleReply'>;
+}

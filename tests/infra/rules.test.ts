@@ -1,0 +1,193 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Part } from '../../infra/plugins/references.ts';
+import { loadOperations } from '../../infra/operations.ts';
+import { plain as inText } from './intrinsics.ts';
+import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
+
+/* What holds for every resource of a kind, so that one more cannot lack it. */
+
+let full: Packaged;
+
+beforeAll(async () => {
+  full = await packagedStage('full');
+});
+
+/** The resources of a type as they fail a rule. */
+function failing(type: string, holds: (properties: Part, id: string) => boolean): string[] {
+  const all = ofType(full, type);
+  expect(all.length).toBeGreaterThan(0);
+  return all.flatMap(([id, it]) => (holds(it, id) ? [] : [id]));
+}
+
+/** Whether a policy of a bucket or a queue rejects what does not come over TLS, for all of it. */
+function isTlsOnly(id: string): boolean {
+  const policies = ['AWS::S3::BucketPolicy', 'AWS::SQS::QueuePolicy'].flatMap((type) => ofType(full, type));
+  return policies.some(
+    ([, { Bucket, Queues = [Bucket], PolicyDocument }]) =>
+      inText(Queues).includes(`\${${id}}`) &&
+      PolicyDocument.Statement.some(
+        ({ Effect, Principal, Action, Condition }: Part) =>
+          Effect === 'Deny' &&
+          Principal === '*' &&
+          /^(?:s3|sqs):\*$/.test(Action) &&
+          String(Condition?.Bool?.['aws:SecureTransport']) === 'false',
+      ),
+  );
+}
+
+describe('every bucket', () => {
+  test('blocks public access, encrypts, and takes TLS only', () => {
+    const holds = ({ PublicAccessBlockConfiguration: access = {}, BucketEncryption }: Part, id: string) =>
+      ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'].every(
+        (name) => access[name] === true,
+      ) &&
+      BucketEncryption.ServerSideEncryptionConfiguration.length === 1 &&
+      isTlsOnly(id);
+
+    expect(failing('AWS::S3::Bucket', holds)).toEqual([]);
+  });
+
+  test('keeps archives, index and site for good, and uploads, images and statuses for days', () => {
+    const { LifecycleConfiguration, VersioningConfiguration, OwnershipControls } = properties(
+      full,
+      'S3BucketArchives',
+    );
+    const expiries = LifecycleConfiguration.Rules.map((rule: Part) => [rule.Prefix, rule.ExpirationInDays]);
+
+    expect(Object.fromEntries(expiries)).toMatchObject({ 'staging/': 2, 'images/': 1, 'status/': 7 });
+    expect(Object.fromEntries(expiries)).toMatchObject({ 'archives/': undefined, 'index/': undefined });
+    expect(LifecycleConfiguration.Rules.every((rule: Part) => rule.Prefix && rule.Status === 'Enabled')).toBe(
+      true,
+    );
+    expect(VersioningConfiguration.Status).toBe('Enabled');
+    expect(OwnershipControls.Rules).toEqual([{ ObjectOwnership: 'BucketOwnerEnforced' }]);
+  });
+});
+
+// https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: six times the function's timeout.
+describe('every queue', () => {
+  test('encrypts, takes TLS only, and keeps dead letters for 14 days', () => {
+    const holds = ({ SqsManagedSseEnabled, MessageRetentionPeriod }: Part, id: string) =>
+      SqsManagedSseEnabled === true &&
+      isTlsOnly(id) &&
+      (!id.endsWith('Failures') || MessageRetentionPeriod === 14 * 86_400);
+
+    expect(failing('AWS::SQS::Queue', holds)).toEqual([]);
+  });
+
+  test('hides a message for six times its function’s timeout, and reports failures by message', () => {
+    const holds = ({ EventSourceArn, FunctionName, FunctionResponseTypes, ...mapping }: Part) => {
+      const [, lambda = ''] = /\{(\w+)\.Arn/.exec(JSON.stringify(inText(FunctionName))) ?? [];
+      const [, source = ''] = /\{(\w+)\./.exec(inText(EventSourceArn)) ?? [];
+      const { VisibilityTimeout, RedrivePolicy } = properties(full, source);
+      const isQueue = resource(full, source).Type === 'AWS::SQS::Queue';
+      const isRetried = isQueue
+        ? VisibilityTimeout >= 6 * properties(full, lambda).Timeout && RedrivePolicy !== undefined
+        : mapping.DestinationConfig.OnFailure !== undefined && mapping.BisectBatchOnFunctionError;
+      return isRetried && FunctionResponseTypes.join() === 'ReportBatchItemFailures';
+    };
+
+    expect(failing('AWS::Lambda::EventSourceMapping', holds)).toEqual([]);
+  });
+});
+
+test('the table is recoverable, protected and encrypted, and forgets by ttl', () => {
+  expect(properties(full, 'Table')).toMatchObject({
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    DeletionProtectionEnabled: true,
+    SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+    TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+    OnDemandThroughput: { MaxReadRequestUnits: 12_000, MaxWriteRequestUnits: 4000 },
+    StreamSpecification: { StreamViewType: 'KEYS_ONLY' },
+  });
+});
+
+test('what holds data outlives the stage, but not a first deployment that failed', () => {
+  for (const id of ['Table', 'S3BucketArchives', 'AccessLogs', 'NotificationSigningKey'])
+    expect(resource(full, id)).toMatchObject({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    });
+});
+
+describe('the distribution', () => {
+  test('reads only over TLS, signs for the bucket, and lets no file run that a stranger packed', () => {
+    const { DefaultCacheBehavior, CacheBehaviors, Origins } = properties(
+      full,
+      'Downloads',
+    ).DistributionConfig;
+    for (const { ViewerProtocolPolicy, PathPattern } of [DefaultCacheBehavior, ...CacheBehaviors])
+      expect(ViewerProtocolPolicy).toBe(PathPattern === 'site/*' ? 'redirect-to-https' : 'https-only');
+
+    expect(Origins).toHaveLength(1);
+    expect(properties(full, 'DownloadsAccess').OriginAccessControlConfig).toMatchObject({
+      SigningBehavior: 'always',
+      SigningProtocol: 'sigv4',
+    });
+    const holds = ({ ResponseHeadersPolicyConfig: { SecurityHeadersConfig: it } }: Part, id: string) =>
+      it.ContentTypeOptions.Override === true &&
+      it.StrictTransportSecurity.AccessControlMaxAgeSec === 31_536_000 &&
+      // The site's page has a policy of its own.
+      (id === 'SiteHeaders' || /sandbox/.test(it.ContentSecurityPolicy.ContentSecurityPolicy));
+    expect(failing('AWS::CloudFront::ResponseHeadersPolicy', holds)).toEqual([]);
+  });
+});
+
+describe('the functions', () => {
+  test('are over before the gateway’s 30 seconds if a route leads to them', () => {
+    const routed = new Set(ofType(full, 'AWS::ApiGatewayV2::Integration').map(([id]) => id.slice(18)));
+    const holds = ({ Timeout }: Part, id: string) =>
+      !routed.has(id.replace('LambdaFunction', '')) || Timeout === 29;
+
+    expect(failing('AWS::Lambda::Function', holds)).toEqual([]);
+  });
+
+  test('repeat a scheduled run only if an event would be lost', () => {
+    const holds = ({ MaximumRetryAttempts, DestinationConfig }: Part) =>
+      MaximumRetryAttempts === 0 || DestinationConfig.OnFailure !== undefined;
+
+    expect(failing('AWS::Lambda::EventInvokeConfig', holds)).toEqual([]);
+  });
+
+  test('sweep every part of the accounts each minute', () => {
+    const parts = ofType(full, 'AWS::Events::Rule')
+      .filter(([id]) => id.startsWith('SweepSpending'))
+      .map(([, { Targets, ScheduleExpression }]) => [ScheduleExpression, JSON.parse(Targets[0].Input).part]);
+
+    expect(parts).toEqual(parts.map((_, index) => ['rate(1 minute)', { index, of: parts.length }]));
+  });
+});
+
+describe('the throttles', () => {
+  test('are those of the contracts, and of notifications five times a proxy’s, each with twice as much at once', async () => {
+    const rates: Record<string, number> = { bulkRateLimit: 20, proxyRateLimit: 10 };
+    const own = (await loadOperations()).flatMap(({ contract: { method, path }, throttle }) =>
+      throttle === undefined ? [] : [[`${method} ${path}`, rates[throttle] ?? throttle] as const],
+    );
+    const { DefaultRouteSettings, RouteSettings } = properties(full, 'HttpApiStage');
+    const settings = (rate: number | string) => ({
+      ThrottlingRateLimit: rate,
+      ThrottlingBurstLimit: 2 * Number(rate),
+    });
+
+    expect(DefaultRouteSettings).toEqual({ ...settings(200), DetailedMetricsEnabled: false });
+    expect(RouteSettings).toEqual({
+      ...Object.fromEntries(own.map(([route, rate]) => [route, settings(rate)])),
+      'POST /notifications/{provider}/{ticket}': settings(50),
+    });
+  });
+
+  test('set concurrency aside for the proxies and the finalizer', async () => {
+    const proxies = (await loadOperations()).filter(({ contract }) => contract.price !== undefined);
+    const reserved = ofType(full, 'AWS::Lambda::Function').flatMap(([, it]) =>
+      it.ReservedConcurrentExecutions === undefined
+        ? []
+        : [[it.FunctionName.replace('node-registry-prod-', ''), it.ReservedConcurrentExecutions]],
+    );
+
+    expect(Object.fromEntries(reserved)).toEqual({
+      ...Object.fromEntries(proxies.map(({ contract }) => [contract.name, 10])),
+      finalizeUpload: 5,
+    });
+  });
+});
