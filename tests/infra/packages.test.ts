@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadOperations } from '../../infra/operations.ts';
 import { bareEnvironment } from '../../infra/plugins/packages.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
@@ -85,6 +86,17 @@ describe('packages', () => {
       expect(files.filter((file) => !file.startsWith(`dist/${name}/`))).toEqual([]);
     },
   );
+
+  test.each(names)('leaves out of %s what only the template and the document need', async (name) => {
+    const files = await unzip(zipOf(name));
+    const code = String(files.get(`dist/${name}/index.js`));
+    const replies = (await loadOperations()).map(({ sampleReply }) => JSON.stringify(sampleReply));
+    const ids = replies.join().match(/\b[0-9a-f]{8}-[\w-]{27}|\b\d{18}\b/g) ?? [];
+
+    expect(ids.length).toBeGreaterThan(4);
+    for (const word of [...ids, 'sampleReply', 'proxyRateLimit', 'neverChanges'])
+      expect(code).not.toContain(word);
+  });
 
   test('does not build again if nothing has changed, and leaves nothing in .local', async () => {
     const cwd = dirname(dirname(first.file));
