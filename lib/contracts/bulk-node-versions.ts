@@ -53,7 +53,7 @@ export const deployedBulkNodeVersions: Deployed<typeof bulkNodeVersions> = {
         {
           identifier: { node_id: 'demo-node', version: '1.0.0' },
           status: 'success',
-          node_version: samplePublishedVersion,
+          node_version: samplePublishedVersion(),
         },
         {
           identifier: { node_id: 'demo-node', version: '9.9.9' },

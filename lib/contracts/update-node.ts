@@ -49,7 +49,7 @@ export const deployedUpdateNode: Deployed<typeof updateNode> = {
       status: 'NodeStatusActive',
       created_at: '2026-11-20T12:00:00.000Z',
       publisher: samplePublisher,
-      latest_version: samplePublishedVersion,
+      latest_version: samplePublishedVersion(),
     },
   }),
 };

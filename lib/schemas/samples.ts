@@ -21,12 +21,13 @@ export const sampleVersion = {
   createdAt: '2026-11-20T12:00:00.000Z',
 };
 
-export const samplePublishedVersion: z.input<typeof NodeVersion> = {
+/** A function, since a bundler keeps a spread that nothing uses. */
+export const samplePublishedVersion = (): z.input<typeof NodeVersion> => ({
   ...sampleVersion,
   status: 'NodeVersionStatusActive',
   downloadUrl: 'https://downloads.example.com/archives/demo-node/1.0.0/0b7c41f8.zip',
   sha256: 'b1946ac92492d2347c6235b4d2611184b1946ac92492d2347c6235b4d2611184',
   size_bytes: 48_213,
-};
+});
 
 export const sampleTask = { state: 'created', created_at: '2026-11-20T12:00:00Z' } as const;
