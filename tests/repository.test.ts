@@ -156,7 +156,7 @@ describe('the rooms of lib', () => {
   });
 
   test.each([
-    ['@middy', ['lib/http/endpoint.ts']],
+    ['@middy', ['lib/http/gateway-handler.ts', 'lib/http/request-line.ts']],
     ['@aws-sdk/client-s3', ['lib/bucket/bucket.ts', 'lib/bucket/text-objects.ts']],
     ['@aws-sdk/client-sqs', ['lib/aws/queue.ts']],
   ])('use %s in one place only', (name, places) => {

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import middy from '@middy/core';
-import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { admit, type JobOf, tokenIn } from '../auth/access-tokens.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -12,9 +10,12 @@ import { ApiError } from '../errors.ts';
 import { IdempotencyKey } from '../requests/idempotency-key.ts';
 import { type Answer, type Progress, runRequest } from '../requests/run-request.ts';
 import { issueDetails } from '../validation-issues.ts';
-import { compressed, errorAnswer, jsonAnswer, answerUnderId } from './answer.ts';
+import { jsonAnswer } from './answer.ts';
+import { compression } from './compression.ts';
+import { gatewayHandler } from './gateway-handler.ts';
 import type { SerializedJson } from '../bounded-json.ts';
 import { parseJsonBody } from './json-body.ts';
+import type { GatewayRequest } from './request-line.ts';
 import { note } from '../log.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
@@ -85,19 +86,15 @@ type Work<C extends Contract> = (
   progress: Progress,
 ) => Promise<Answer>;
 
-/** The gateway's event: its headers are there, and the id of the request is known. */
-interface GatewayRequest extends APIGatewayProxyEventV2 {
-  requestId: string;
-}
-
 /** A store that hangs can outlast every deadline; the caller gets an answer while there is still time for one. */
 const lastAnswerMs = 400;
 
-/** The only place that knows middy and API Gateway. */
+/** What returns a value is a call here, in the order of its happening; what surrounds all of it is a middleware. */
 export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined, work: Work<C>) {
   const schema = config.atStart(config.configured(() => bodySchema(contract, config.videoRules)));
-  const pipeline = middy<GatewayRequest, Answer>(
-    async (request: GatewayRequest, invocation: Invocation) => {
+  return gatewayHandler(
+    contract.name,
+    async (request, invocation) => {
       const endsAt = endOf(invocation);
       const body = readOnce(request, contract.freeForm);
       const { caller, job } = await admit(contract.access, request.headers.authorization, body, jobOf);
@@ -116,19 +113,10 @@ export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | un
         return new ApiError(code, { reason, headers: { ...progress.taskHeaders } });
       };
       const working = work(call, keyedRequest(contract, call, request), progress);
-      const answer = await inTime(working, endsAt - lastAnswerMs, late);
-      return contract.isCompressed ? compressed(answer, request.headers['accept-encoding']) : answer;
+      return await inTime(working, endsAt - lastAnswerMs, late);
     },
-    // The early answer is ours: middy's starts and stops a timer for every request.
-    { timeoutEarlyInMillis: 0 },
-  ).onError((failed) => {
-    failed.response = errorAnswer(failed.error, failed.event.requestId);
-  });
-
-  return (event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> =>
-    answerUnderId(contract.name, event, invocation, (requestId) =>
-      pipeline({ ...event, headers: event.headers ?? {}, requestId }, invocation),
-    );
+    ...(contract.isCompressed ? [compression()] : []),
+  );
 }
 
 function keyedRequest<C extends Contract>(

@@ -7,7 +7,8 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { receive } from '../notifications/receive.ts';
 import type { Answer } from '../requests/run-request.ts';
-import { errorAnswer, jsonAnswer, answerUnderId } from './answer.ts';
+import { jsonAnswer } from './answer.ts';
+import { gatewayHandler } from './gateway-handler.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 
 const relay = config.atStart(
@@ -30,11 +31,7 @@ const ticketShape = /^[\w-]{43}$/;
  * Receives a provider's notification. A rejected call gets the response of an unknown path: it reveals nothing, and a
  * provider that was rejected by mistake calls again. The reason is only logged, and never the path, whose ticket is secret.
  */
-export function receiveNotification(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
-  return answerUnderId('receiveNotification', event, invocation, (requestId) =>
-    takeCall(event, invocation).catch((error: unknown) => errorAnswer(error, requestId)),
-  );
-}
+export const receiveNotification = gatewayHandler('receiveNotification', takeCall);
 
 async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
   const relaying = relay();

@@ -5,7 +5,7 @@ import { log } from '../log.ts';
 import type { StoredSecret } from '../aws/stored-secret.ts';
 import { idCandidates, readCredits, readErrorReply, readRetryAfter, readTaskId } from './reply.ts';
 
-/** Everything that makes one provider different from another: a third one is one more of these. */
+/** How a provider is called. */
 export interface Provider {
   name: string;
   url: string;

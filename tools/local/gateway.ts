@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requestIdOf } from '../../lib/http/answer.ts';
+import { requestIdOf } from '../../lib/http/request-line.ts';
 import { startProcess } from '../processes/start-process.ts';
 import { localAddress, ports } from './addresses.ts';
 import { type LoggedRequest, loggedRequest, type RequestLog } from './request-log.ts';
