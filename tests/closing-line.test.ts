@@ -7,6 +7,7 @@ import { runProgram } from './support/run-program.ts';
 const suites = {
   passes: "test('passes', () => {}); test('passes too', () => {});",
   fails: "test('fails', () => { throw new Error('on purpose'); });",
+  skips: "test.skip('opens a page (skipped: there is no Chromium)', () => {});",
   doesNotLoad: "throw new Error('on purpose');",
   losesItsWorker: "test('passes', () => {}); test('ends its process', () => process.abort());",
 };
@@ -26,11 +27,13 @@ describe('the closing line of the gate', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test('counts a suite that does not load and one whose worker died as failed tests', async () => {
+  test('counts a suite that does not load and one whose worker died as failed tests, and says what was skipped', async () => {
     const jest = resolve('node_modules/jest/bin/jest.js');
     const { status, stdout } = await runProgram(process.execPath, [jest, '--maxWorkers=2'], { cwd: folder });
 
     expect(status).toBe(1);
-    expect(stdout).toMatch(/^tests: 2 passed, 3 failed$/m);
+    expect(stdout).toMatch(
+      /^skipped: 1 tests\n1 of them need Chromium: apt-get .*\norder: .* --seed=-?\d+\ntests: 2 passed, 3 failed$/m,
+    );
   });
 });

@@ -38,7 +38,8 @@ export const deployedUpdateHostNode: Deployed<typeof updateHostNode> = {
     variables: registryCaller,
     rights: [
       { table: ['BatchGetItem'], keys: ['NODE#*', 'PUBLISHER#*'] },
-      { table: ['UpdateItem'], keys: ['NODE#*'] },
+      // It queries the names of a version to suggest the one that was meant.
+      { table: ['Query', 'UpdateItem'], keys: ['NODE#*'] },
     ],
     slowMs: slowRegistryMs,
     sampleReply: {

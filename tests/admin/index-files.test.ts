@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import {
@@ -21,6 +21,8 @@ import { streamEventOf } from '../support/table-stream.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { addNode, addPublisher, addVersion, setFields } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
+
+jest.setTimeout(60_000);
 
 const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 30_000 };
 

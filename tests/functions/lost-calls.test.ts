@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as publishHandler } from '../../functions/publish-node-version.ts';
 import { archiveKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
 import { fromAttributes } from '../../lib/store/items.ts';
@@ -19,6 +19,8 @@ import {
   underPlan,
 } from '../support/wire-faults.ts';
 import { zip } from '../support/zip.ts';
+
+jest.setTimeout(60_000);
 
 /*
  * A publish from its request to its host nodes, in which one call to a store is lost, loses its answer, or is the last one

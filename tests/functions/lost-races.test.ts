@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { startConflicts } from '../../tools/local/dynamodb-conflicts.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
+
+jest.setTimeout(60_000);
 
 /** Real transactions take 10 to 30 ms; `lib` reads the address when it is loaded. */
 let proxy: Awaited<ReturnType<typeof startConflicts>>;

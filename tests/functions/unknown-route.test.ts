@@ -37,7 +37,7 @@ describe('a method or path that no operation has', () => {
         function_request_id: 'an-invocation',
         function: 'unknownRoute',
         route: '$default',
-        cold_start: false,
+        cold_start: expect.any(Boolean),
         method: 'GET',
         code: 'route_not_found',
         status: 404,

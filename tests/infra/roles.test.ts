@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
 import { asText } from './intrinsics.ts';
 import { loadPaidContracts } from '../../infra/operations.ts';
+import { isServed, ownStatements, statementsOf } from '../support/rights.ts';
 import { type Packaged, packagedStage, type Template, upperFirst } from './packaging.ts';
 
 const paid = await loadPaidContracts();
@@ -87,6 +88,14 @@ describe('the roles', () => {
     );
 
     expect(denied).toEqual(expect.arrayContaining(names));
+  });
+
+  test('grant the table, the bucket and the queues as the tests let each function reach them', () => {
+    const packaged = [...statementsOf(stage.template)].map(
+      ([role, list]) => [role, list.filter(isServed)] as const,
+    );
+
+    expect(new Map(packaged.filter(([role]) => role !== 'RolloutRole'))).toEqual(ownStatements());
   });
 
   test('exist once per function for Lambda only, and once for CodeDeploy', () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { jest } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -21,8 +22,9 @@ const flags = [
   '--disable-sync',
 ];
 
-/** Below Jest's limit, so that a wait in vain is named. */
-const timeout = 240_000;
+jest.setTimeout(60_000);
+/** Below it, so that a wait in vain is named. */
+const timeout = 50_000;
 
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: path, args: flags, timeout });

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { namedKey } from './roles.ts';
+
+const id = randomUUID();
 
 /** The environment of a function, as serverless.yml sets it locally. Each test file has its own table and bucket. */
 Object.assign(process.env, {
   AWS_REGION: 'us-east-1',
-  AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
   AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
-  TABLE_NAME: `test-${randomUUID()}`,
-  BUCKET_NAME: `archives-${randomUUID()}`,
+  TABLE_NAME: `test-${id}`,
+  BUCKET_NAME: `archives-${id}`,
   TOKEN_ISSUER: 'http://localhost:3001',
   TOKEN_AUDIENCE: 'node-registry',
   IMAGE_PROVIDER_URL: 'http://localhost:3003/image',
@@ -24,4 +26,14 @@ Object.assign(process.env, {
     { operation: 'extendVideo', task: 28 },
     { operation: 'multiframeVideo', task: 10, frame: 5 },
   ]),
+});
+
+let key = 'LOCALACCESSKEY';
+Object.defineProperty(process.env, 'AWS_ACCESS_KEY_ID', {
+  get: () => namedKey(key),
+  set: (given) => {
+    key = given;
+  },
+  enumerable: true,
+  configurable: true,
 });

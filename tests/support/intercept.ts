@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach } from '@jest/globals';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { asOperator } from './roles.ts';
 
 /** One call of an SDK client before it is sent. */
 interface Call {
@@ -38,7 +39,9 @@ export function intercept(
           response = reply.response;
           return reply.output;
         };
-        const output = await handle({ command: String(commandName), input, send });
+        const output = await asOperator((resume) =>
+          handle({ command: String(commandName), input, send: () => resume(send) }),
+        );
         return { response, output: { $metadata: {}, ...output } };
       },
     { step: 'initialize', name },

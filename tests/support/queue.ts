@@ -2,10 +2,11 @@ import { afterAll } from '@jest/globals';
 import { drainQueue, type QueueHandler } from '../../tools/local/consume-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
+import { queueDenial } from './rights.ts';
 import { setVariables } from './variables.ts';
 
 /** A test file that imports this one has queues of its own. */
-const sqs = await startSqs(0, queues);
+const sqs = await startSqs(0, queues, queueDenial);
 setVariables({
   EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
   NOTIFICATION_QUEUE_URL: sqs.queueUrl('notifications'),

@@ -1,26 +1,15 @@
 // The program of function-process.ts: functions, and an administration, from the files that its calls name
-import { AsyncLocalStorage } from 'node:async_hooks';
-import http from 'node:http';
 import { inspect } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import { moveClock, runLater } from './moved-clock.ts';
+import { asFunction, nameFunctions } from './roles.ts';
 import type { Invocation, Reply } from './function-process.ts';
 
 const [clockOffset] = process.argv.slice(2);
-const running = new AsyncLocalStorage<string>();
 
 moveClock(Number(clockOffset));
 
-// In AWS each function has its role. Here all share a process, so each call says whose it is.
-const { request } = http;
-http.request = ((...args: Parameters<typeof request>) => {
-  const sent = request(...args);
-  const name = running.getStore();
-  if (name !== undefined) sent.setHeader('running-function', name);
-  return sent;
-}) as typeof request;
-// The bundles get the module itself, and what imports it here its copy.
-Object.assign(process.getBuiltinModule('node:http'), { request: http.request });
+nameFunctions();
 
 type Call = Invocation & { id: number; file: string };
 
@@ -33,7 +22,7 @@ async function invoke({ name, file, input, isLoad, laterMs, limitMs }: Call): Pr
     awsRequestId: crypto.randomUUID(),
     getRemainingTimeInMillis: () => Math.max(0, Math.round(end - performance.now())),
   };
-  return running.run(name, () => runLater(laterMs, () => module.handler(input, context)));
+  return asFunction(name, () => runLater(laterMs, () => module.handler(input, context)));
 }
 
 process.on('message', async (call: Call) => {

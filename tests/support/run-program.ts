@@ -1,4 +1,8 @@
 import { execFile } from 'node:child_process';
+import { jest } from '@jest/globals';
+
+// A program may have to be compiled first.
+jest.setTimeout(60_000);
 
 export interface ProgramResult {
   status: number;

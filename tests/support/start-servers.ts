@@ -3,10 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { loadOperations } from '../../infra/operations.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import { variablesOf } from '../../infra/template/environment.ts';
+import { statementsOfAll } from '../../infra/template/roles.ts';
 import { tableDefinition } from '../../tools/local/dynamodb.ts';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startS3 } from '../../tools/local/s3.ts';
+import { bucketDenial, ownText, tableDenial } from './rights.ts';
 
 /** What the global setup starts and the global teardown stops, both in Jest's own process. */
 export const servers = { directory: '', running: [] as { stop: () => Promise<void> }[] };
@@ -16,13 +21,14 @@ export default async function startServers(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-tests-'));
   const key = createSigningKey();
   const [dynamodb, s3, issuer] = await Promise.all([
-    startStrictDynamoDb(),
-    startS3(0, join(directory, 's3')),
+    startStrictDynamoDb({ denialOf: tableDenial }),
+    startS3(0, join(directory, 's3'), '', bucketDenial),
     startIssuer(0, key),
     bundleWorker(directory),
   ]);
   Object.assign(servers, { directory, running: [dynamodb, s3, issuer] });
   process.env.TEST_DIRECTORY = directory;
+  process.env.TEST_STATEMENTS = await readStatements();
   // As in dist, where the module that starts the threads is a bundle next to theirs; transform.js puts it there.
   process.env.EXTRACTION_BUNDLE = String(pathToFileURL(join(directory, 'bundle.js')));
   // Tests start hundreds of processes, and each would compile the same modules again.
@@ -32,6 +38,12 @@ export default async function startServers(): Promise<void> {
   process.env.TOKEN_JWKS_URL = `${issuer.url}/.well-known/jwks.json`;
   process.env.TEST_TABLE = JSON.stringify(await tableDefinition());
   process.env.TEST_SIGNING_KEY = JSON.stringify(key);
+}
+
+async function readStatements(): Promise<string> {
+  const operations = await loadOperations();
+  const place = { tableName: 'node-registry-prod', values: parameterSets.full };
+  return ownText(statementsOfAll(operations, variablesOf(operations), place));
 }
 
 /** Threads of the tests start from it, in a fifth of the time that the sources take. */

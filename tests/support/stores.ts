@@ -1,6 +1,8 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { deniedFile, nameFunctions } from './roles.ts';
 
 /** Read before a test file points the environment at another server. */
 const { AWS_ENDPOINT_URL_DYNAMODB, TABLE_NAME, BUCKET_NAME, TEST_DIRECTORY } = process.env;
@@ -13,6 +15,19 @@ beforeAll(async () => {
     // To the embedded S3 a bucket is a folder. Over the wire it would take a signed request, and an SDK to sign it.
     mkdir(join(String(TEST_DIRECTORY), 's3', String(BUCKET_NAME)), { recursive: true }),
   ]);
+});
+
+const stopNaming = nameFunctions();
+afterAll(stopNaming);
+
+const denied = deniedFile(String(TABLE_NAME));
+
+/** A function's role lacks a right, whatever the function has made of it. */
+afterEach(() => {
+  if (!existsSync(denied)) return;
+  const calls = new Set(readFileSync(denied, 'utf8').split('\n'));
+  rmSync(denied);
+  throw new Error([...calls].slice(0, 10).join('\n'));
 });
 
 /** The embedded DynamoDB wants a signature but verifies none, and many test files would load the SDK for nothing else. */

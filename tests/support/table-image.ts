@@ -8,6 +8,7 @@ import {
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { asOperator } from './roles.ts';
 
 interface Key {
   pk: string;
@@ -19,7 +20,10 @@ export type StoredItem = Record<string, AttributeValue>;
 /** Every item of the table in its stored form, by key: two images are equal only if every byte is. */
 export type TableImage = ReadonlyMap<string, StoredItem>;
 
-export async function readTable(): Promise<TableImage> {
+/** A fault or a fake may look at the table in the middle of a function's work. */
+export const readTable = () => asOperator(readAll);
+
+async function readAll(): Promise<TableImage> {
   const image = new Map<string, StoredItem>();
   const pages: AsyncIterable<ScanCommandOutput> = paginateScan(
     { client: dynamodb },
@@ -35,7 +39,7 @@ export async function readItem(key: Key): Promise<StoredItem | undefined> {
     Key: attributesOf(key),
     ConsistentRead: true,
   });
-  return (await dynamodb.send(command)).Item;
+  return asOperator(async () => (await dynamodb.send(command)).Item);
 }
 
 /** The keys of the items that were added, removed or changed. */

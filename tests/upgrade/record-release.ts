@@ -1,5 +1,4 @@
 // npm run record-release
-import { statements } from '../infra/grants.ts';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +30,7 @@ async function recordRelease(): Promise<void> {
     const bundles = await bundlesOfTree();
     const templates = { direct: await templateOf(folder, 'direct'), full: await templateOf(folder, 'full') };
     const records = await recordJourneys(await writeBundles(join(folder, 'bundles'), bundles));
-    const bytes = await writeRecording({ release: release.name, bundles, templates, statements, ...records });
+    const bytes = await writeRecording({ release: release.name, bundles, templates, ...records });
     const { table, objects, journeys: states } = records;
     say(`${recordingFile(release.name)}: ${(bytes / 1e6).toFixed(2)} MB`);
     say(`${table.length} records, ${objects.length} files, ${states.length} states of journeys`);

@@ -25,8 +25,6 @@ export interface Recording {
   /** Texts by path: a folder for each function, and `admin`. */
   bundles: Record<string, string>;
   templates: Record<'direct' | 'full', Template>;
-  /** The rights of each role, in words. */
-  statements: Record<string, string[]>;
   key: SigningKey;
   /** The addresses of the embedded S3 and of the receiver, which records contain. */
   addresses: string[];

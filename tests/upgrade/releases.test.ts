@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { statements } from '../infra/grants.ts';
 import type { Actor } from './actor.ts';
 import { moveClock } from '../support/moved-clock.ts';
 import { sources } from './events.ts';
@@ -11,6 +10,7 @@ import { check, runsOf } from '../support/property-runs.ts';
 import { harmless, harmlessRight, incompatible } from './changes.ts';
 import { type Mixture, mix, mixtures, Releases, type Side, stepsOf, travel } from './mixture.ts';
 import { recorded } from './recorded.ts';
+import { ownStatements, type Statement, type Statements, statementsOf } from '../support/rights.ts';
 import { type Gate, startGate } from './role-gate.ts';
 
 /*
@@ -37,15 +37,16 @@ beforeAll(async () => {
   moveClock(clockOffset);
   stage = await startStage(recording.key);
   states = await restoreStores(stage, recording);
+  const before = statementsOf(recording.templates.full);
   gates = [
-    await startGate(stage, {
-      ...statements,
-      PublishNodeVersionRole: [...(statements.PublishNodeVersionRole ?? []), harmlessRight],
-    }),
-    await startGate(stage, {
-      ...recording.statements,
-      GradeNodesRole: recording.statements.BulkNodeVersionsRole ?? [],
-    }),
+    await startGate(
+      stage,
+      withRights(ownStatements(), 'PublishNodeVersionRole', (own) => [...own, harmlessRight]),
+    ),
+    await startGate(
+      stage,
+      withRights(before, 'GradeNodesRole', () => before.get('BulkNodeVersionsRole') ?? []),
+    ),
   ];
   actors = {
     old: await releases.start('old', stage, recording.bundles, clockOffset, gates[0]?.environment),
@@ -61,6 +62,14 @@ afterAll(async () => {
   await Promise.all(gates.map((gate) => gate.stop()));
   await stage.stop();
 });
+
+function withRights(
+  statements: Statements,
+  role: string,
+  change: (own: readonly Statement[]) => readonly Statement[],
+): Statements {
+  return new Map([...statements, [role, change(statements.get(role) ?? [])]]);
+}
 
 /** In the gate, the state in the middle of a journey. */
 function isTried(name: string, steps: number): boolean {
@@ -125,8 +134,10 @@ describe('a release that the recorded one does not understand', () => {
   });
 
   test('names a dropped right', async () => {
-    const rights = statements.TextToVideoRole?.filter((right) => !right.includes('IDEMPOTENCY#'));
-    const gate = await startGate(stage, { ...statements, TextToVideoRole: rights ?? [] });
+    const rights = withRights(ownStatements(), 'TextToVideoRole', (own) =>
+      own.filter((right) => !JSON.stringify(right).includes('IDEMPOTENCY#')),
+    );
+    const gate = await startGate(stage, rights);
     const actor = await releases.start('old', stage, recording.bundles, clockOffset, gate.environment);
     const failure = await travel('a paid key', () => actor).catch((error: Error) => error.message);
     await gate.stop();

@@ -17,6 +17,8 @@ interface Options {
   transactionMs?: number;
   /** Gets the key attributes of every item that a write may have changed, as the table's stream has them. */
   onWrite?: (attributes: Attributes) => void;
+  /** Says why the caller of a request may not make it, if so. */
+  denialOf?: (request: IncomingMessage, body: Buffer) => string | undefined;
 }
 
 const conflictMessage = 'Transaction is ongoing for the item';
@@ -46,11 +48,8 @@ export async function startStrictDynamoDb({
  * them is canceled, and a plain write fails. Plain reads never conflict. What this service does not send is passed on
  * as it is: BatchWriteItem, TransactGetItems, PartiQL.
  */
-export async function startConflicts(
-  url: string,
-  { port, transactionMs = 2, onWrite }: Options = {},
-): Promise<Server> {
-  const conflicts = new Conflicts(transactionMs, onWrite);
+export async function startConflicts(url: string, { port, ...options }: Options = {}): Promise<Server> {
+  const conflicts = new Conflicts(options);
   return startReverseProxy(url, (...args) => conflicts.handle(...args), port);
 }
 
@@ -60,30 +59,39 @@ class Conflicts {
   readonly #items = new Set<string>();
   readonly #tokens = new Set<string>();
   readonly #onWrite: Options['onWrite'];
+  readonly #denialOf: Options['denialOf'];
 
-  constructor(transactionMs: number, onWrite: Options['onWrite']) {
+  constructor({ transactionMs = 2, onWrite, denialOf }: Options) {
     this.#transactionMs = transactionMs;
     this.#onWrite = onWrite;
+    this.#denialOf = denialOf;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
     const foreign = rejectForeign(request);
     if (foreign !== undefined) return void response.writeHead(foreign).end();
+    const body = await readAll(request);
+    const denial = this.#denialOf?.(request, body);
+    if (denial !== undefined) return fail(response, 'AccessDeniedException', { Message: denial });
     const operation = String(request.headers['x-amz-target']).split('.')[1];
     switch (operation) {
       case 'PutItem':
       case 'UpdateItem':
       case 'DeleteItem':
-        return this.#writeOne(request, response, origin);
+        return this.#writeOne(request, body, response, origin);
       case 'TransactWriteItems':
-        return this.#transact(request, response, origin);
+        return this.#transact(request, body, response, origin);
       default:
-        relay(await origin.send(request), response);
+        relay(await origin.send(request, { body }), response);
     }
   }
 
-  async #writeOne(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
-    const body = await readAll(request);
+  async #writeOne(
+    request: IncomingMessage,
+    body: Buffer,
+    response: ServerResponse,
+    origin: Origin,
+  ): Promise<void> {
     const issue = expressionIssue(body);
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
     if (this.#isLocked(body))
@@ -93,8 +101,12 @@ class Conflicts {
     this.#report(reply.statusCode, body);
   }
 
-  async #transact(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
-    const body = await readAll(request);
+  async #transact(
+    request: IncomingMessage,
+    body: Buffer,
+    response: ServerResponse,
+    origin: Origin,
+  ): Promise<void> {
     const issue = expressionIssue(body);
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
     const { actions, token } = readWrite(body);

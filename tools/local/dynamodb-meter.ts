@@ -128,7 +128,8 @@ async function unitsOfTarget(
 ): Promise<number> {
   const Key = { pk: { S: partition }, sk: { S: sort } };
   const reply = await origin.send(request, {
-    headers: { 'x-amz-target': 'DynamoDB_20120810.GetItem' },
+    // The meter reads, not the function.
+    headers: { 'x-amz-target': 'DynamoDB_20120810.GetItem', 'running-function': [] },
     body: Buffer.from(JSON.stringify({ TableName: table, Key, ConsistentRead: true })),
   });
   const { Item = {} }: { Item?: Attributes } = JSON.parse((await readAll(reply)).toString());

@@ -22,6 +22,9 @@ interface Server extends HttpServer {
 
 type Listener = (event: S3Event) => void;
 
+/** Says why the caller of a request may not make it, or may not list what is in the bucket, if so. */
+type DenialOf = (request: IncomingMessage, isListing?: boolean) => string | undefined;
+
 /** Anyone may read the current objects under these: on a deployed stage the distribution serves them. */
 const publicPrefixes = ['archives/', 'index/', 'status/'];
 
@@ -35,11 +38,16 @@ const maxListed = 1000;
  * Starts an S3 that keeps its objects in a directory, one folder for each bucket. It has the operations that this
  * project uses, and is as strict as S3 about signatures, conditions, versions and checksums; others are answered 501.
  */
-export async function startS3(port: number, directory: string, ...bucketNames: string[]): Promise<Server> {
-  for (const name of ['', ...bucketNames]) await mkdir(`${directory}/${name}`, { recursive: true });
+export async function startS3(
+  port: number,
+  directory: string,
+  bucketName = '',
+  denialOf: DenialOf = () => undefined,
+): Promise<Server> {
+  for (const name of ['', bucketName]) await mkdir(`${directory}/${name}`, { recursive: true });
   const listeners: Listener[] = [];
   const rules = await localCorsRules();
-  const s3 = new S3(new S3Objects(directory), (event) => {
+  const s3 = new S3(new S3Objects(directory), denialOf, (event) => {
     for (const listener of listeners) listener(event);
   });
   const serve = localOnly(async (request, response) => {
@@ -53,7 +61,10 @@ export async function startS3(port: number, directory: string, ...bucketNames: s
     } catch (error) {
       // A connection that broke off needs no answer.
       if (!(error instanceof S3Error) || response.headersSent) throw error;
-      await send(request, response, toAnswer(error), cors);
+      // S3 says that an object is not there only to those who may list what is.
+      const hidden = error.code === 'NoSuchKey' ? denialOf(request, true) : undefined;
+      const seen = hidden === undefined ? error : accessDenied(hidden);
+      await send(request, response, toAnswer(seen), cors);
     }
   }, isLocalPage);
   const server = await startHttpServer(serve, port);
@@ -73,10 +84,12 @@ interface Target extends ObjectName {
 
 class S3 {
   readonly #objects: S3Objects;
+  readonly #denialOf: DenialOf;
   readonly #onCreated: Listener;
 
-  constructor(objects: S3Objects, onCreated: Listener) {
+  constructor(objects: S3Objects, denialOf: DenialOf, onCreated: Listener) {
     this.#objects = objects;
+    this.#denialOf = denialOf;
     this.#onCreated = onCreated;
   }
 
@@ -84,8 +97,9 @@ class S3 {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const target = targetOf(url.pathname, url.searchParams);
     const digest = checkSignature(request, url);
-    if (digest === undefined && !isPublicRead(request, target))
-      throw new S3Error(403, 'AccessDenied', 'Access Denied');
+    if (digest === undefined && !isPublicRead(request, target)) throw accessDenied('Access Denied');
+    const denial = this.#denialOf(request);
+    if (denial !== undefined) throw accessDenied(denial);
     if (!this.#objects.hasBucket(target.bucket))
       throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist.');
     if (target.key !== '' && url.searchParams.has('tagging')) return this.#tag(request, target);
@@ -411,6 +425,10 @@ function storedHeaders({ headers }: IncomingMessage): Record<string, string> {
 function preflight(headers: CorsHeaders | undefined): Answer {
   if (headers) return { status: 200, headers };
   throw new S3Error(403, 'AccessForbidden', 'CORSResponse: This CORS request is not allowed.');
+}
+
+function accessDenied(message: string): S3Error {
+  return new S3Error(403, 'AccessDenied', message);
 }
 
 function noSuchKey(): S3Error {

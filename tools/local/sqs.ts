@@ -19,6 +19,9 @@ interface QueueSettings {
   deadLetter?: { queue: string; maxReceiveCount: number };
 }
 
+/** Says why the caller of a request may not make it, if so. */
+type DenialOf = (request: IncomingMessage, body: string) => string | undefined;
+
 export interface Sqs {
   url: string;
   queueUrl: (name: string) => string;
@@ -31,7 +34,11 @@ const maxMessageBytes = 1_048_576;
 const maxBatch = 10;
 
 /** Starts queues in memory. */
-export async function startSqs(port: number, settings: Record<string, QueueSettings>): Promise<Sqs> {
+export async function startSqs(
+  port: number,
+  settings: Record<string, QueueSettings>,
+  denialOf?: DenialOf,
+): Promise<Sqs> {
   const queues = new Map<string, Queue>();
   for (const [name, { visibilitySeconds, delaySeconds, deadLetter: letters }] of Object.entries(settings)) {
     const deadLetter = letters && {
@@ -43,7 +50,7 @@ export async function startSqs(port: number, settings: Record<string, QueueSetti
   const serve = localOnly(async (request, response) => {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
-    const answer = await run(queues, request, gone.signal).catch((error: unknown) => {
+    const answer = await run(queues, request, gone.signal, denialOf).catch((error: unknown) => {
       if (error instanceof SqsRefusal) return error;
       throw error;
     });
@@ -75,6 +82,7 @@ async function run(
   queues: ReadonlyMap<string, Queue>,
   request: IncomingMessage,
   signal: AbortSignal,
+  denialOf?: DenialOf,
 ): Promise<object> {
   const { authorization = '', 'x-amz-target': target = '' } = request.headers;
   const body = await text(request);
@@ -82,6 +90,8 @@ async function run(
     throw new SqsRefusal('MissingAuthenticationToken', 'The request must be signed for sqs.');
   const input = parseObject(body);
   if (!input) throw new SqsRefusal('SerializationException', 'The body is not a JSON object.');
+  const denial = denialOf?.(request, body);
+  if (denial !== undefined) throw new SqsRefusal('AccessDeniedException', denial);
   const action = actions[String(target).replace('AmazonSQS.', '')];
   if (!action) throw new SqsRefusal('InvalidAction', `Unknown target ${target}.`);
   const name = new URL(string(input, 'QueueUrl')).pathname.split('/').at(-1) ?? '';

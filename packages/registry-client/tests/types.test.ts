@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { createRegistryClient } from '../client.ts';
+
+jest.setTimeout(60_000);
 
 const { hostNodes, images, nodes, publish, versions, videos } = createRegistryClient({
   baseUrl: 'http://localhost:9',

@@ -1,10 +1,12 @@
 import { createHook } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { checkArchive } from '../../../lib/archives/check-archive.ts';
 import { inMemory } from '../../support/archive-files.ts';
 import { cpuMsOf } from '../../support/cpu.ts';
 import { zip } from '../../support/zip.ts';
+
+jest.setTimeout(60_000);
 
 const rounds = 3;
 

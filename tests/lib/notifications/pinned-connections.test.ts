@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
 import { findAddresses, pinnedTo, resolver } from '../../../lib/notifications/deliver-once.ts';
 import { isPublic, readReceiverUrl } from '../../../lib/notifications/receiver-address.ts';
@@ -31,6 +31,11 @@ beforeAll(async () => {
   ports.plain = (receiver.address() as AddressInfo).port;
   ports.tls = (tlsReceiver.address() as AddressInfo).port;
   tlsReceiver.on('secureConnection', (socket: TLSSocket) => socket.end());
+});
+
+beforeEach(() => {
+  names.asked.length = 0;
+  serverNames.length = 0;
 });
 
 afterAll(async () => {

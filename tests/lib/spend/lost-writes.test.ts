@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
 import { accountOf, countersOf, openOf, pay, spender, sweepAfter, usageOf } from '../../support/spending.ts';
 import { type FaultKind, injectFaults, lateCalls, planOf, underPlan } from '../../support/wire-faults.ts';
+
+jest.setTimeout(60_000);
 
 /*
  * A paid request whose call to the store is lost, late, throttled or the last one of its invocation, at each of its

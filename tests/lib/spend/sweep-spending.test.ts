@@ -230,6 +230,7 @@ describe('the sweep of spending', () => {
   });
 
   test('stops at its deadline in the middle of a minute, and the next sweep ends only the rest', async () => {
+    await sweepAfter(6);
     const { user, attempt } = await leave('recorded');
     const ids = Array.from({ length: 39 }, () => randomUUID());
     await Promise.all(ids.map((id) => openUsage(soon(), opened({ ...attempt, id }))));

@@ -18,6 +18,8 @@ import { intercept } from '../../support/intercept.ts';
 import '../../support/patience.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 
+jest.setTimeout(60_000);
+
 interface Task extends Key {
   pending_shard: string;
   pending_since: string;

@@ -1,0 +1,313 @@
+import { appendFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { parseObject } from '../../lib/json.ts';
+import { plain } from '../infra/intrinsics.ts';
+import type { Template } from '../infra/packaging.ts';
+import { deniedFile } from './roles.ts';
+
+/*
+ * The rights of each function's role, for the embedded table, bucket and queues to ask before they do what a function
+ * calls for. roles.ts says which function calls; a call without one is the operator's, or a caller's with a signed URL.
+ */
+
+export interface Statement {
+  Effect: 'Allow' | 'Deny';
+  Action: string | string[];
+  Resource: string | string[];
+  Condition?: Record<string, Record<string, string | string[]>>;
+}
+
+/** What AWS compares with statements. */
+interface Call {
+  action: string;
+  resource: string;
+  keys?: string[];
+  attributes?: string[];
+}
+
+const tableArn = 'arn:aws:dynamodb:us-east-1:123456789012:table/registry';
+const bucketArn = 'arn:aws:s3:::archives';
+
+/** The names of a packaged stage. */
+const places: readonly [RegExp, string][] = [
+  [/\$\{AWS::Partition\}/g, 'aws'],
+  [/\$\{AWS::Region\}/g, 'us-east-1'],
+  [/\$\{AWS::AccountId\}/g, '123456789012'],
+  [/(?<=:table\/)node-registry-prod/g, 'registry'],
+  [/(?<=:s3:::)archives-of-the-tests/g, 'archives'],
+  [/\$\{(\w+\.Arn)\}/g, '$1'],
+];
+
+function named(text: string): string {
+  return places.reduce((whole, [source, name]) => whole.replace(source, name), text);
+}
+
+/** By the names of roles. */
+export type Statements = ReadonlyMap<string, readonly Statement[]>;
+
+/** What the embedded servers stand for; logs, traces, secrets and keys are not among them. */
+export function isServed(source: object): source is Statement {
+  return 'Action' in source && /^(?:dynamodb|s3|sqs):/.test(String(source.Action));
+}
+
+/** With resources as the embedded servers name them. */
+export function ownText(statements: unknown): string {
+  return named(JSON.stringify(plain(statements)));
+}
+
+let own: Statements | undefined;
+
+/** The rights of each role, which start-servers.ts has read. */
+export function ownStatements(): Statements {
+  own ??= new Map(
+    Object.entries<Statement[]>(JSON.parse(String(process.env.TEST_STATEMENTS))).map(([name, list]) => [
+      roleOf(name),
+      list.filter(isServed),
+    ]),
+  );
+  return own;
+}
+
+/** Those of a packaged stage. */
+export function statementsOf({ Resources }: Pick<Template, 'Resources'>): Statements {
+  const roles = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::IAM::Role');
+  return new Map(
+    roles.map(([name, { Properties }]) => [
+      name,
+      JSON.parse(ownText(Properties.Policies[0].PolicyDocument.Statement)),
+    ]),
+  );
+}
+
+function roleOf(name: string): string {
+  return `${name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}Role`;
+}
+
+const patterns = new Map<string, RegExp>();
+
+function isLike(pattern: string, text: string): boolean {
+  const known = patterns.get(pattern);
+  if (known) return known.test(text);
+  const source = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  patterns.set(pattern, new RegExp(`^${source}$`, 's'));
+  return isLike(pattern, text);
+}
+
+function isAbout({ Action, Resource, Condition = {} }: Statement, call: Call): boolean {
+  return (
+    [Action].flat().includes(call.action) &&
+    [Resource].flat().some((pattern) => isLike(pattern, call.resource)) &&
+    Object.entries(Condition).every(([operator, tests]) =>
+      Object.entries(tests).every(([key, values]) => holds(`${operator} ${key}`, [values].flat(), call)),
+    )
+  );
+}
+
+function holds(test: string, values: string[], { keys = [], attributes = [] }: Call): boolean {
+  switch (test) {
+    case 'ForAllValues:StringLike dynamodb:LeadingKeys':
+      return keys.every((key) => values.some((pattern) => isLike(pattern, key)));
+    case 'ForAnyValue:StringEquals dynamodb:Attributes':
+      return attributes.some((name) => values.includes(name));
+    default:
+      throw new Error(`The tests do not know the condition ${test}.`);
+  }
+}
+
+const used = new Set<string>();
+
+/** Why a function may not do this, as AWS words it. */
+function denialOf(statements: Statements, name: string, call: Call, place: string): string | undefined {
+  const role = roleOf(name);
+  const about = (statements.get(role) ?? []).filter((statement) => isAbout(statement, call));
+  const reason = about.some(({ Effect }) => Effect === 'Deny')
+    ? 'with an explicit deny in an identity-based policy'
+    : about.length === 0 && `because no identity-based policy allows the ${call.action} action`;
+  if (!reason) {
+    for (const grant of about.flatMap(grantsOf)) if (isUse(grant, call)) used.add(inWords(role, grant));
+    return undefined;
+  }
+  const user = `arn:aws:sts::123456789012:assumed-role/${role}/${name}`;
+  const message = `User: ${user} is not authorized to perform: ${call.action} on resource: ${call.resource} ${reason}`;
+  if (isMadeFor(name, call)) return message;
+  appendFileSync(deniedFile(place), `${message} (${call.keys ?? ''} ${call.attributes ?? ''})\n`);
+  return message;
+}
+
+/** These may not learn whether an object is there that they cannot read, and take the 403 for its absence. */
+function isMadeFor(name: string, { action }: Call): boolean {
+  return action === 's3:ListBucket' && /^(?:deliver-notifications|relight-image|[a-z-]+-video)$/.test(name);
+}
+
+/** One action, one place and one pattern of keys. */
+type Grant = readonly [action: string, resource: string, pattern?: string];
+
+function grantsOf({ Action, Resource, Condition }: Statement): Grant[] {
+  const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
+  return [Action]
+    .flat()
+    .flatMap((action) =>
+      [Resource]
+        .flat()
+        .flatMap((resource): Grant[] =>
+          keys ? [keys].flat().map((pattern) => [action, resource, pattern]) : [[action, resource]],
+        ),
+    );
+}
+
+function isUse([action, resource, pattern]: Grant, call: Call): boolean {
+  if (action !== call.action || !isLike(resource, call.resource)) return false;
+  return pattern === undefined || (call.keys ?? []).some((key) => isLike(pattern, key));
+}
+
+const inWords = (role: string, grant: Grant) => [role, ...grant].join(' ');
+
+/** What roles are granted and none of the calls since the start needed. Lambda itself reads the queues and the stream. */
+export function unusedGrants(): string[] {
+  return [...ownStatements()].flatMap(([role, list]) =>
+    list
+      .filter(({ Effect }) => Effect === 'Allow')
+      .flatMap(grantsOf)
+      .filter(([action]) => /^(?:dynamodb:(?!.*(?:Stream|Records|Shard))|s3:)/.test(action))
+      .map((grant) => inWords(role, grant))
+      .filter((words) => !used.has(words)),
+  );
+}
+
+function firstDenial(
+  statements: Statements,
+  name: string,
+  place: string,
+  calls: readonly Call[],
+): string | undefined {
+  for (const call of calls) {
+    const denial = denialOf(statements, name, call, place);
+    if (denial !== undefined) return denial;
+  }
+  return undefined;
+}
+
+type Attributes = Record<string, { S?: string }>;
+
+interface Part {
+  TableName: string;
+  Key?: Attributes;
+  Item?: Attributes;
+  ExpressionAttributeNames?: Record<string, string>;
+}
+
+interface Input extends Part {
+  RequestItems?: Record<string, { Keys: Attributes[] }>;
+  TransactItems?: Record<string, Part>[];
+  IndexName?: string;
+  KeyConditionExpression?: string;
+  ExpressionAttributeValues?: Attributes;
+}
+
+export function tableDenial(
+  { headers }: IncomingMessage,
+  body: Buffer,
+  statements = ownStatements(),
+): string | undefined {
+  const name = headers['running-function'];
+  if (name === undefined) return undefined;
+  const input: Input = JSON.parse(body.toString());
+  const operation = String(headers['x-amz-target']).split('.')[1] ?? '';
+  const [place = input.TransactItems?.flatMap((item) => Object.values(item))[0]?.TableName ?? ''] = [
+    input.TableName ?? Object.keys(input.RequestItems ?? {})[0],
+  ];
+  return firstDenial(statements, String(name), place, tableCalls(operation, input));
+}
+
+const transacted: Record<string, string> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+function tableCalls(operation: string, input: Input): Call[] {
+  const { RequestItems = {}, TransactItems = [], IndexName, KeyConditionExpression = '' } = input;
+  const call = (action: string, keys: string[], attributes: string[] = []): Call => ({
+    action: `dynamodb:${action}`,
+    resource: IndexName === undefined ? tableArn : `${tableArn}/index/${IndexName}`,
+    keys,
+    attributes,
+  });
+  switch (operation) {
+    case 'BatchGetItem':
+      return Object.values(RequestItems).map(({ Keys }) =>
+        call(
+          operation,
+          Keys.map((Key) => partition({ Key })),
+        ),
+      );
+    case 'Query': {
+      const [value = ''] = /:\w+/.exec(KeyConditionExpression) ?? [];
+      return [call(operation, [String(input.ExpressionAttributeValues?.[value]?.S)])];
+    }
+    case 'TransactWriteItems': {
+      // AWS does not document whether a part is compared with its own key or with the keys of all parts: both must do.
+      const parts = TransactItems.flatMap((item) => Object.entries(item));
+      const keys = parts.map(([, part]) => partition(part));
+      const attributes = parts.flatMap(([, part]) => attributesOf(part));
+      return parts.flatMap(([kind, part]) =>
+        [[partition(part)], keys].map((compared) => call(String(transacted[kind]), compared, attributes)),
+      );
+    }
+    default:
+      return [call(operation, [partition(input)], attributesOf(input))];
+  }
+}
+
+const partition = ({ Key, Item }: Pick<Part, 'Key' | 'Item'>) => String((Key ?? Item)?.pk?.S);
+
+function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Part): string[] {
+  return [...Object.keys(Item), ...Object.values(ExpressionAttributeNames)];
+}
+
+/** Without `isListing`, what the request itself does. */
+export function bucketDenial(
+  { method = '', headers, url = '' }: IncomingMessage,
+  isListing = false,
+  statements = ownStatements(),
+): string | undefined {
+  const { pathname, searchParams } = new URL(url, 'http://s3');
+  // A signed URL may do what its signer may.
+  const signer = searchParams.get('X-Amz-Credential')?.split('/')[0]?.split('.')[1];
+  const name = headers['running-function'] ?? signer;
+  if (name === undefined) return undefined;
+  const [bucket = '', key] = placeIn(pathname);
+  const calls: Call[] = [];
+  if (isListing || key === '') calls.push({ action: 's3:ListBucket', resource: bucketArn });
+  else {
+    const verb = { GET: 'Get', HEAD: 'Get', PUT: 'Put', DELETE: 'Delete' }[method];
+    calls.push(objectCall(verb, key, searchParams.has('versionId')));
+    // A write with a condition on the object reads it.
+    if (headers['if-match'] !== undefined && verb === 'Put') calls.push(objectCall('Get', key));
+    const [path, query] = String(headers['x-amz-copy-source'] ?? '').split('?');
+    if (path) calls.push(objectCall('Get', placeIn(`/${path}`.replace('//', '/'))[1], query !== undefined));
+  }
+  return firstDenial(statements, String(name), bucket, calls);
+}
+
+function placeIn(pathname: string): [bucket: string, key: string] {
+  const [, bucket = '', ...rest] = pathname.split('/');
+  return [bucket, decodeURIComponent(rest.join('/'))];
+}
+
+function objectCall(verb: string | undefined, key: string, isVersion = false): Call {
+  return { action: `s3:${verb}Object${isVersion ? 'Version' : ''}`, resource: `${bucketArn}/${key}` };
+}
+
+export function queueDenial({ headers }: IncomingMessage, body: string): string | undefined {
+  const name = headers['running-function'];
+  if (name === undefined) return undefined;
+  const queue = String(parseObject(body)?.QueueUrl).split('/').at(-1) ?? '';
+  const action = `sqs:${String(headers['x-amz-target']).replace(/^AmazonSQS\.|Batch$/g, '')}`;
+  const resource = `${queue.charAt(0).toUpperCase()}${queue.slice(1)}.Arn`;
+  return firstDenial(ownStatements(), String(name), String(process.env.TABLE_NAME), [{ action, resource }]);
+}
