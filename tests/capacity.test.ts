@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { capacityTable } from '../tools/capacity/capacity-table.ts';
 import { type Counted, countCalls } from '../tools/capacity/counted-calls.ts';
 import { startCountedStores } from '../tools/capacity/counted-stores.ts';
 import type { Count } from '../tools/capacity/journal.ts';
+
+jest.setTimeout(60_000);
 
 /** What each call asks of the stores, counted on the wire and held to the goals. */
 

@@ -12,6 +12,7 @@ import { stopDate } from '../support/clock.ts';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
+import '../support/in-order.ts';
 
 let token: string;
 

@@ -16,6 +16,7 @@ import { stopDate } from '../support/clock.ts';
 import { intercept } from '../support/intercept.ts';
 import { admin, adminJson, duringNextWrite, limitPages } from '../support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
+import '../support/in-order.ts';
 
 describe('administer', () => {
   const of = publisherKey('acme');

@@ -21,6 +21,7 @@ import { streamEventOf } from '../support/table-stream.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { addNode, addPublisher, addVersion, setFields } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
+import '../support/in-order.ts';
 
 jest.setTimeout(60_000);
 

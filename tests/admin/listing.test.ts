@@ -7,6 +7,7 @@ import { table } from '../../packages/command-line/table.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 import { SilentServer } from '../support/silent-server.ts';
+import '../support/in-order.ts';
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner', mats: 'member' });

@@ -5,6 +5,7 @@ import { put } from '../../lib/store/write.ts';
 import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import { admin, adminJson, duringNextWrite, limitPages } from '../support/admin.ts';
 import { addPublisher, storedItem } from '../support/registry.ts';
+import '../support/in-order.ts';
 
 const gitHub = 'https://token.actions.githubusercontent.com';
 const job = ['--repository', 'octo/nodes', '--workflow', 'release.yml'];

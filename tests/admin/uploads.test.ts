@@ -13,6 +13,7 @@ import { loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedNode } from '../support/registry.ts';
 import { publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
+import '../support/in-order.ts';
 
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
 const minuteMs = 60 * 1000;

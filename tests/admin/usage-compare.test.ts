@@ -8,6 +8,7 @@ import { admin, adminJson } from '../support/admin.ts';
 import { say, started } from '../support/notified.ts';
 import { misbehave } from '../support/proxies.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
+import '../support/in-order.ts';
 
 let folder: string;
 let user: string;

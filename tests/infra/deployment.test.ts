@@ -11,6 +11,7 @@ import { buildSite, sitePage } from '../../packages/site/build.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { addNode } from '../support/registry.ts';
 import { emptyTable } from '../support/table-image.ts';
+import '../support/in-order.ts';
 
 const table = { client: dynamodb, name: tableName() };
 

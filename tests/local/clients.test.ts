@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
 import { isListening } from '../../packages/command-line/is-listening.ts';
@@ -35,6 +35,9 @@ import { startReceiver } from '../support/receiver.ts';
 import { plainEnvironment } from '../support/shell.ts';
 import { until } from '../support/until.ts';
 import { commandsBelow } from '../support/walk-through.ts';
+import '../support/in-order.ts';
+
+jest.setTimeout(120_000);
 
 /** What is promised to those who call a registry, on one local stack and by one browser. */
 

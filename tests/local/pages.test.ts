@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   type NotificationRecord,
   type TaskRecord,
@@ -18,6 +18,9 @@ import { startPages } from '../../tools/local/pages.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { stopDate } from '../support/clock.ts';
 import { writeNotification } from '../support/notifications.ts';
+import '../support/in-order.ts';
+
+jest.setTimeout(60_000);
 
 let simulators: Simulators;
 let pages: Awaited<ReturnType<typeof startPages>>;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
@@ -10,6 +10,9 @@ import { send as sendRequest } from '../support/http-exchange.ts';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { nearRequests } from '../support/near-routes.ts';
 import { runProgram } from '../support/run-program.ts';
+import '../support/in-order.ts';
+
+jest.setTimeout(120_000);
 
 /** `npm start`: its pages in a browser, its API over HTTP, and how it ends. */
 
