@@ -260,7 +260,7 @@ const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/requests\/idempotency-key/, ({ idempotent }) => idempotent === true],
   [/^lib\/(?:spend\/|requests\/caller-images)/, ({ price }) => price !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
-  // lib/requests/run-request.ts gives them other codes; a bulk read writes nothing.
+  // lib/requests/phases.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/retries/, ({ price, access }) => price === undefined && access !== 'anyone'],
 ];
 /** Of files that several endpoints share, what one of them does not call. */

@@ -1,5 +1,5 @@
 import { SerializedJson } from '../bounded-json.ts';
-import type { Answer } from '../requests/run-request.ts';
+import type { Answer } from '../requests/phases.ts';
 
 export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<string, string>): Answer {
   const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Answer } from '../requests/run-request.ts';
+import type { Answer } from '../requests/phases.ts';
 import type { Middleware } from './request-line.ts';
 
 /** Sends an answer in gzip to a caller who accepts that: the gateway compresses nothing itself. */

@@ -8,7 +8,8 @@ import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import { IdempotencyKey } from '../requests/idempotency-key.ts';
-import { type Answer, type Progress, runRequest } from '../requests/run-request.ts';
+import type { Keyed } from '../requests/attempt.ts';
+import { afterwards, type Answer, apiErrorOf, beforeSending, type Progress } from '../requests/phases.ts';
 import { issueDetails } from '../validation-issues.ts';
 import { jsonAnswer } from './answer.ts';
 import { compression } from './compression.ts';
@@ -54,30 +55,29 @@ interface Options<C extends Contract> {
 /** An operation as a Lambda handler. With an Idempotency-Key, the first answer is kept and given again. */
 export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, options: Options<C> = {}) {
   const { refresh, jobOf } = options;
-  return lambdaHandler(contract, jobOf, async (call, keyed, progress) => {
+  return lambdaHandler(contract, jobOf, async (call, keyed) => {
     const respond = async () => {
       const { body, headers } = await handler(call);
-      return { answer: jsonAnswer(contract.status, body, headers) };
+      return jsonAnswer(contract.status, body, headers);
     };
-    if (keyed === undefined) return (await respond()).answer;
+    if (keyed === undefined) return respond();
     const refreshed = refresh && {
       refresh: async (text: string) => JSON.stringify(await refresh(JSON.parse(text), call)),
     };
-    const key = new IdempotencyKey({
-      ...keyed,
-      ...refreshed,
-      attempt: randomUUID(),
-      context: call.context,
-    });
-    return runRequest({ participants: [key], isPaid: false, send: respond, context: call.context }, progress);
+    const { context } = call;
+    const key = new IdempotencyKey(keyed, { ...refreshed, attempt: randomUUID(), context });
+    try {
+      const kept = await beforeSending(() => key.claim());
+      if (kept) return kept;
+      const answer = await respond();
+      await afterwards(context, 'succeed', { idempotency: key.keep(answer) });
+      return answer;
+    } catch (thrown) {
+      const error = apiErrorOf(thrown);
+      await afterwards(context, 'fail', { idempotency: key.release(error) });
+      throw error;
+    }
   });
-}
-
-/** A request with an Idempotency-Key: whose it is, and what must be equal for a replay. */
-interface Keyed {
-  key: string;
-  scope: string;
-  request: string;
 }
 
 type Work<C extends Contract> = (

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { describeError, note } from '../log.ts';
-import type { Answer } from '../requests/run-request.ts';
+import type { Answer } from '../requests/phases.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
 import { jsonAnswer } from './answer.ts';
 import type { Middleware } from './request-line.ts';

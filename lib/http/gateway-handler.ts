@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { withLogFields } from '../log.ts';
-import type { Answer } from '../requests/run-request.ts';
+import type { Answer } from '../requests/phases.ts';
 import { errorAnswers } from './error-answers.ts';
 import { type GatewayRequest, type Middleware, requestLine } from './request-line.ts';
 

@@ -1,50 +1,80 @@
-import { randomUUID } from 'node:crypto';
 import { callerName } from '../caller.ts';
 import * as config from '../config.ts';
-import type { Context } from '../context.ts';
-import type { BodyOf, Contract } from '../contract.ts';
+import type { BodyOf } from '../contract.ts';
+import { boughtNothing } from '../errors.ts';
 import { log } from '../log.ts';
-import { IdempotencyKey } from '../requests/idempotency-key.ts';
+import type { Provider } from '../providers/exchange.ts';
+import { ProviderCall, type StartedTask } from '../providers/provider-call.ts';
+import { nameAttempt } from '../requests/attempt.ts';
 import { withImageUrls } from '../requests/caller-images.ts';
-import { type Money, moneyOf } from '../requests/money.ts';
-import { relayOf } from '../requests/relay.ts';
-import { type Outgoing, type PreparedRequest, runRequest } from '../requests/run-request.ts';
-import type { StartedTask } from '../providers/provider-call.ts';
-import { jsonAnswer } from './answer.ts';
+import { IdempotencyKey } from '../requests/idempotency-key.ts';
+import { Money, type PaidContract } from '../requests/money.ts';
+import { afterwards, allStored, apiErrorOf, beforeSending } from '../requests/phases.ts';
+import { Relay } from '../requests/relay.ts';
 import type { SerializedJson } from '../bounded-json.ts';
+import { jsonAnswer } from './answer.ts';
 import { lambdaHandler, type ReplyBody } from './endpoint.ts';
 
-/** An operation that buys a task of a provider: the call that starts it, and what its reply says to our caller. */
-export function paidEndpoint<C extends Contract>(
-  contract: C,
-  callOf: (context: Context, body: () => Promise<BodyOf<C>>, contract: C) => Outgoing,
-  replyOf: (started: StartedTask, body: BodyOf<C>, contract: C) => ReplyBody<C> | SerializedJson,
-) {
-  return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
-    const { requestId, context } = call;
-    const caller = callerName(call.caller);
-    const request = { attempt: randomUUID(), caller, body: call.body, requestId, context };
-    const key = keyed && new IdempotencyKey({ ...keyed, ...request });
-    let money: Money | undefined;
+/** The call of a provider that an operation stands for. */
+interface ProviderRequest<C extends PaidContract> {
+  provider: () => Provider;
+  path: string;
+  /** What is sent, of a valid request. */
+  body: (request: BodyOf<C>) => object;
+  /** What our caller gets of the provider's reply. The ceiling is what is counted if the reply names no price. */
+  reply: (started: StartedTask, request: BodyOf<C>, ceiling: number) => ReplyBody<C> | SerializedJson;
+}
+
+/** An operation that buys a task of a provider: a paid request from its first name to its answer. */
+export function paidEndpoint<C extends PaidContract>(contract: C, call: ProviderRequest<C>) {
+  return lambdaHandler(contract, undefined, async ({ body, context, ...request }, keyed, progress) => {
+    const caller = callerName(request.caller);
+    const { requestId } = request;
     const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
-    const relay = isRelayed ? relayOf(contract, request, () => money?.usageName) : undefined;
-    money = moneyOf(contract, request, { keyHash: key?.keyHash, ticketHash: relay?.ticketHash });
-    const sentBody = async () => {
-      const body = await withImageUrls(context, caller, call.body);
-      return (relay?.relayed(body) ?? body) as BodyOf<C>;
-    };
-    const outgoing = callOf(context, sentBody, contract);
-    const buyTask: PreparedRequest['send'] = async () => {
+    const attempt = nameAttempt({ operation: contract.name, caller, requestId }, { keyed, isRelayed });
+    const { ticket } = attempt;
+    const key = keyed && new IdempotencyKey(keyed, { attempt: attempt.id, context });
+    const relay = ticket && new Relay(context, attempt, ticket, contract.notifies, Object(body));
+    const money = new Money(context, attempt, contract.price, Object(body));
+    const outgoing = new ProviderCall(context, call.provider(), call.path);
+    const taskHeaders = relay?.taskHeaders ?? {};
+    try {
+      const replayed = await beforeSending(async () => {
+        // A replay needs none of the rest, and money is reserved last.
+        const kept = await key?.claim();
+        if (kept) return kept;
+        relay?.requireReceiver();
+        const withImages = await withImageUrls(context, caller, body);
+        await outgoing.prepare(call.body(relay ? relay.redirected(withImages) : withImages));
+        await money.reserve();
+        await allStored([key?.markSent(taskHeaders), relay?.record(money.usageName), money.open()]);
+        return undefined;
+      });
+      if (replayed) return replayed;
+
+      Object.assign(progress, { isSent: true, taskHeaders });
       // What dies now, by time, memory or a kill, leaves no other line.
       log('info', 'sending');
-      const started = { ...(await outgoing.startTask()), ceiling: money?.ceiling };
-      return {
-        answer: jsonAnswer(contract.status, replyOf(started, call.body, contract)),
-        task: started.task,
-      };
-    };
-    // In the order in which they prepare: a replay needs none of the others, and money is reserved last.
-    const participants = [key, relay, outgoing, money].filter((each) => each !== undefined);
-    return runRequest({ participants, isPaid: true, send: buyTask, context }, progress);
+      const started = await outgoing.startTask();
+
+      const { task } = started;
+      const reply = call.reply(started, body, money.ceiling);
+      const given = jsonAnswer(contract.status, reply, taskHeaders);
+      const answer = relay?.inAnswer(given) ?? given;
+      await afterwards(context, 'succeed', {
+        idempotency: key?.keep(answer, task),
+        spending: money.charge(task),
+      });
+      return { ...answer, headers: { ...answer.headers, ...money.headers(task) } };
+    } catch (thrown) {
+      const known = apiErrorOf(thrown);
+      const error = relay?.inError(known) ?? known;
+      await afterwards(context, 'fail', {
+        idempotency: key?.release(error),
+        spending: money.release(error),
+      });
+      const named = boughtNothing(error) ? {} : taskHeaders;
+      throw error.with({ headers: { ...error.headers, ...named, ...money.headers() } });
+    }
   });
 }

@@ -6,7 +6,7 @@ import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { receive } from '../notifications/receive.ts';
-import type { Answer } from '../requests/run-request.ts';
+import type { Answer } from '../requests/phases.ts';
 import { jsonAnswer } from './answer.ts';
 import { gatewayHandler } from './gateway-handler.ts';
 import { storedSecret } from '../aws/stored-secret.ts';

@@ -1,7 +1,7 @@
 import type { MiddlewareObj, Request } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { log, note } from '../log.ts';
-import type { Answer } from '../requests/run-request.ts';
+import type { Answer } from '../requests/phases.ts';
 
 /** The gateway's event: its headers are there, and the id of the request is known. */
 export interface GatewayRequest extends APIGatewayProxyEventV2 {

@@ -1,12 +1,11 @@
-import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import { isObject } from '../json.ts';
-import { type RelightReply, type RelightRequest, RelightStatus } from '../contracts/relight-image.ts';
-import { ProviderCall, type StartedTask } from './provider-call.ts';
+import { type RelightReply, RelightStatus } from '../contracts/relight-image.ts';
+import type { StartedTask } from './provider-call.ts';
 import type { Provider } from './exchange.ts';
 
-const imageProvider = config.atStart(
+export const imageProvider = config.atStart(
   config.configured((): Provider => {
     const environment = config.imageProvider();
     return {
@@ -19,11 +18,6 @@ const imageProvider = config.atStart(
     };
   }),
 );
-
-/** The call that starts a relight task. */
-export function relightCall(context: Context, body: () => Promise<RelightRequest>): ProviderCall {
-  return new ProviderCall(imageProvider(), { path: '/v1/ai/image-relight', body, context });
-}
 
 /** Clients require a status; a task whose status the provider leaves out is created. */
 export function relightReply({ task: { taskId }, reply }: StartedTask): RelightReply {

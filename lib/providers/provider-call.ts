@@ -5,18 +5,10 @@ import { note } from '../log.ts';
 import { TransportError } from '../outgoing/http-request.ts';
 import { type BoughtTask, type ExchangeResult, exchange, type Provider } from './exchange.ts';
 
-interface PaidCall {
-  path: string;
-  /** Known once the call is prepared: a repeated request may get its answer without it. */
-  body: () => Promise<object>;
-  context: Context;
-}
-
-/** A task with the reply that names it, and the credits that are counted if that names no price. */
+/** A task with the reply that names it. */
 export interface StartedTask {
   task: BoughtTask;
   reply: JsonObject;
-  ceiling?: number | undefined;
 }
 
 /** The reply must be here by then, however much is left of the invocation. */
@@ -35,24 +27,25 @@ const retryJitterMs = 400;
  * the key again.
  */
 export class ProviderCall {
-  readonly name = 'provider';
   readonly #provider: Provider;
-  readonly #call: PaidCall;
+  readonly #path: string;
+  readonly #context: Context;
   #key = '';
   #body = Buffer.alloc(0);
 
-  constructor(provider: Provider, call: PaidCall) {
+  constructor(context: Context, provider: Provider, path: string) {
+    this.#context = context;
     this.#provider = provider;
-    this.#call = call;
+    this.#path = path;
   }
 
-  async prepare(): Promise<undefined> {
-    this.#body = Buffer.from(JSON.stringify(await this.#call.body()));
-    this.#key = await this.#provider.key.read(this.#call.context);
+  async prepare(body: object): Promise<void> {
+    this.#body = Buffer.from(JSON.stringify(body));
+    this.#key = await this.#provider.key.read(this.#context);
   }
 
   async startTask(): Promise<StartedTask> {
-    const { path, context } = this.#call;
+    const [context, path] = [this.#context, this.#path];
     if (context.deadline - Date.now() < minReplyMs)
       throw new ApiError('unavailable', { payment: 'refused', reason: 'too little time to send' });
     const started = Date.now();

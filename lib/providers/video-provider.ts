@@ -1,5 +1,4 @@
 import { boundedObject, type SerializedJson } from '../bounded-json.ts';
-import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
 import type { Contract } from '../contract.ts';
@@ -7,7 +6,7 @@ import * as config from '../config.ts';
 import type { JsonObject } from '../json.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
-import { ProviderCall, type StartedTask } from './provider-call.ts';
+import type { StartedTask } from './provider-call.ts';
 import type { Provider } from './exchange.ts';
 import { readCreatedAt, readFields } from './reply.ts';
 
@@ -18,10 +17,10 @@ interface VideoRequest {
   model?: string | undefined;
 }
 
-/** The three operations differ in their contracts only: the path, and the fields of a reply. */
+/** The operations of this provider differ in the fields of their replies only. */
 export type VideoContract = Contract & { reply: { shape: Record<string, z.ZodMiniType> } };
 
-const videoProvider = config.atStart(
+export const videoProvider = config.atStart(
   config.configured((): Provider => {
     const environment = config.videoProvider();
     return {
@@ -39,24 +38,23 @@ const ourPrefix = 'vid';
 
 const theirPrefix = () => config.videoProvider().VIDEO_PROVIDER_MODEL_PREFIX;
 
-/** The call that starts a video task. Our paths end as the provider's do. */
-export function videoCall(
-  context: Context,
-  request: () => Promise<VideoRequest>,
-  { path }: VideoContract,
-): ProviderCall {
-  const body = async () => {
-    const sent = await request();
-    return { ...sent, model: renamed(sent.model, ourPrefix, theirPrefix()) };
-  };
-  return new ProviderCall(videoProvider(), { path: path.slice(path.lastIndexOf('/')), body, context });
+/** A request as the provider takes it: with its own spelling of model names. */
+export function videoBody<Request extends VideoRequest>(request: Request): Request {
+  return { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
+}
+
+/** Reads the reply to a video operation, with the fields that its contract has. */
+export function videoReply({ reply: { shape } }: VideoContract) {
+  return (started: StartedTask, sent: object, ceiling: number) =>
+    readVideoReply(shape, started, sent, ceiling);
 }
 
 /** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
-export function videoReply(
-  { task: { taskId, credits }, reply, ceiling }: StartedTask,
+function readVideoReply(
+  shape: VideoContract['reply']['shape'],
+  { task: { taskId, credits }, reply }: StartedTask,
   sent: object,
-  { reply: { shape } }: VideoContract,
+  ceiling: number,
 ): SerializedJson {
   const state = taskFields.state.safeParse(reply.state).data;
   if (credits !== undefined) note({ credits });
@@ -65,11 +63,11 @@ export function videoReply(
     log('warn', 'provider_reply', { unreadable });
   }
   // The interface requires credits. Without a price they are what the ledger counts, and X-Credits-Used is absent.
-  if (credits === undefined && ceiling !== undefined) note({ credits_are_ceiling: true });
+  if (credits === undefined) note({ credits_are_ceiling: true });
   const required: RequiredFields = {
     task_id: taskId,
     state: state ?? 'created',
-    credits: Math.min(credits ?? ceiling ?? 0, maxInt32),
+    credits: Math.min(credits ?? ceiling, maxInt32),
     created_at: readCreatedAt(reply.created_at),
   };
   return boundedObject(required, readEchoes(shape, reply, { ...sent }));

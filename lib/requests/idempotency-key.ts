@@ -8,17 +8,19 @@ import { absent, type Clause, type Condition, typedRead } from '../store/items.t
 import { idempotencyKey, idempotencyPartKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
-import type { Answer, Participant, Sent } from './run-request.ts';
+import type { BoughtTask } from '../providers/exchange.ts';
+import { hashOfKey, type Keyed } from './attempt.ts';
+import type { Answer } from './phases.ts';
 
 /*
  * One record per key and caller. A paid request leaves only from `sent`, and no record goes back from there
  * unless the provider said that it took nothing:
  *
- *               prepare               record                succeed
+ *                claim                markSent                keep
  *   (no record) ───────> running ───────────────> sent ──────────────> answered: replayed for 24 hours
  *        ^                  │                       │
- *        ├── fail: nothing sent                     ├── fail: unknown ─> unknown: refused for 24 hours
- *        └── fail: not taken ───────────────────────┘
+ *        ├── release: nothing sent                  ├── release: unknown ─> unknown: refused for 24 hours
+ *        └── release: not taken ────────────────────┘
  *
  * An invocation that dies leaves `running` or `sent` behind. Once its lease has passed, `running` may be claimed
  * again, for nothing was sent, and `sent` counts as unknown. Every step is conditional on the attempt that made
@@ -42,13 +44,8 @@ type AnswerPart = Required<Pick<IdempotencyRecord, 'bytes'>>;
 
 export const idempotencyRecord = typedRead<IdempotencyRecord>();
 
-interface KeyedRequest {
-  key: string;
-  /** The owner of the key: two callers may choose the same one. */
-  scope: string;
-  /** The request in a form that is equal for equal requests. */
-  request: string;
-  /** Names this attempt in all that is stored for it. */
+interface KeyOptions {
+  /** Names this attempt in the record. */
   attempt: string;
   /** Refreshes short-lived fields, such as signed URLs, in the body of a replayed answer. */
   refresh?: ((body: string) => Promise<string>) | undefined;
@@ -61,21 +58,22 @@ const leaseMarginMs = 5000;
 const maxPartBytes = 380_000;
 
 /** The Idempotency-Key of one request. */
-export class IdempotencyKey implements Participant {
-  readonly name = 'idempotency';
-  readonly #request: KeyedRequest;
+export class IdempotencyKey {
+  readonly #key: string;
+  readonly #options: KeyOptions;
   readonly #record: IdempotencyRecord;
   #taskHeaders: Record<string, string> = {};
   #phase: 'unclaimed' | 'running' | 'sent' = 'unclaimed';
 
-  constructor(request: KeyedRequest) {
-    const { key, scope, attempt, context } = request;
+  constructor(keyed: Keyed, options: KeyOptions) {
+    const { attempt, context } = options;
     const now = Date.now();
-    this.#request = request;
+    this.#key = keyed.key;
+    this.#options = options;
     this.#record = {
-      ...idempotencyKey(hash('sha256', `${scope}\n${key}`)),
+      ...idempotencyKey(hashOfKey(keyed)),
       attempt,
-      fingerprint: hash('sha256', request.request),
+      fingerprint: hash('sha256', keyed.request),
       state: 'running',
       lease_until: context.deadline + leaseMarginMs,
       expires_at: now + keptForMs,
@@ -83,15 +81,10 @@ export class IdempotencyKey implements Participant {
     };
   }
 
-  /** Names the key without showing it. */
-  get keyHash(): string {
-    return this.#record.pk.slice(this.#record.pk.indexOf('#') + 1);
-  }
-
   /** Takes the key for this request, or returns the answer that an earlier one with this key was given. */
-  async prepare(): Promise<Answer | undefined> {
-    const { key, context, refresh } = this.#request;
-    requireVisibleAscii(key);
+  async claim(): Promise<Answer | undefined> {
+    const { context, refresh } = this.#options;
+    requireVisibleAscii(this.#key);
     const now = Date.now();
     const result = await put(context, this.#record, isFree(now));
     if (result.written) {
@@ -112,10 +105,11 @@ export class IdempotencyKey implements Participant {
     return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body: refreshed };
   }
 
-  async record(taskHeaders: Record<string, string>): Promise<void> {
+  /** From now on the request may have bought something. */
+  async markSent(taskHeaders: Record<string, string>): Promise<void> {
     this.#taskHeaders = taskHeaders;
     const sent: IdempotencyRecord = { ...this.#record, state: 'sent', task_headers: taskHeaders };
-    const { written } = await put(this.#request.context, sent, this.#isOurs());
+    const { written } = await put(this.#options.context, sent, this.#isOurs());
     if (!written) throw new ApiError('idempotency_in_flight');
     this.#phase = 'sent';
   }
@@ -124,7 +118,7 @@ export class IdempotencyKey implements Participant {
    * Responses may echo a payload of a million characters, and an item holds 400 KB, so the rest goes into parts, written
    * first. If the store fails here, the caller still gets its response, and the record stays `sent`.
    */
-  async succeed({ answer, task }: Sent): Promise<void> {
+  async keep(answer: Answer, task?: BoughtTask): Promise<void> {
     const packed = gzipSync(JSON.stringify(answer));
     const parts = Math.ceil(packed.length / maxPartBytes);
     const part = (index: number): AnswerPart => ({
@@ -137,16 +131,16 @@ export class IdempotencyKey implements Participant {
     };
     for (let index = 1; index < parts; index += 1) {
       const place = idempotencyPartKey(this.#record, attempt, index);
-      await put(this.#request.context, { ...place, ...part(index), ttl }, absent);
+      await put(this.#options.context, { ...place, ...part(index), ttl }, absent);
     }
     await this.#write({ ...this.#record, state: 'answered', ...part(0), parts, ...saved });
   }
 
   /** A key whose request bought nothing is free again; one that may have bought something is used up. */
-  async fail(error: ApiError): Promise<void> {
+  async release(error: ApiError): Promise<void> {
     if (this.#phase === 'unclaimed') return;
     if (this.#phase === 'running' || boughtNothing(error)) {
-      await remove<IdempotencyRecord>(this.#request.context, this.#record, this.#isOurs());
+      await remove<IdempotencyRecord>(this.#options.context, this.#record, this.#isOurs());
     } else {
       await this.#write({ ...this.#record, state: 'unknown', task_headers: this.#taskHeaders });
     }
@@ -157,7 +151,7 @@ export class IdempotencyKey implements Participant {
   }
 
   async #write(record: IdempotencyRecord): Promise<void> {
-    const { written } = await put(this.#request.context, record, this.#isOurs());
+    const { written } = await put(this.#options.context, record, this.#isOurs());
     if (!written) throw new Error('another request holds the key');
   }
 }

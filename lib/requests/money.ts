@@ -16,48 +16,53 @@ import {
   usageName,
 } from '../spend/usage-records.ts';
 import { dayOf } from '../windows.ts';
-import type { PaidRequest, Participant, Sent } from './run-request.ts';
+import type { BoughtTask } from '../providers/exchange.ts';
+import type { Attempt } from './attempt.ts';
 
-interface Spending {
-  task: Task;
-  caller: string;
-  /** Names the attempt in all that is stored for the request. */
-  id: string;
-  requestId: string;
-  keyHash: string | undefined;
-  ticketHash?: string | undefined;
-  /** The most credits that the task may cost. */
-  ceiling: number;
-  toldBy: PriceRule['toldBy'];
-}
+/** A contract of an operation that buys a task. */
+export type PaidContract = Contract & Required<Pick<Contract, 'price' | 'notifies'>>;
 
 /** The money of one paid request; lib/spend/account.ts says why each phase is safe to die in. */
-export class Money implements Participant {
-  readonly name = 'spending';
+export class Money {
   readonly #context: Context;
-  readonly #spending: Spending;
+  readonly #attempt: Attempt;
+  readonly #task: Task;
+  /** The most credits that the task may cost: what is counted if the provider names no price. */
+  readonly ceiling: number;
+  /** What it costs if the operator's rate says so, and not the provider. */
+  readonly #price: number | undefined;
   #reserved: { account: AccountRecord; at: number } | undefined;
   #isRecorded = false;
   #sentAt = Date.now();
 
-  constructor(context: Context, spending: Spending) {
+  constructor(context: Context, attempt: Attempt, price: PriceRule, body: object) {
+    const { model, seconds } = pricedFields(price, body);
     this.#context = context;
-    this.#spending = spending;
+    this.#attempt = attempt;
+    this.#task = {
+      operation: attempt.operation,
+      model,
+      seconds: seconds && Math.min(seconds, maxSeconds),
+      frames: price.framesOf?.(body),
+    };
+    this.ceiling = ceilingOf(attempt.operation, price, body);
+    this.#price = price.toldBy === 'rate' ? this.ceiling : undefined;
   }
 
-  /** Names the usage record, together with its caller; known once the money is reserved. */
-  get usageName(): string | undefined {
-    return this.#reserved && usageName({ at: this.#reserved.at, id: this.#spending.id });
+  /** Names the usage record, together with its caller: by the minute that the reservation counts for. */
+  get usageName(): string {
+    return usageName({ at: this.#mustBeReserved.at, id: this.#attempt.id });
   }
 
   /** If the store does not say whether it reserved anything, nothing is sent, and the sweep gives it back. */
-  async prepare(): Promise<undefined> {
-    const { caller, ceiling } = this.#spending;
-    this.#reserved = await reserve(this.#context, { caller, ceiling });
+  async reserve(): Promise<void> {
+    const { caller } = this.#attempt;
+    this.#reserved = await reserve(this.#context, { caller, ceiling: this.ceiling });
   }
 
-  async record(): Promise<void> {
-    const { caller } = this.#spending;
+  /** The record of the attempt, without which nothing may be sent. */
+  async open(): Promise<void> {
+    const { caller } = this.#attempt;
     const { account, at } = this.#mustBeReserved;
     const isFirst = account[`tasks:${dayOf(at)}`] === 1;
     // The sweep lists the caller too, so this may fail.
@@ -68,9 +73,9 @@ export class Money implements Participant {
   }
 
   /** The task was started: it costs what the provider says, or the reservation if the provider says nothing. */
-  async succeed({ task }: Sent): Promise<void> {
-    const credits = task?.credits ?? this.#price;
-    const { ceiling } = this.#spending;
+  async charge(task: BoughtTask): Promise<void> {
+    const credits = task.credits ?? this.#price;
+    const { ceiling } = this;
     const isAbove = credits !== undefined && credits > ceiling;
     note({
       // What a provider says itself is in the log line already.
@@ -82,11 +87,12 @@ export class Money implements Participant {
       state: 'taken',
       credits: credits ?? ceiling,
       is_exact: credits !== undefined,
-      ...(task && { task_id: task.taskId }),
+      task_id: task.taskId,
     });
   }
 
-  async fail(error: ApiError): Promise<void> {
+  /** The task was not started, or it is unknown whether it was, which keeps what is reserved. */
+  async release(error: ApiError): Promise<void> {
     if (!this.#reserved) return;
     const { code } = error;
     if (!boughtNothing(error)) {
@@ -107,21 +113,12 @@ export class Money implements Participant {
   }
 
   /** What the answer says about the caller's budget: the stored state, as it was seen last. */
-  headers(sent?: Sent): Record<string, string> {
-    const credits = sent && (sent.task?.credits ?? this.#price);
+  headers(task?: BoughtTask): Record<string, string> {
+    const credits = task && (task.credits ?? this.#price);
     return {
       ...(this.#reserved && rateLimitFields(this.#reserved.account)),
       ...(credits !== undefined && { 'x-credits-used': String(credits) }),
     };
-  }
-
-  /** What is counted for a task whose price the provider doesn't name. */
-  get ceiling(): number {
-    return this.#spending.ceiling;
-  }
-
-  get #price(): number | undefined {
-    return this.#spending.toldBy === 'rate' ? this.ceiling : undefined;
   }
 
   get #mustBeReserved() {
@@ -130,9 +127,9 @@ export class Money implements Participant {
   }
 
   get #opened() {
-    const { caller, id, task, requestId, keyHash, ticketHash, ceiling } = this.#spending;
+    const { caller, id, requestId, keyHash, ticket } = this.#attempt;
     const attempt = { caller, at: this.#mustBeReserved.at, id };
-    return { ...task, attempt, requestId, keyHash, ticketHash, ceiling };
+    return { ...this.#task, attempt, requestId, keyHash, ticketHash: ticket?.hash, ceiling: this.ceiling };
   }
 
   /** The account follows the record, and only if it was this attempt that completed it. */
@@ -144,8 +141,7 @@ export class Money implements Participant {
 
   async #settle(credits: number, isTask: boolean): Promise<void> {
     const { account, at } = this.#mustBeReserved;
-    const { caller, ceiling } = this.#spending;
-    const settlement = { caller, at, ceiling, credits, isTask };
+    const settlement = { caller: this.#attempt.caller, at, ceiling: this.ceiling, credits, isTask };
     const settled = await settle(this.#context, settlement, account);
     if (settled === undefined) return;
     this.#reserved = { account: settled, at };
@@ -155,25 +151,6 @@ export class Money implements Participant {
 
 function logUnlisted(error: unknown): void {
   log('warn', 'spending', { step: 'list the caller of the day', ...describeError(error) });
-}
-
-/** The money of a request that costs some. */
-export function moneyOf(
-  { price, name }: Contract,
-  { attempt, caller, body, requestId, context }: PaidRequest,
-  { keyHash, ticketHash }: Pick<Spending, 'keyHash' | 'ticketHash'>,
-): Money | undefined {
-  if (price === undefined) return undefined;
-  const { model, seconds } = pricedFields(price, Object(body));
-  const task: Task = {
-    operation: name,
-    model,
-    seconds: seconds && Math.min(seconds, maxSeconds),
-    frames: price.framesOf?.(Object(body)),
-  };
-  const ceiling = ceilingOf(name, price, Object(body));
-  const { toldBy } = price;
-  return new Money(context, { task, ceiling, toldBy, caller, id: attempt, requestId, keyHash, ticketHash });
 }
 
 /** More than any task lasts, and still a number that a record can hold. */

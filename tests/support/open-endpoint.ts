@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Access, Contract } from '../../lib/contract.ts';
-import type { Outgoing } from '../../lib/requests/run-request.ts';
+import type { Provider } from '../../lib/providers/exchange.ts';
+import type { PaidContract } from '../../lib/requests/money.ts';
 import { invoke, type Result } from './invoke.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { paidEndpoint } from '../../lib/http/paid-endpoint.ts';
@@ -35,16 +36,26 @@ export function open(changes: Partial<Contract> = {}, handle: Handler = echo, op
   return caller(endpoint<Contract>({ ...contract, ...changes }, handle, options));
 }
 
-/** The same for an operation that buys something, free of charge: its participants are the key and the call only. */
-export function openPaid(outgoing: Partial<Outgoing>, changes: Partial<Contract> = {}) {
-  const startTask = async () => ({ task: { taskId: 'task-1' }, reply: { a: 1 } });
-  const call = { name: 'provider', startTask, ...outgoing };
+/** The same for an operation that buys something, of a provider of the test's own. */
+export function openPaid(provider: Partial<Provider>, changes: Partial<Contract> = {}) {
+  const bought: Provider = {
+    ...{ name: 'third', url: 'http://127.0.0.1:1', keyHeader: 'x-key', keyScheme: '', echoesRequest: false },
+    key: { read: async () => 'a key', forget: () => {} },
+    ...provider,
+  };
+  const paid: PaidContract = {
+    ...contract,
+    ...changes,
+    price: { toldBy: 'rate', rate: { task: 1 }, variesBy: [] },
+    notifies: { provider: 'image', field: 'webhook_url' },
+  };
   return caller(
-    paidEndpoint<Contract>(
-      { ...contract, ...changes },
-      () => call,
-      (_, reply) => reply,
-    ),
+    paidEndpoint(paid, {
+      provider: () => bought,
+      path: '/echo',
+      body: (request) => Object(request),
+      reply: ({ reply }) => reply,
+    }),
   );
 }
 

@@ -281,10 +281,9 @@ describe('a key that the provider rejects', () => {
       keyScheme: '',
       echoesRequest: false,
     };
-    const request = { path: '/v1/ai/image-relight', body: async () => ({ image: 'AAAA' }) };
     const call = async () => {
-      const prepared = new ProviderCall(provider, { ...request, context: soon() });
-      await prepared.prepare();
+      const prepared = new ProviderCall(soon(), provider, '/v1/ai/image-relight');
+      await prepared.prepare({ image: 'AAAA' });
       return prepared.startTask();
     };
 

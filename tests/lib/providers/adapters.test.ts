@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { withLogFields } from '../../../lib/log.ts';
-import type { ProviderCall } from '../../../lib/providers/provider-call.ts';
+import type { Provider } from '../../../lib/providers/exchange.ts';
+import { ProviderCall, type StartedTask } from '../../../lib/providers/provider-call.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { relightCall, relightReply } from '../../../lib/providers/image-provider.ts';
-import { videoCall, videoReply } from '../../../lib/providers/video-provider.ts';
+import { imageProvider, relightReply } from '../../../lib/providers/image-provider.ts';
+import { videoBody, videoProvider, videoReply } from '../../../lib/providers/video-provider.ts';
 import { setVariables } from '../../support/variables.ts';
 
 /** One server for both providers. It answers every request with `reply`. */
@@ -46,8 +47,9 @@ afterAll(() => {
 
 const soon = () => ({ deadline: Date.now() + 5000 });
 
-async function sent(call: ProviderCall): ReturnType<ProviderCall['startTask']> {
-  await call.prepare();
+async function sent(provider: () => Provider, path: string, body: object): Promise<StartedTask> {
+  const call = new ProviderCall(soon(), provider(), path);
+  await call.prepare(body);
   return call.startTask();
 }
 
@@ -61,12 +63,12 @@ const relightRequest = {
 } as const;
 
 async function relight() {
-  return relightReply(await sent(relightCall(soon(), async () => relightRequest)));
+  return relightReply(await sent(imageProvider, '/v1/ai/image-relight', relightRequest));
 }
 
 async function video(request: { model?: string; prompt?: string } = {}): Promise<Record<string, unknown>> {
-  const started = await sent(videoCall(soon(), async () => request, textToVideo));
-  return JSON.parse(videoReply(started, request, textToVideo).text);
+  const started = await sent(videoProvider, '/text2video', videoBody(request));
+  return JSON.parse(videoReply(textToVideo)(started, request, 0).text);
 }
 
 const task = { task_id: 'task-1', state: 'created', credits: 5 };
@@ -111,7 +113,7 @@ describe('the image provider', () => {
     reply = { body: { data: { task_id: 'task-1' }, more: 'x'.repeat(2_500_000) } };
     const request = { ...relightRequest, image: 'A'.repeat(300_000) };
 
-    await expect(sent(relightCall(soon(), async () => request))).rejects.toMatchObject({
+    await expect(sent(imageProvider, '/v1/ai/image-relight', request)).rejects.toMatchObject({
       code: 'provider_invalid_reply',
     });
   });

@@ -63,10 +63,10 @@ function call(
   changes: Partial<Provider> = {},
   body: object = {},
 ) {
-  const paid = { path: '/x', body: async () => body, context: { deadline: Date.now() + limitMs } };
+  const context = { deadline: Date.now() + limitMs };
   return withLogFields(fields, async () => {
-    const prepared = new ProviderCall({ ...provider, ...changes }, paid);
-    await prepared.prepare();
+    const prepared = new ProviderCall(context, { ...provider, ...changes }, '/x');
+    await prepared.prepare(body);
     return prepared.startTask();
   });
 }

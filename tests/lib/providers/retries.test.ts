@@ -60,12 +60,8 @@ describe('a second attempt at a provider', () => {
     const answers: ServerResponse[] = [];
     const server = createServer((_, response) => void answers.push(response));
     const url = await listening(server);
-    const call = new ProviderCall(providerAt(url), {
-      path: '/x',
-      body: async () => ({}),
-      context: { deadline },
-    });
-    await call.prepare();
+    const call = new ProviderCall({ deadline }, providerAt(url), '/x');
+    await call.prepare({});
     let isOver = false;
     const sending = call.startTask().finally(() => {
       isOver = true;

@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdempotencyKey } from '../../../lib/requests/idempotency-key.ts';
-import { type Answer, runRequest } from '../../../lib/requests/run-request.ts';
+import { afterwards, type Answer, apiErrorOf, beforeSending } from '../../../lib/requests/phases.ts';
 import type { BoughtTask } from '../../../lib/providers/exchange.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
@@ -49,13 +49,24 @@ async function attempt({
   task,
 }: Attempt): Promise<Answer> {
   const context = { deadline: Date.now() + remainingMs };
-  const claim = new IdempotencyKey({ key, scope, request, attempt: randomUUID(), context });
-  const waiting = { name: 'waiting', prepare: async () => void (await beforeWork?.()) };
-  const send = async () => {
+  const claim = new IdempotencyKey({ key, scope, request }, { attempt: randomUUID(), context });
+  try {
+    const kept = await beforeSending(async () => {
+      const found = await claim.claim();
+      if (!found) await beforeWork?.();
+      if (!found) await claim.markSent({});
+      return found;
+    });
+    if (kept) return kept;
     sends += 1;
-    return { answer: work ? await work() : done, task };
-  };
-  return runRequest({ participants: [claim, waiting], isPaid: true, send, context }, { isSent: false });
+    const answer = work ? await work() : done;
+    await afterwards(context, 'succeed', { idempotency: claim.keep(answer, task) });
+    return answer;
+  } catch (thrown) {
+    const error = apiErrorOf(thrown);
+    await afterwards(context, 'fail', { idempotency: claim.release(error) });
+    throw error;
+  }
 }
 
 function outcome(promise: Promise<Answer>): Promise<string | number> {
@@ -127,17 +138,6 @@ describe('an idempotency claim', () => {
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
     expect(await outcome(attempt({ key: 'part-lost' }))).toBe('idempotency_consumed');
     expect(sends).toBe(1);
-  });
-
-  test('contains the SHA-256 of its scope and key, and nothing that shows them', async () => {
-    const key = new IdempotencyKey({
-      key: 'hashed',
-      ...olgas,
-      attempt: 'a',
-      context: { deadline: Date.now() + 9000 },
-    });
-
-    expect(key.keyHash).toBe(hash('sha256', 'user:olga\nhashed'));
   });
 
   test('answers unavailable when the store does not say who holds the key', async () => {
@@ -273,17 +273,20 @@ describe('an idempotency claim', () => {
   });
 
   test.each<[string, (slow: IdempotencyKey) => Promise<void>, string | undefined]>([
-    ['keeps no answer', (slow) => slow.succeed({ answer: done }), 'another request holds the key'],
+    ['keeps no answer', (slow) => slow.keep(done), 'another request holds the key'],
     [
       'releases no key',
-      (slow) => slow.fail(new ApiError('provider_busy', { payment: 'refused' })),
+      (slow) => slow.release(new ApiError('provider_busy', { payment: 'refused' })),
       undefined,
     ],
   ])('%s after another request took the key over', async (name, end, message) => {
     stopDate();
     const context = { deadline: Date.now() + 10_000 };
-    const slow = new IdempotencyKey({ key: name.replaceAll(' ', '-'), ...olgas, attempt: 'slow', context });
-    await slow.prepare();
+    const slow = new IdempotencyKey(
+      { key: name.replaceAll(' ', '-'), ...olgas },
+      { attempt: 'slow', context },
+    );
+    await slow.claim();
     stopDate(Date.now() + 20_000);
     const again = () => attempt({ key: name.replaceAll(' ', '-') });
     await again();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { nameAttempt } from '../../../lib/requests/attempt.ts';
 import { Money } from '../../../lib/requests/money.ts';
 import { keyOfAccount, openMinutes } from '../../../lib/spend/account.ts';
 import { reserve, settle } from '../../../lib/spend/reservation.ts';
@@ -394,19 +395,13 @@ describe('a closed minute', () => {
   });
 });
 
-const answer = { statusCode: 200, headers: {}, body: '' };
-
 /** The money of one request, before anything is reserved. */
 function moneyOf() {
-  const [user, id] = [`money-${randomUUID()}`, randomUUID()];
+  const user = `money-${randomUUID()}`;
   const caller = `user:${user}`;
-  const request = { caller, id, requestId: 'r', keyHash: undefined, ceiling: 0, toldBy: 'reply' } as const;
-  return {
-    user,
-    caller,
-    id,
-    money: new Money(soon(), { task: { operation: 'multiframeVideo' }, ...request }),
-  };
+  const attempt = nameAttempt({ operation: 'multiframeVideo', caller, requestId: 'r' }, { isRelayed: false });
+  const free = { toldBy: 'reply', rate: {}, variesBy: [] } as const;
+  return { user, caller, id: attempt.id, money: new Money(soon(), attempt, free, {}) };
 }
 
 describe('a usage record', () => {
@@ -438,24 +433,24 @@ describe('a usage record', () => {
 
   test('says how long the provider took', async () => {
     const { user, money } = moneyOf();
-    await money.prepare();
+    await money.reserve();
     stopDate(Date.now() + 3000);
-    await money.record();
+    await money.open();
     stopDate(Date.now() + 1234);
-    await money.succeed({ answer, task: { taskId: 'a', credits: 1 } });
+    await money.charge({ taskId: 'a', credits: 1 });
 
     expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
   });
 
   test('says once how its attempt ended, and the account follows the first to say so', async () => {
     const { user, caller, id, money } = moneyOf();
-    await money.prepare();
-    await money.record();
+    await money.reserve();
+    await money.open();
     const before = openOf(await accountOf(user));
     // A sweep was first, and its write to the account was lost.
     const at = Date.parse(String((await usageOf(user))[0]?.at));
     expect(await completeUsage(soon(), { caller, at, id }, { state: 'unknown', credits: 20 })).toBe(true);
-    await money.succeed({ answer, task: { taskId: 'a', credits: 1 } });
+    await money.charge({ taskId: 'a', credits: 1 });
 
     expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 20 }]);
     expect(openOf(await accountOf(user))).toEqual(before);

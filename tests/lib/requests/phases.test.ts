@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ApiError } from '../../../lib/errors.ts';
+import { afterwards, allStored, beforeSending } from '../../../lib/requests/phases.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+import { timed } from '../../support/timed.ts';
+
+const lines = () => loggedLines.map((line) => JSON.parse(line));
+const soon = () => ({ deadline: Date.now() + 10_000 });
+
+beforeEach(() => {
+  loggedLines.length = 0;
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+describe('what fails before sending', () => {
+  const tooLarge = {
+    code: 'invalid_request',
+    message: 'A field of the request is too large to be recorded.',
+  };
+
+  test.each([
+    [new ApiError('conflict'), { code: 'unavailable' }],
+    [new ApiError('record_too_large'), tooLarge],
+    [new Error('no key'), { code: 'internal_error' }],
+  ])('says that nothing was bought: %s', async (cause, expected) => {
+    const failing = beforeSending(() => Promise.reject(cause));
+
+    await expect(failing).rejects.toMatchObject({ ...expected, cause, payment: 'refused' });
+  });
+
+  test('waits for every other write, and logs what fails in addition', async () => {
+    const slow = Promise.withResolvers<void>();
+    let isOver = false;
+    const stored = allStored([Promise.reject(new ApiError('unavailable')), undefined, slow.promise]).finally(
+      () => {
+        isOver = true;
+      },
+    );
+    await new Promise(setImmediate);
+    const wasOver = isOver;
+    slow.reject(new Error('second'));
+
+    await expect(stored).rejects.toMatchObject({ code: 'unavailable' });
+    expect(wasOver).toBe(false);
+    expect(lines()).toMatchObject([{ level: 'warn', event: 'second_failure', causes: ['Error: second'] }]);
+  });
+});
+
+describe('the writes that follow a request', () => {
+  test('never change its answer, and log their failure', async () => {
+    await afterwards(soon(), 'fail', {
+      spending: Promise.reject(new Error('the store failed')),
+      idempotency: undefined,
+    });
+
+    expect(lines()).toMatchObject([
+      { level: 'warn', event: 'spending', step: 'fail', causes: ['Error: the store failed'] },
+    ]);
+  });
+
+  test.each([
+    [10_399, true],
+    [10_401, false],
+  ])('are waited for a little past the deadline, %d ms: %s', async (ms, isInTime) => {
+    jest.useFakeTimers();
+    let isKept = false;
+    const keep = new Promise<void>((resolve) => setTimeout(resolve, ms)).then(() => {
+      isKept = true;
+    });
+    await timed(afterwards(soon(), 'succeed', { idempotency: keep }));
+
+    expect(isKept).toBe(isInTime);
+    expect(loggedLines.join().includes('the store took too long')).toBe(!isInTime);
+  });
+});
