@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EventBridgeEvent } from 'aws-lambda';
 import { eventOf } from '../../tools/local/consume-queue.ts';
+import '../support/patience.ts';
 import { deadLetters, queue, runQueue } from '../support/queue.ts';
 import { handler } from '../../functions/deliver-notifications.ts';
 import { claim, conclude } from '../../lib/notifications/outbox.ts';

@@ -14,7 +14,7 @@ import { unzip } from '../support/unzip.ts';
 const run = promisify(execFile);
 
 // Several files of a run wait for the same builds.
-jest.setTimeout(300_000);
+jest.setTimeout(120_000);
 
 export interface Template {
   Resources: Record<string, { Type: string; Properties: Part; [attribute: string]: Part }>;
@@ -85,13 +85,14 @@ async function once(name: string, work: () => Promise<void>): Promise<void> {
   );
   if (isFirst) {
     await work().catch(async (error) => {
-      await writeFile(failed, '');
+      const { stdout = '', stderr = '' }: { stdout?: string; stderr?: string } = error;
+      await writeFile(failed, `${error}\n${stdout}${stderr}`);
       throw error;
     });
     await writeFile(ready, '');
   }
   await until(() => existsSync(ready) || existsSync(failed));
-  if (existsSync(failed)) throw new Error(`${name} was not made.`);
+  if (existsSync(failed)) throw new Error(`${name} was not made: ${await readFile(failed, 'utf8')}`);
 }
 
 async function readPackage(folder: string): Promise<Packaged> {

@@ -253,7 +253,11 @@ describe('publish-node on a bad network', () => {
     await once(storage.listen(0, '127.0.0.1'), 'listening');
     const { port } = storage.address() as AddressInfo;
     const requests: ClientRequest[] = [];
-    const remember = (message: unknown) => requests.push((message as { request: ClientRequest }).request);
+    // Others of this process may start meanwhile.
+    const remember = (message: unknown) => {
+      const { request } = message as { request: ClientRequest };
+      if (request.getHeader('host') === `127.0.0.1:${port}`) requests.push(request);
+    };
     subscribe('http.client.request.start', remember);
     const sent: number[] = [];
     const client = new AbortController();
