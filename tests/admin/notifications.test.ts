@@ -162,6 +162,7 @@ describe('notification retry', () => {
 
 describe('notification keys', () => {
   test('prints the public keys that the functions sign with', async () => {
+    await writeNotification('http://127.0.0.1:9/refused');
     await run();
     const [key] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
     const public_keys = String(key?.publicKey);

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EventBridgeEvent } from 'aws-lambda';
 import { eventOf } from '../../tools/local/consume-queue.ts';
 import '../support/patience.ts';
@@ -34,6 +34,12 @@ const schedule = sampleEvent('deliver-notifications') as unknown as EventBridgeE
   unknown
 >;
 const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
+
+// The first delivery of a process also stores its public keys.
+beforeAll(async () => {
+  await writeNotification(receiver.url);
+  await run();
+});
 
 beforeEach(async () => {
   stopDate();

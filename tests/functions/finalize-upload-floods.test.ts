@@ -27,6 +27,8 @@ const { nodeVersionRecord } = await import('../../lib/registry/records.ts');
 const { until } = await import('../support/until.ts');
 const { zip } = await import('../support/zip.ts');
 
+jest.setTimeout(60_000);
+
 const uses = 40;
 const good = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
 const running = new Set<Promise<unknown>>();
