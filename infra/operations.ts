@@ -21,6 +21,11 @@ export async function loadOperations(): Promise<Operation[]> {
   );
 }
 
+/** The file of an operation in `functions` and `events`. */
+export function fileOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 export async function loadContracts(): Promise<Contract[]> {
   return (await loadOperations()).map(({ contract }) => contract);
 }

@@ -8,13 +8,11 @@ import { compare, compareAndSave, grossRegressions, render } from '../tools/benc
 import { buildFunctions } from '../infra/bundle/build.ts';
 import { seed } from '../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../tools/simulators/start-simulators.ts';
+import { endpointNames } from './support/operation-names.ts';
 import { sampleEvent } from './support/invoke.ts';
 import { runProgram } from './support/run-program.ts';
 
 /** What makes the functions start fast, checked without a clock. */
-
-const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
-const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
 
 describe('after one invocation in a process of its own', () => {
   let simulators: Simulators;
@@ -28,7 +26,7 @@ describe('after one invocation in a process of its own', () => {
     await Promise.all([simulators.stop(), lambda.stop()]);
   });
 
-  test.each([...proxies, ...stores])('%s answers without the slow parts of Node', async (name) => {
+  test.each(endpointNames)('%s answers without the slow parts of Node', async (name) => {
     const { answer, modules } = await lambda.start({
       file: resolve('dist', name, 'index.js'),
       event: sampleEvent(name),

@@ -52,7 +52,8 @@ describe('a function of the service', () => {
   test.each(names)('gives %s its entry in serverless.yml, its sample event and its tests', (name) => {
     expect(functions[camelCase(name)]?.handler).toBe(`dist/${name}/index.handler`);
     expect(readdirSync('events')).toContain(`${name}.json`);
-    expect(readdirSync('tests/functions')).toContain(`${name}.test.ts`);
+    const hasRows = readFileSync('tests/contract.test.ts', 'utf8').includes(`rows('${name}', [`);
+    expect(hasRows || readdirSync('tests/functions').includes(`${name}.test.ts`)).toBe(true);
   });
 
   test('exists for every entry, event and contract', () => {

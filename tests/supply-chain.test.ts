@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { endpointNames, proxyNames } from './support/operation-names.ts';
 import { buildFunctions } from '../infra/bundle/build.ts';
 
 /** Checks what comes from others. The lock files and the bundles are enough, so it needs no network. */
@@ -68,22 +69,13 @@ test('allows or denies every install script by name, and leaves no name over', (
   expect(Object.keys(manifest.allowScripts).sort()).toEqual([...new Set(scripted)].sort());
 });
 
-const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
-const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
-
 /** The packages that a bundle may contain. A new name here is a decision, not a side effect. */
 const endpoint = ['@middy/core', 'aws-jwt-verify', 'the AWS SDK', 'zod'];
 
 const allowed: Record<string, string[]> = {
-  'relight-image': endpoint,
-  'text-to-video': endpoint,
-  'extend-video': endpoint,
-  'multiframe-video': endpoint,
-  'update-node': endpoint,
+  ...Object.fromEntries(endpointNames.map((name) => [name, endpoint])),
   // "Did you mean" for the name of a host node.
   'update-host-node': [...endpoint, 'fastest-levenshtein'].sort(),
-  'bulk-node-versions': endpoint,
-  'publish-node-version': endpoint,
   'unknown-route': ['@middy/core', 'zod'],
   'receive-notification': ['@middy/core', 'the AWS SDK', 'zod'],
   'deliver-notifications': ['the AWS SDK', 'zod'],
@@ -115,26 +107,24 @@ describe('a bundle', () => {
     expect([...owners].sort()).toEqual(expected);
   });
 
-  test.each([...proxies, ...stores])(
-    'gives %s only the credential provider of its role, and no S3 client',
-    (name) => {
-      expect(inputsOf(name).filter((file) => /credential-provider|client-s3/.test(file))).toEqual([
-        'credentials:@aws-sdk/credential-provider-node',
-      ]);
-    },
-  );
+  test.each(endpointNames)('gives %s only the credential provider of its role, and no S3 client', (name) => {
+    expect(inputsOf(name).filter((file) => /credential-provider|client-s3/.test(file))).toEqual([
+      'credentials:@aws-sdk/credential-provider-node',
+    ]);
+  });
 
   test('finalize-upload contains the S3 client', () => {
     expect(inputsOf('finalize-upload').some((file) => file.includes('@aws-sdk/client-s3'))).toBe(true);
   });
 
-  test.each([...proxies, ...stores, 'finalize-upload'])(
-    '%s contains only the parts of zod that its schemas call',
-    (name) => {
-      const ofZod = inputsOf(name).filter((file) => file.includes('node_modules/zod/'));
+  test.each([
+    ...proxyNames,
+    ...endpointNames.filter((name) => !proxyNames.includes(name)),
+    'finalize-upload',
+  ])('%s contains only the parts of zod that its schemas call', (name) => {
+    const ofZod = inputsOf(name).filter((file) => file.includes('node_modules/zod/'));
 
-      expect(ofZod).toContain('node_modules/zod/v4/mini/schemas.js');
-      expect(ofZod.filter((file) => /classic|locales|json-schema/.test(file))).toEqual([]);
-    },
-  );
+    expect(ofZod).toContain('node_modules/zod/v4/mini/schemas.js');
+    expect(ofZod.filter((file) => /classic|locales|json-schema/.test(file))).toEqual([]);
+  });
 });

@@ -14,6 +14,7 @@ import type {
   CallOptions,
   ConditionalOptions,
   KeyedOptions,
+  operations,
   PublishBody,
   Reply,
 } from './types.ts';
@@ -57,7 +58,14 @@ export type {
   Reply,
 } from './types.ts';
 
-type PaidOperation = 'relightImage' | 'textToVideo' | 'extendVideo' | 'multiframeVideo';
+/** The operations whose answers say what they cost. */
+type PaidOperation = {
+  [Name in keyof operations]: operations[Name]['responses'] extends {
+    200: { headers: { 'X-Credits-Used'?: unknown } };
+  }
+    ? Name
+    : never;
+}[keyof operations];
 
 export interface PaidOptions extends KeyedOptions {
   /** Hears how much of the large images has been sent; in browsers while it is sent. */

@@ -296,13 +296,13 @@ describe('usage', () => {
 
     const at = Date.now() - 86_400_000;
     const attempt = { caller: `user:${user}`, at, id: randomUUID() };
-    const opened = { operation: 'extendVideo', requestId: 'r', keyHash: undefined, ceiling: 28 };
+    const opened = { operation: 'multiframeVideo', requestId: 'r', keyHash: undefined, ceiling: 28 };
     await openUsage(newContext(), { attempt, ...opened });
     const from = new Date(at).toISOString().slice(0, 10);
     const by = ['--by', 'operation,model'];
 
     expect(await adminJson('usage', '--user', user, '--from', from, ...by)).toContainEqual({
-      group: { operation: 'extendVideo', model: '' },
+      group: { operation: 'multiframeVideo', model: '' },
       ...{ tasks: 0, credits: 28, unknown: 1, refused: 0 },
     });
     expect(await adminJson('usage', '--user', user, ...by)).toEqual([

@@ -29,7 +29,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     test.each<[ProxyName, object, string]>([
       ['text-to-video', { state: 'created' }, 'created'],
       ['text-to-video', { state: 'queueing' }, 'queueing'],
-      ['extend-video', { state: 'processing' }, 'processing'],
+      ['text-to-video', { state: 'processing' }, 'processing'],
       ['multiframe-video', { state: 'success' }, 'success'],
       ['multiframe-video', { state: 'FAILED' }, 'failed'],
       ['text-to-video', { data: { state: 'processing' } }, 'processing'],

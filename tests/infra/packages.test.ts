@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { loadOperations } from '../../infra/operations.ts';
+import { fileOf, loadContracts, loadOperations } from '../../infra/operations.ts';
 import { bareEnvironment } from '../../infra/plugins/packages.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
@@ -14,16 +14,9 @@ import { type Packaged, packagedStage, unzipInto } from './packaging.ts';
 const run = promisify(execFile);
 
 const expected: Record<string, number> = {
-  'bulk-node-versions': 200,
-  'extend-video': 200,
-  'multiframe-video': 200,
-  'publish-node-version': 201,
+  ...Object.fromEntries((await loadContracts()).map(({ name, status }) => [fileOf(name), status])),
   'receive-notification': 404,
-  'relight-image': 200,
-  'text-to-video': 200,
   'unknown-route': 404,
-  'update-host-node': 200,
-  'update-node': 200,
 };
 /** The events that functions without a route log. */
 const onEvents: Record<string, object> = {

@@ -53,8 +53,11 @@ describe('parameters together', () => {
     ],
     [
       'a rate of a model that is neither listed nor extra',
-      { creditRates: '[{"operation":"extendVideo","model":"vidq5","task":1}]', videoModelsExtra: 'vidq4' },
-      'creditRates: model of extendVideo must be one of vidq2-pro, vidq2-turbo, vidq4.',
+      {
+        creditRates: '[{"operation":"multiframeVideo","model":"vidq5","task":1}]',
+        videoModelsExtra: 'vidq4',
+      },
+      'creditRates: model of multiframeVideo must be one of vidq2-pro, vidq2-turbo, vidq4.',
     ],
     [
       'a rate of seconds that no task has',
@@ -72,7 +75,7 @@ describe('parameters together', () => {
 
   test('take a budget of just one task, the longest name of a bucket with logs, and rates of extra models', () => {
     const creditRates =
-      '[{"operation":"relightImage","task":6},{"operation":"extendVideo","model":"vidq4","second":8}]';
+      '[{"operation":"relightImage","task":6},{"operation":"multiframeVideo","model":"vidq4","second":8}]';
 
     expect(problems({ creditsPerDay: '6', creditRates, videoModelsExtra: 'vidq4,vidq5' })).toEqual([]);
     expect(problems({ bucketName: 'a'.repeat(58), accessLogs: 'on' })).toEqual([]);

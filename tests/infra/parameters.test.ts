@@ -123,8 +123,8 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
     bad: [
       ...'textToVideo=5 [1] {} [{"operation":"updateNode","task":1}] [{"task":1}]'.split(' '),
       '[{"operation":"relightImage","model":"a","task":1}]',
-      '[{"operation":"extendVideo","model":"vidq3-pro","task":1}]',
-      '[{"operation":"extendVideo","resolution":"360p","task":1}]',
+      '[{"operation":"multiframeVideo","model":"vidq3-pro","task":1}]',
+      '[{"operation":"multiframeVideo","resolution":"360p","task":1}]',
       '[{"operation":"textToVideo","model":"vidq2-pro","seconds":9,"task":1}]',
       '[{"operation":"textToVideo","second":1000000001}]',
     ],

@@ -7,12 +7,11 @@ import { call } from '../support/endpoints.ts';
 import { readLog } from '../support/log-reader.ts';
 import { fc } from '../support/properties.ts';
 import { check, count, counts } from '../support/property-runs.ts';
-import { simulation } from '../support/proxies.ts';
+import { proxyNames, simulation } from '../support/proxies.ts';
 import { verifierOf } from '../support/verify-faults.ts';
 import { injectFaults, planOf, strikesIn, underPlan } from '../support/wire-faults.ts';
 
 const attempts = 3;
-const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
 
 /** Long enough for an answer, short enough for a provider that never answers. */
 const remainingMs = 2100;
@@ -56,7 +55,7 @@ test('starts no second task for a client that repeats one paid request with one 
   const verify = verifierOf(await readApiDocument(), log);
   let number = 0;
   const values = fc.record({
-    operation: fc.constantFrom(...operations),
+    operation: fc.constantFrom(...proxyNames),
     tries: fc.array(attempt, { minLength: 1, maxLength: attempts, size: 'max' }),
   });
   await check(

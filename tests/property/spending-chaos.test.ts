@@ -23,7 +23,7 @@ import { call as callEndpoint } from '../support/endpoints.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { fc } from '../support/properties.ts';
 import { check, count, counts, runsOf } from '../support/property-runs.ts';
-import { simulation } from '../support/proxies.ts';
+import { proxyNames, simulation } from '../support/proxies.ts';
 import { type Host, startFunctionProcess } from '../support/function-process.ts';
 import { queue } from '../support/queue.ts';
 import { startStoreFaults } from '../support/store-faults.ts';
@@ -46,7 +46,6 @@ import {
 
 const minuteMs = 60_000;
 const skews = [-90_000, -20_000, 0, 20_000, 90_000];
-const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
 
 const misbehaviors: readonly Misbehavior[] = [
   { kind: 'reset' },
@@ -67,7 +66,7 @@ const misbehaviors: readonly Misbehavior[] = [
 ];
 
 interface PaidCall {
-  operation: (typeof operations)[number];
+  operation: string;
   caller: number;
   machine: number;
   hasKey: boolean;
@@ -76,7 +75,7 @@ interface PaidCall {
 
 const strikes = strikesIn(7, [...faultKinds, 'late']);
 const paidCall: fc.Arbitrary<PaidCall> = fc.record({
-  operation: fc.constantFrom(...operations),
+  operation: fc.constantFrom(...proxyNames),
   caller: fc.nat(2),
   machine: fc.nat(skews.length - 1),
   hasKey: fc.boolean(),
@@ -208,7 +207,7 @@ test('notices an addition that is sent again', async () => {
 /** A machine whose clock is wrong by so much. */
 function startHost(storeUrl: string, skewMs: number) {
   const environment = { ...process.env, AWS_ENDPOINT_URL_DYNAMODB: storeUrl };
-  return startFunctionProcess(operations, environment, offset + skewMs);
+  return startFunctionProcess(proxyNames, environment, offset + skewMs);
 }
 
 function killAtRandom(hosts: readonly Host[]): { stop: () => Promise<void> } {
@@ -233,7 +232,7 @@ const half = () => Math.random() < 0.5;
 async function sendThroughHosts(
   hosts: readonly Host[],
   user: string,
-  operation = operations[Math.floor(Math.random() * operations.length)] ?? 'text-to-video',
+  operation = proxyNames[Math.floor(Math.random() * proxyNames.length)] ?? 'text-to-video',
 ): Promise<void> {
   const event = sampleEvent(operation);
   const sample = JSON.parse(String(event.body));

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../lib/errors.ts';
 import { type Actor, actors, users } from './access-actors.ts';
 import { hostNodes, nodeStatuses, type personalTokens, publishers, versions } from './access-fixtures.ts';
+import { proxyNames } from './operation-names.ts';
 import type { EndpointRequest } from './endpoints.ts';
 
 /** One request of one actor, and the errors that may reject it; without any, it must succeed. */
@@ -120,8 +121,7 @@ function hostNodeCases(actor: Actor): AccessCase[] {
 }
 
 function otherCases(actor: Actor): AccessCase[] {
-  const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
-  const calls = proxies.map((operation) => ({ operation, rejections: unknownFirst(actor, []) }));
+  const calls = proxyNames.map((operation) => ({ operation, rejections: unknownFirst(actor, []) }));
   return [...calls, { operation: 'bulk-node-versions', rejections: [] }].map(({ operation, rejections }) => ({
     name: operation,
     actor,

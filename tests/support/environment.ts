@@ -23,7 +23,6 @@ Object.assign(process.env, {
   MAX_PENDING_VERSIONS: '1000',
   CREDIT_RATES: JSON.stringify([
     { operation: 'textToVideo', task: 74 },
-    { operation: 'extendVideo', task: 28 },
     { operation: 'multiframeVideo', task: 10, frame: 5 },
   ]),
 });

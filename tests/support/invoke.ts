@@ -4,7 +4,7 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { parseAsWritten } from '../../lib/json.ts';
 import { requireNoOpenWrites } from './open-writes.ts';
 
-type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Answer>;
+export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Answer>;
 
 interface Answer {
   statusCode: number;
@@ -32,7 +32,12 @@ export interface Result {
 }
 
 /** Calls a handler with its sample event, changed in the few fields that matter to the test. */
-export async function invoke(handler: Handler, name: string, changes: Changes = {}): Promise<Result> {
+export async function invoke(
+  handler: Handler | undefined,
+  name: string,
+  changes: Changes = {},
+): Promise<Result> {
+  if (!handler) throw new Error(`There is no handler of ${name}.`);
   const event = sampleEvent(name);
   const headers = Object.entries({ ...event.headers, ...changes.headers }).filter(
     ([, value]) => value !== undefined,

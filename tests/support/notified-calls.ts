@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TaskState } from '../../lib/schemas/video.ts';
 import type { EndpointRequest } from './endpoints.ts';
+import { proxyNames } from './operation-names.ts';
 import { fc } from './properties.ts';
 import type { Answer } from './receiver.ts';
 import { type Strike, strikesIn } from './wire-faults.ts';
@@ -18,10 +19,8 @@ export interface ProviderCall {
   strikes: readonly Strike[];
 }
 
-const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
-
 export interface PaidTask {
-  operation: (typeof operations)[number];
+  operation: string;
   hasAddress: boolean;
   strikes: readonly Strike[];
   /** How the caller's receiver answers its first notifications. */
@@ -57,7 +56,7 @@ const answer: fc.Arbitrary<Answer> = fc.oneof(
 export const histories: fc.Arbitrary<History> = fc.record({
   tasks: fc.array(
     fc.record({
-      operation: fc.constantFrom(...operations),
+      operation: fc.constantFrom(...proxyNames),
       hasAddress: fc.nat(5).map((draw) => draw > 0),
       strikes: strikes(6),
       answers: fc.array(answer, { maxLength: maxWrongAnswers }),

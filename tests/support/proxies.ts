@@ -1,16 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeEach, jest } from '@jest/globals';
-import { handler as extendVideo } from '../../functions/extend-video.ts';
-import { handler as multiframeVideo } from '../../functions/multiframe-video.ts';
-import { handler as relightImage } from '../../functions/relight-image.ts';
-import { handler as textToVideo } from '../../functions/text-to-video.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
+import type { Handler } from './invoke.ts';
 import { stopTimers } from './clock.ts';
+import { proxyNames } from './operation-names.ts';
 import './patience.ts';
 import { setVariables } from './variables.ts';
 
-/** The four proxies, with providers that are simulated on a port of this test file only. */
+/** The proxies, with providers that are simulated on a port of this test file only. */
 const simulators = await startSimulators({
   keys: { image: String(process.env.IMAGE_PROVIDER_KEY), video: String(process.env.VIDEO_PROVIDER_KEY) },
   tickMs: 5,
@@ -22,15 +20,13 @@ setVariables({
 
 export const { simulation } = simulators;
 
-export const proxies = {
-  'relight-image': relightImage,
-  'text-to-video': textToVideo,
-  'extend-video': extendVideo,
-  'multiframe-video': multiframeVideo,
-} as const;
+export { proxyNames };
+export type ProxyName = string;
 
-export type ProxyName = keyof typeof proxies;
-export const proxyNames = Object.keys(proxies) as ProxyName[];
+const handlers = proxyNames.map(
+  async (name): Promise<[ProxyName, Handler]> => [name, (await import(`../../functions/${name}.ts`)).handler],
+);
+export const proxies: Record<ProxyName, Handler> = Object.fromEntries(await Promise.all(handlers));
 
 export function misbehave(misbehavior: Misbehavior): void {
   simulation.misbehave(misbehavior);

@@ -66,8 +66,7 @@ export async function startStage(key: SigningKey = createSigningKey()): Promise<
     NOTIFICATION_SIGNING_KEY: signingKey,
     NOTIFY_LOCALHOST: 'accepted',
     CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=20',
-    CREDIT_RATES:
-      '[{"operation":"textToVideo","task":74},{"operation":"extendVideo","task":28},{"operation":"multiframeVideo","task":20}]',
+    CREDIT_RATES: '[{"operation":"textToVideo","task":74},{"operation":"multiframeVideo","task":20}]',
     ADMIN_ACTOR: `operator-${randomUUID().slice(0, 8)}`,
   };
   const stop = async () => {

@@ -66,8 +66,7 @@ export async function startCountedStores(): Promise<CountedStores> {
     NOTIFICATION_SIGNING_KEY: `whsk_${Buffer.alloc(32, 'capacity').toString('base64')}`,
     NOTIFY_LOCALHOST: 'accepted',
     // The defaults of a stage have no limits for a caller; one writes no more.
-    CREDIT_RATES:
-      '[{"operation":"textToVideo","task":74},{"operation":"extendVideo","task":28},{"operation":"multiframeVideo","task":20}]',
+    CREDIT_RATES: '[{"operation":"textToVideo","task":74},{"operation":"multiframeVideo","task":20}]',
   });
   const { seed } = await import('../local/seed.ts');
   await seed();

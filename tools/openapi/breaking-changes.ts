@@ -12,45 +12,14 @@ const limits = {
   minimum: 1,
 } as const;
 
-/** Every difference between two documents, one sentence each. */
-export function findDifferences(
-  before: JsonObject,
-  after: JsonObject,
-): { breaks: string[]; widenings: string[] } {
-  const breaks = [...new Set(findBreakingChanges(before, after))];
-  // What breaks on the way back is what callers gain.
-  const back = findBreakingChanges(after, before).filter((sentence) => !breaks.includes(sentence));
-  return { breaks, widenings: [...new Set(back.map(opposite))] };
-}
-
-const opposites = [
-  ['is gone', 'is new'],
-  ['no longer requires', 'now requires'],
-  ['is no longer required', 'is now required'],
-  ['is no longer one of a list', 'is now one of a list'],
-  ['has a wider', 'has a narrower'],
-  ['is now always there', 'may now be absent'],
-  ['can no longer be', 'may now be'],
-  ['no longer has its former', 'has another'],
-  ['no longer', 'now'],
-] as const;
-
-/** The same change seen from the other document. */
-function opposite(sentence: string): string {
-  for (const [forward, backward] of opposites) {
-    if (sentence.includes(forward)) return sentence.replace(forward, backward);
-    if (sentence.includes(backward)) return sentence.replace(backward, forward);
-  }
-  return sentence;
-}
-
 /** The changes that would break a caller who follows the earlier document, one sentence each. */
 export function findBreakingChanges(before: JsonObject, after: JsonObject): string[] {
-  return Object.entries(operationsOf(before)).flatMap(([name, operation]) => {
+  const changes = Object.entries(operationsOf(before)).flatMap(([name, operation]) => {
     const counterpart = operationsOf(after)[name];
     if (!counterpart) return [`${name} is gone`];
     return compareOperations(name, new Side(before, operation), new Side(after, counterpart));
   });
+  return [...new Set(changes)];
 }
 
 /** Semantic versioning lets a new major version break its callers. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileOf } from '../../infra/operations.ts';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
@@ -16,9 +17,8 @@ interface Sample {
 
 /** The request of an operation's sample event, the same that `invoke local` and the tests send. */
 export function sampleRequest({ name }: Contract): Sample {
-  const file = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const { pathParameters, body } = JSON.parse(
-    readFileSync(new URL(`../../events/${file}.json`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../../events/${fileOf(name)}.json`, import.meta.url), 'utf8'),
   );
   return { path: pathParameters ?? {}, body: JSON.parse(body) };
 }

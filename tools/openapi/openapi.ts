@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
-import { findDifferences, mayBreak } from './breaking-changes.ts';
+import { findBreakingChanges, mayBreak } from './breaking-changes.ts';
 import { reasonOf } from './breaks.ts';
 import { loadOperations } from '../../infra/operations.ts';
 import { describeService } from './document.ts';
@@ -20,11 +20,10 @@ process.exitCode ||= status;
 async function writeDocument(): Promise<void> {
   const document = describeService(await loadOperations());
   const released = lastRelease(document) ?? document;
-  const { breaks, widenings } = findDifferences(released, document);
+  const breaks = findBreakingChanges(released, document);
   const unexplained = breaks.filter(
     (sentence) => !mayBreak(released, document) || reasonOf(sentence) === undefined,
   );
-  process.stdout.write(listing('Callers gain', widenings));
   process.stdout.write(
     listing(
       'Callers may break',

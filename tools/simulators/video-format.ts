@@ -1,17 +1,20 @@
+import { readFileSync } from 'node:fs';
 import type { Task } from './tasks.ts';
 import type { Fields, WireFormat } from './wire-format.ts';
 
-const common = ['callback_url', 'model', 'payload', 'resolution'];
-const knownFields: Record<string, readonly string[]> = {
-  '/text2video': [
-    ...common,
-    ...['aspect_ratio', 'audio', 'audio_type', 'bgm', 'duration', 'enhance', 'images', 'is_rec', 'meta_data'],
-    ...['movement_amplitude', 'off_peak', 'priority', 'prompt', 'seed', 'style', 'voice_id', 'watermark'],
-    ...['wm_position', 'wm_url'],
-  ],
-  '/extend': [...common, 'duration', 'images', 'prompt', 'video_creation_id', 'video_url'],
-  '/multiframe': [...common, 'image_settings', 'start_image'],
-};
+const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
+const video = '/proxy/video-provider';
+
+/** The fields of each operation's request, by the end of its path: the provider takes no others. */
+const knownFields: Record<string, readonly string[]> = Object.fromEntries(
+  Object.keys(document.paths)
+    .filter((path) => path.startsWith(video))
+    .map((path) => {
+      const { schema } = document.paths[path].post.requestBody.content['application/json'];
+      const { properties } = document.components.schemas[schema.$ref.split('/').at(-1)];
+      return [path.slice(video.length), Object.keys(properties)];
+    }),
+);
 
 /** Fields of a request that a reply does not repeat. */
 const notEchoed = new Set([

@@ -134,9 +134,9 @@ describe('a paid request whose caller gives an address, if notifications are rel
 
   test('replays a request with its key without a second ticket or write', async () => {
     const user = await spender();
-    const first = await payRelayed(user, 'extend-video', { 'idempotency-key': 'k2' });
+    const first = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k2' });
     const { result, requests } = await countRequests(() =>
-      payRelayed(user, 'extend-video', { 'idempotency-key': 'k2' }),
+      payRelayed(user, 'text-to-video', { 'idempotency-key': 'k2' }),
     );
 
     expect([result.status, result.text]).toEqual([200, first.text]);

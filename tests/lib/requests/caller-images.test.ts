@@ -30,19 +30,18 @@ async function payWith(user: string, name: ProxyName, body: Record<string, unkno
 
 const bodies: Record<ProxyName, (image: string) => Record<string, unknown>> = {
   'relight-image': (image) => ({ image }),
-  'text-to-video': (image) => ({ images: [image] }),
-  'extend-video': (image) => ({ images: [image] }),
   'multiframe-video': (image) => ({
     start_image: image,
     image_settings: [{ key_image: image }, { key_image: 'https://example.com/b.png' }],
   }),
 };
+const bodyWith = (name: ProxyName, image: string) => bodies[name]?.(image) ?? { images: [image] };
 
 describe('an image that a request names as an upload', () => {
   test.each(proxyNames)(
     'reaches the provider of %s as an address of its bytes, in two requests',
     async (name) => {
-      const body = bodies[name](nameOf(photo));
+      const body = bodyWith(name, nameOf(photo));
       const { first, second } = await payWith(await spender(), name, body, photo);
       const sent = JSON.stringify(simulation.received[0]?.body);
       const [address = ''] = /http:\/\/localhost[^"]+\/images\/[^"]+/.exec(sent) ?? [];

@@ -12,25 +12,20 @@ import { noon, stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { acceptedTasks, misbehave, type ProxyName, simulation } from '../../support/proxies.ts';
+import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
 import { storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, pay, spender, usageOf } from '../../support/spending.ts';
 
-/** What the simulators charge for the sample events, and what tests/support/environment.ts allows them to. */
-const prices = {
-  'relight-image': 1,
-  'text-to-video': 20,
-  'extend-video': 20,
-  'multiframe-video': 20,
-} as const;
-const operations = {
+/** What the simulators charge for sample events, and what tests/support/environment.ts allows them to. */
+const prices = { 'relight-image': 1, 'text-to-video': 20, 'multiframe-video': 20 } as const;
+type Name = keyof typeof prices;
+const operations: Record<Name, object> = {
   'relight-image': { operation: 'relightImage' },
   'text-to-video': { operation: 'textToVideo', model: 'vidq2-turbo', seconds: 5 },
-  'extend-video': { operation: 'extendVideo', model: 'vidq2-turbo', seconds: 5 },
   'multiframe-video': { operation: 'multiframeVideo', model: 'vidq2-pro' },
-} as const;
-const ceilings = { 'relight-image': 1, 'text-to-video': 74, 'extend-video': 28, 'multiframe-video': 20 };
-const names = Object.keys(prices) as (keyof typeof prices)[];
+};
+const ceilings: Record<Name, number> = { 'relight-image': 1, 'text-to-video': 74, 'multiframe-video': 20 };
+const names = Object.keys(prices) as Name[];
 
 function framesOf(...durations: (number | null)[]) {
   return durations.map((duration) => ({ key_image: 'https://example.com/frame.png', duration }));
@@ -41,7 +36,7 @@ const now = () => new Date().toISOString();
 const expiry = () => Math.ceil(Date.now() / 1000) + 400 * 86_400;
 
 /** The whole usage record of a sample request that was made and ended at this moment. */
-function usageNow(user: string, name: ProxyName, fields: object) {
+function usageNow(user: string, name: Name, fields: object) {
   return {
     pk: expect.stringMatching(`^USAGE#${now().slice(0, 10)}#${callerHash(`user:${user}`)}#[0-3]$`),
     sk: expect.stringMatching(`^${now()}#[0-9a-f-]{36}$`),
@@ -90,7 +85,6 @@ describe('a paid request that a provider takes', () => {
   test.each([
     ['text-to-video', { duration: 3 }, 3],
     ['text-to-video', { duration: null }, undefined],
-    ['extend-video', { duration: null }, 5],
     ['multiframe-video', { image_settings: framesOf(7, 2, 7) }, 16],
     ['multiframe-video', { image_settings: framesOf(7, null) }, undefined],
   ] as const)('contains the seconds of %s with %j in its usage record: %j', async (name, body, seconds) => {
@@ -293,24 +287,21 @@ describe('a paid request that is not taken', () => {
 });
 
 describe('429 budget_exhausted', () => {
-  test.each<[ProxyName]>(names.map((name) => [name]))(
-    'stops %s once the day has no room for it',
-    async (name) => {
-      const user = await spender({ credits_per_day: ceilings[name] });
-      const taken = await pay(user, name);
-      const before = await accountOf(user);
-      loggedLines.length = 0;
-      const stopped = await pay(user, name);
+  test.each<[Name]>(names.map((name) => [name]))('stops %s once the day has no room for it', async (name) => {
+    const user = await spender({ credits_per_day: ceilings[name] });
+    const taken = await pay(user, name);
+    const before = await accountOf(user);
+    loggedLines.length = 0;
+    const stopped = await pay(user, name);
 
-      expect(taken.status).toBe(200);
-      expect([stopped.status, stopped.body.error]).toEqual([429, 'budget_exhausted']);
-      expect(lastRequestLine()).toMatchObject({ code: 'budget_exhausted', reason: 'credits-per-day' });
-      expect(loggedLines).toHaveLength(1);
-      expect(stopped.headers.ratelimit).toContain(`r=${ceilings[name] - prices[name]};`);
-      expect(await accountOf(user)).toEqual(before);
-      expect(await usageOf(user)).toHaveLength(1);
-    },
-  );
+    expect(taken.status).toBe(200);
+    expect([stopped.status, stopped.body.error]).toEqual([429, 'budget_exhausted']);
+    expect(lastRequestLine()).toMatchObject({ code: 'budget_exhausted', reason: 'credits-per-day' });
+    expect(loggedLines).toHaveLength(1);
+    expect(stopped.headers.ratelimit).toContain(`r=${ceilings[name] - prices[name]};`);
+    expect(await accountOf(user)).toEqual(before);
+    expect(await usageOf(user)).toHaveLength(1);
+  });
 
   test('says so without Retry-After if no day has room for the task', async () => {
     const user = await spender({ credits_per_day: 73 });
