@@ -31,7 +31,7 @@ export interface TaskRecord extends Key {
   ttl: number;
 }
 
-export const taskRecord = typedRead<TaskRecord>();
+const taskRecord = typedRead<TaskRecord>();
 
 export async function readTask(context: Context, ticketHashed: string): Promise<TaskRecord | undefined> {
   return taskRecord((await get(context, ticketKey(ticketHashed)))[0]);

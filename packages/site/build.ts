@@ -21,22 +21,15 @@ const types: Record<string, string> = {
 /** Also the object that a deployed stage serves as its root. */
 export const sitePage = 'site/index.html';
 
-/** The site: static files that read the public index of the host that serves them. `links` leads to pages next to it. */
-export function buildSite(links: Record<string, string> = {}): Promise<BuiltFile[]> {
-  return buildPage(new URL('pages/index.html', import.meta.url), sitePage, links);
-}
-
 /**
- * A page with the scripts and styles that it names. Their names change with their content, so they are kept forever;
- * an open page still finds the parts that it loads later.
+ * The site: static files that read the public index of the host that serves them. `links` leads to pages next to it. The
+ * names of scripts and styles change with their content, so they are kept forever; an open page still finds the parts that
+ * it loads later.
  */
-export async function buildPage(
-  source: URL,
-  path: string,
-  links: Record<string, string> = {},
-): Promise<BuiltFile[]> {
+export async function buildSite(links: Record<string, string> = {}): Promise<BuiltFile[]> {
+  const source = new URL('pages/index.html', import.meta.url);
   const html = (await readFile(source, 'utf8')).replace('</header>', `${navigation(links)}</header>`);
-  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  const folder = sitePage.slice(0, sitePage.lastIndexOf('/') + 1);
   const named = [...html.matchAll(/ (?:href|src)="([\w-]+\.(?:css|ts))"/g)].map(([, name = '']) => name);
   const { outputFiles, metafile } = await build({
     entryPoints: named.map((name) => fileURLToPath(new URL(name, source))),
@@ -61,7 +54,7 @@ export async function buildPage(
     return text.replace(`="${name}"`, `="/${folder}${built}"`);
   }, html);
   return [
-    toFile(path, Buffer.from(page), 'public, max-age=60'),
+    toFile(sitePage, Buffer.from(page), 'public, max-age=60'),
     ...outputFiles.map(({ path: output, contents }) =>
       toFile(folder + basename(output), contents, 'public, max-age=31536000, immutable'),
     ),

@@ -12,7 +12,7 @@ import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signa
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
-import { localPublicKeys } from '../../tools/local/inbox.ts';
+import { notificationPublicKey } from '../../tools/local/public-key.ts';
 import { type HttpServer, type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
@@ -333,11 +333,11 @@ describe('a registry that relays no notifications', () => {
 
 describe('docs/notifications.md, run as printed', () => {
   test('names the public key of the local stack, as the banner and the home page do', async () => {
-    const [key = ''] = localPublicKeys();
+    const key = notificationPublicKey();
 
     expect(document).toContain(`\`${key}\``);
     expect(stack.token('PUBLIC_KEY')).toBe(key);
-    expect(await (await fetch(`${stack.pagesUrl}/state`)).text()).toContain(key);
+    expect(await (await fetch(`${stack.pagesUrl}/`)).text()).toContain(key);
   });
 
   test('starts a receiver that verifies and prints every notification', async () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
@@ -9,7 +9,6 @@ import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from
 import { send as sendRequest } from '../support/http-exchange.ts';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { nearRequests } from '../support/near-routes.ts';
-import { runProgram } from '../support/run-program.ts';
 import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
@@ -47,28 +46,6 @@ async function open(path: string, width: number): Promise<void> {
   await page.goto(stack.pagesUrl + path);
 }
 
-function textOf(selector: string): Promise<string | null> {
-  return page.locator(selector).textContent();
-}
-
-async function openHome(width: number): Promise<void> {
-  await open('/', width);
-  await page.locator('main:not([aria-busy])').waitFor();
-}
-
-const openTab = (name: string) => page.getByRole('tab', { name }).click();
-const choose = (summary: string) => page.getByLabel('Call', { exact: true }).selectOption(summary);
-const send = () => page.getByRole('button', { name: 'Send', exact: true }).click();
-const item = (list: string, text: string | RegExp) =>
-  page.locator(`#${list} > li`, { hasText: text }).first();
-
-async function sendCall(summary: string): Promise<string> {
-  await choose(summary);
-  await send();
-  await page.locator('#answer pre').waitFor();
-  return String(await textOf('#answer pre'));
-}
-
 inBrowser(`the pages in a browser${note}`, () => {
   afterAll(() => browser.close());
 
@@ -78,258 +55,24 @@ inBrowser(`the pages in a browser${note}`, () => {
     expect(problems.splice(0)).toEqual([]);
   });
 
-  describe.each([
+  test.each([
     [1280, 'light'],
     [360, 'dark'],
-  ] as const)('the home page at %d pixels in %s colors', (width, colorScheme) => {
-    beforeEach(() => openHome(width));
-
-    test('finishes both walk-throughs, and fits its width', async () => {
-      await page.getByRole('button', { name: 'Publish a sample' }).click();
-      await page.getByLabel('Prompt').fill('Fog over a harbor');
-      await page.getByRole('button', { name: 'Make a video' }).click();
-      await page.getByRole('link', { name: /See demo-node 1\.0\.\d+ in the registry/ }).waitFor();
-      await page.locator('#video-status video').waitFor();
-
-      expect(await page.locator('.flow li:not(.done)').count()).toBe(0);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      await openTab('Tasks');
-      const timeline = page.locator('#tasks > li', { hasText: 'Fog over a harbor' });
-      for (const hasText of [
-        /Operation.*textToVideo.*Caller.*demo-owner.*Price.*20 credits/,
-        /success: the provider notifies, and is answered 20\d/,
-        /success: .*Sent on: delivered in 1 attempt.*Received at [\d:]+, signature valid/,
-      ])
-        await timeline
-          .filter({ hasText, has: page.locator('video') })
-          .first()
-          .waitFor();
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      await page.getByRole('link', { name: /See demo-node/ }).click();
-      await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();
-    });
-
-    test('fits its width with the longest names, paths and sentences', async () => {
-      const long = 'x'.repeat(200);
-      await page.route('**/state', async (route) => {
-        const response = await route.fetch();
-        const { requests, simulators, ...others } = await response.json();
-        const request = {
-          ...{ at: new Date().toISOString(), id: long.slice(128), method: 'PUT', path: `/${long}` },
-          ...{ caller: long, status: 404, ms: 1, code: 'node_not_found', message: long },
-          details: [{ path: `body.${long}`, message: long }],
-        };
-        const task = { id: long, provider: long, credits: 1, state: long, prompt: long };
-        const notifications = [{ at: request.at, id: long, task: long, state: 'success', signature: long }];
-        const answered = { ...task, notifications: [{ state: long, answer: long }] };
-        await route.fulfill({
-          response,
-          json: {
-            ...others,
-            requests: [request],
-            notifications,
-            simulators: { ...simulators, tasks: [answered] },
-          },
-        });
-      });
-      await page.route('**/records', async (route) => {
-        const response = await route.fetch();
-        const { callers } = await response.json();
-        const caller = { user: long, windows: [], has_own_limits: true, blocked: long };
-        const delivery = { id: long, state: long, result: 'failed', attempts: 8, last_error: long };
-        const notified = [{ task_id: long, operation: long, caller: long, notifications: [delivery] }];
-        await route.fulfill({ response, json: { callers: [caller, ...callers], notified } });
-      });
-      for (const [tab, list] of [
-        ['Requests', 'requests'],
-        ['Tasks', 'tasks'],
-        ['Usage', 'callers'],
-      ] as const) {
-        await openTab(tab);
-        await item(list, 'xxx').waitFor();
-
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      }
-    });
-
-    test('passes the checks of axe', async () => {
+  ] as const)(
+    'the home page fits %d pixels in %s colors, and passes the checks of axe',
+    async (width, colorScheme) => {
+      await fetch(`${stack.apiUrl}/${'x'.repeat(200)}`);
+      await open('/', width);
       await page.emulateMedia({ colorScheme });
-      await sendCall('Update a host node');
-      for (const tab of ['Calls', 'Tasks', 'Usage', 'Requests', 'Break it']) {
-        await openTab(tab);
-
-        expect(await accessibilityProblems(page)).toEqual([]);
-      }
-    });
-  });
-
-  describe('the home page', () => {
-    beforeEach(() => openHome(1280));
-
-    test('sends a call by keyboard, and shows its response and its line in the log', async () => {
-      await choose('Generate a video from text');
-      await page.getByRole('button', { name: 'Send', exact: true }).focus();
-      await page.keyboard.press('Enter');
-      await page.locator('#answer pre').waitFor();
-      const answer = await textOf('#answer pre');
-      const [, id = ''] = /x-request-id: (\S+)/.exec(String(answer)) ?? [];
-
-      expect(answer).toMatch(/200 in \d+ ms\s.*x-credits-used: 20\s.*"state": "created"/s);
-      expect(id).toMatch(/^[0-9a-f-]{36}$/);
-      await page.waitForFunction('document.activeElement?.id === "send"');
-      await page.getByRole('tab', { name: 'Calls' }).focus();
-      for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ArrowRight');
-      expect(await item('requests', id).textContent()).toMatch(
-        /^200POST \/proxy\/video-provider\/text2video.*, demo-owner, \d+ ms, 20 credits, request /,
-      );
-    });
-
-    test('shows how much of a limit is used, and when a call over it works again', async () => {
-      const user = 'demo-member';
-      const limit = ['run', 'admin', '--', 'limit', 'set', user, '--tasks-per-day', '1'];
-      const { status } = await runProgram('npm', limit, { environment: stack.environment });
-      await page.getByLabel('As', { exact: true }).selectOption(user);
-      const first = await sendCall('Relight an image');
-      await send();
-      await page.locator('#answer pre', { hasText: '429' }).waitFor();
-
-      expect(status).toBe(0);
-      expect(first).toMatch(/^200 in .*x-credits-used: 1\s/ms);
-      expect(await textOf('#answer pre')).toMatch(/retry-after: \d+\s.*"error": "budget_exhausted"/s);
-      await openTab('Usage');
-      await item('callers', /^demo-member ?Limits of its own.*Tasks today.*1 of 1/).waitFor();
-    });
-
-    test('shows why a story failed until its next try, however often it is refreshed', async () => {
-      const refreshed = () => page.waitForResponse('**/records');
-      await openTab('Break it');
       await page
-        .getByRole('group', { name: 'Video provider' })
-        .getByRole('button', { name: 'Rejects' })
-        .click();
-      await item('armed', 'Rejects').waitFor();
-      await page.setViewportSize({ width: 360, height: 640 });
-      await page.getByRole('button', { name: 'Make a video' }).click();
-      const alert = page.getByRole('alert').filter({ hasText: 'That did not work: ' });
-      await alert.waitFor();
-      const box = await alert.boundingBox();
-      expect(Number(box?.y)).toBeGreaterThan(0);
-      expect(Number(box?.y) + Number(box?.height)).toBeLessThanOrEqual(640);
-      for (let refreshes = 0; refreshes < 3; refreshes += 1) await refreshed();
+        .locator('#requests li', { hasText: 'x'.repeat(200) })
+        .first()
+        .waitFor();
 
-      expect(await alert.textContent()).toMatch(/The image shows nothing|rejected/);
-      expect(await textOf('#video-status')).toBe('');
-      await page.getByRole('button', { name: 'Make a video' }).click();
-      await page.locator('#video-status video').waitFor();
-      expect(await alert.count()).toBe(0);
-    });
-
-    test.each(['', '   '])('makes no video of the prompt "%s"', async (prompt) => {
-      const paid: string[] = [];
-      page.on('request', (request) => request.url().includes('text2video') && paid.push(request.url()));
-      await page.getByLabel('Prompt').fill(prompt);
-      await page.getByRole('button', { name: 'Make a video' }).click();
-      await page.waitForResponse('**/records');
-
-      expect(await page.evaluate('document.activeElement.id')).toBe('prompt');
-      expect(paid).toEqual([]);
-    });
-
-    test('says that the stack does not answer for as long as it does not', async () => {
-      const alert = page.getByRole('alert').filter({ hasText: 'The local stack does not answer.' });
-      await page.route('**/records', (route) => route.abort());
-      await alert.waitFor();
-      await page.unroute('**/records');
-
-      await alert.waitFor({ state: 'hidden' });
-    });
-
-    test('shows the caller, the code, the sentence and the details of a rejected request', async () => {
-      const headers = { authorization: `Bearer ${stack.token('ADMIN')}`, 'content-type': 'application/json' };
-      const rejected = { method: 'POST', headers, body: '{"promt":"x","wm_position":9}' };
-      const { headers: answered } = await fetch(`${stack.apiUrl}/proxy/video-provider/text2video`, rejected);
-
-      await openTab('Requests');
-      const shown = String(await item('requests', String(answered.get('x-request-id'))).textContent());
-      expect(shown).toMatch(/^400POST .*demo-admin.*invalid_request: The request is not valid\./);
-      expect(shown).toMatch(/body\.promt is unknown; did you mean `prompt`\?.*body\.wm_position must be/);
-    });
-
-    test('sends a call as another user, or without a token', async () => {
-      await page.getByLabel('As', { exact: true }).selectOption('nobody, without a token');
-      expect(await sendCall('Update a node')).toContain('401');
-      await page.getByLabel('As', { exact: true }).selectOption('demo-member');
-      await send();
-
-      await page.locator('#answer', { hasText: '403' }).waitFor();
-    });
-
-    test('publishes a fresh version with each call, and shows it as curl and TypeScript', async () => {
-      const first = await sendCall('Publish a node version');
-      await page.getByRole('button', { name: 'Upload a small archive' }).click();
-      await page.getByText('Uploaded. The version is active').waitFor();
-      await choose('Update a node');
-      const second = await sendCall('Publish a node version');
-
-      expect(first).toContain('201 in');
-      expect(second).toContain('201 in');
-      expect(await page.getByLabel('Path').inputValue()).toBe('/publishers/demo/nodes/demo-node/versions');
-      expect(await textOf('#as-curl pre')).toMatch(
-        /^curl -X POST 'http.*\/publishers\/demo\/nodes\/demo-node\/versions'/,
-      );
-      expect(await textOf('#as-typescript pre')).toContain(
-        "registry.versions.register('demo', 'demo-node', {",
-      );
-    });
-
-    test('shows no empty state while it is loading', async () => {
-      const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      await page.route('**/records', async (route) => {
-        asked.resolve();
-        await held.promise;
-        await route.continue();
-      });
-      await page.reload();
-      await openTab('Tasks');
-      await asked.promise;
-      expect(await textOf('main')).not.toMatch(/No task yet|No request yet|Nobody has sent/);
-      held.resolve();
-
-      await item('tasks', /./).waitFor();
-    });
-
-    test('makes providers misbehave, and lists the faults still to come', async () => {
-      await openTab('Break it');
-      const image = page.getByRole('group', { name: 'Image provider' });
-      await image.getByRole('button', { name: 'Busy' }).click();
-      await item('armed', 'Image provider, the next call: Busy (429)').waitFor();
-      await image.getByRole('button', { name: 'Rejects' }).click();
-      await item('armed', 'Image provider, the next call: Rejects (400)').waitFor();
-      expect(await page.locator('#armed li').count()).toBe(2);
-      await openTab('Calls');
-      expect(await sendCall('Relight an image')).toContain('"provider_busy"');
-      await openTab('Break it');
-      await page.waitForFunction("document.querySelectorAll('#armed li').length === 1");
-      await item('armed', 'Rejects').waitFor();
-      await page.getByRole('button', { name: 'Out of credits' }).click();
-      await item('armed', 'out of credits').waitFor();
-      await page.getByRole('button', { name: 'Undo all' }).click();
-
-      await item('armed', 'Nothing: both providers work as they should.').waitFor();
-    });
-
-    test('keeps the film that is playing while it is refreshed', async () => {
-      await page.getByRole('button', { name: 'Make a video' }).click();
-      await openTab('Tasks');
-      await page.locator('#tasks video').first().waitFor();
-      await page.evaluate("document.querySelector('#tasks video').dataset.mark = 'same'");
-      await fetch(`${stack.apiUrl}/while-it-plays`);
-      await openTab('Requests');
-      await item('requests', '/while-it-plays').waitFor();
-
-      expect(await page.locator('#tasks video[data-mark]').count()).toBe(1);
-    });
-  });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await accessibilityProblems(page)).toEqual([]);
+    },
+  );
 
   test('shows the demo node from the index on the site, and leads back to the home page', async () => {
     await open('/site/index.html', 1280);

@@ -16,6 +16,7 @@ import {
   tableName,
 } from './addresses.ts';
 import { banner } from './banner.ts';
+import { notificationPublicKey } from './public-key.ts';
 import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
 import { claimFolder } from './data-folder.ts';
 import { demo } from './demo.ts';
@@ -27,7 +28,6 @@ import { startApi } from './gateway.ts';
 import { loadFunction } from './invocation.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
-import { localPublicKeys } from './inbox.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 import { queues } from './queues.ts';
@@ -82,7 +82,7 @@ async function start(fresh: boolean): Promise<void> {
     run(startApi(showLine, requests, stopWithout)).then(() => say('The HTTP API is up.')),
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
-    run(startPages({ port: ports.pages, parts: listening, tokens, requests, relays: relaysNotifications })),
+    run(startPages({ port: ports.pages, apiUrl: listening['HTTP API'], s3Url, tokens, requests })),
     Promise.all([startStores(), buildFunctions()])
       .then(([, build]) => say(`The stores are up, and the functions are ${build}.`))
       .then(() => fillStores(dynamodbUrl))
@@ -100,7 +100,7 @@ async function start(fresh: boolean): Promise<void> {
       },
       ownerToken,
       adminToken,
-      publicKey: String(localPublicKeys()[0]),
+      publicKey: notificationPublicKey(),
     }),
   );
   isStarted = true;
