@@ -11,6 +11,7 @@ import { misbehave, type ProxyName, proxies, simulation } from './support/proxie
 import { addPublishers, publish } from './support/publish.ts';
 import { addNode, storedNode } from './support/registry.ts';
 import { bearer } from './support/tokens.ts';
+import { setVariables } from './support/variables.ts';
 
 /*
  * The contract, in its own order. Each row quotes a row or a sentence of it and says what is accepted and what is
@@ -645,6 +646,15 @@ describe('Resources and their fields', () => {
         },
       ],
     ]);
+
+    test.each([{ video_url: 'https://example.com/boat.mp4' }, { video_creation_id: '8' }])(
+      'takes %j alone where VIDEO_EXTEND_SOURCE is either',
+      async (source) => {
+        setVariables({ VIDEO_EXTEND_SOURCE: 'either' });
+        expect((await send('extend-video', { model: 'vidq2-pro', ...source })).status).toBe(200);
+        setVariables({ VIDEO_EXTEND_SOURCE: 'both' });
+      },
+    );
 
     test('sends the stated default, and needs no video', async () => {
       await send('extend-video', { model: 'vidq2-pro' });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
-import { proxies, simulation } from '../support/proxies.ts';
+import { proxies, proxyNames, simulation } from '../support/proxies.ts';
 import { setVariables } from '../support/variables.ts';
 
 setVariables({
-  VIDEO_EXTEND_SOURCE: 'either',
   VIDEO_MODELS_EXTRA: 'vidq4-pro, vidq4-turbo,',
   VIDEO_PROVIDER_MODEL_PREFIX: 'acme',
   PROXY_ACCESS_TOKEN: 'optional',
@@ -12,20 +11,6 @@ setVariables({
 
 const generate = (body: object, headers = {}) =>
   invoke(proxies['text-to-video'], 'text-to-video', { body, headers });
-const extend = (body: object) => invoke(proxies['extend-video'], 'extend-video', { body });
-
-describe('VIDEO_EXTEND_SOURCE=either', () => {
-  test.each([
-    { video_url: 'https://example.com/boat.mp4' },
-    { video_creation_id: '867913241582301184' },
-    { video_url: 'https://example.com/boat.mp4', video_creation_id: '867913241582301184' },
-  ])('accepts %j', async (source) => {
-    const { status } = await extend({ model: 'vidq2-pro', ...source });
-
-    expect(status).toBe(200);
-    expect(simulation.received[0]?.body).toMatchObject(source);
-  });
-});
 
 describe('VIDEO_MODELS_EXTRA', () => {
   test.each(['vidq4-pro', 'vidq4-turbo'])('accepts model %s, with any duration', async (model) => {
@@ -35,12 +20,12 @@ describe('VIDEO_MODELS_EXTRA', () => {
     expect(statuses).toEqual([200, 200]);
   });
 
-  test('adds models to every video operation, and no others', async () => {
+  test.each(proxyNames.filter((name) => name.endsWith('-video')))('adds models to %s', async (name) => {
     const statuses = [];
-    for (const model of ['vidq4-pro', 'vidq5', ''])
-      statuses.push((await extend({ ...sampleBody('extend-video'), model })).status);
+    for (const model of ['vidq4-pro', 'vidq5'])
+      statuses.push((await invoke(proxies[name], name, { body: { ...sampleBody(name), model } })).status);
 
-    expect(statuses).toEqual([200, 400, 400]);
+    expect(statuses).toEqual([200, 400]);
   });
 });
 

@@ -71,7 +71,7 @@ describe('a task', () => {
 
 describe('a request', () => {
   test('fails at the video provider if it has an unknown field', async () => {
-    const answer = await video({ model: 'vidq2-pro', seed: 1 }, '/video/extend');
+    const answer = await video({ model: 'vidq2-pro', seed: 1 }, '/video/multiframe');
 
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: 400, reason: 'InvalidArgument' });

@@ -65,7 +65,7 @@ export async function startStage(key: SigningKey = createSigningKey()): Promise<
     NOTIFICATION_URL: 'https://api.example.com/notifications',
     NOTIFICATION_SIGNING_KEY: signingKey,
     NOTIFY_LOCALHOST: 'accepted',
-    CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=20',
+    CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,multiframeVideo=20',
     CREDIT_RATES: '[{"operation":"textToVideo","task":74},{"operation":"multiframeVideo","task":20}]',
     ADMIN_ACTOR: `operator-${randomUUID().slice(0, 8)}`,
   };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fileOf, loadPaidContracts } from '../../infra/operations.ts';
 import { buildFloor, buildUsually } from './builds.ts';
 import { amount, type Figure, inTurns, ratio } from './figures.ts';
 import { type ColdStart, Lambda } from './lambda.ts';
@@ -18,13 +19,10 @@ interface Case {
   reach?: number;
 }
 
-const proxy = { reach: 2.6 };
+const paid = await loadPaidContracts();
 
 const cases: Case[] = [
-  { title: 'text to video', name: 'text-to-video', ...proxy },
-  { title: 'extend video', name: 'extend-video', ...proxy },
-  { title: 'multiframe video', name: 'multiframe-video', ...proxy },
-  { title: 'relight image', name: 'relight-image', ...proxy },
+  ...paid.map(({ name }) => ({ title: fileOf(name).replaceAll('-', ' '), name: fileOf(name), reach: 2.6 })),
   { title: 'update node', name: 'update-node', reach: 2.6 },
   { title: 'update host node', name: 'update-host-node', reach: 2.6 },
   { title: 'publish', name: 'publish-node-version', reach: 2.7 },

@@ -1,3 +1,4 @@
+import { fileOf, loadPaidContracts } from '../../infra/operations.ts';
 import { readFile } from 'node:fs/promises';
 import { encodeEventKey } from '../local/s3-event-key.ts';
 import { drainQueue, type QueueHandler } from '../local/consume-queue.ts';
@@ -204,7 +205,7 @@ class Calls {
 
   async paid(): Promise<Counted[]> {
     const rows: Counted[] = [];
-    for (const name of ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video']) {
+    for (const name of (await loadPaidContracts()).map((contract) => fileOf(contract.name))) {
       const words = name.replaceAll('-', ' ');
       const options = { ms: providerMs };
       rows.push(await this.count(words, name, () => this.pay(name), options));

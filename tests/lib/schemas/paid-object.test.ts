@@ -137,10 +137,6 @@ describe('an unknown field of a paid request', () => {
   /** Fields that real programs send, and words that are near a field but mean something of their own. */
   const extras: [ProxyName, object][] = [
     [
-      'extend-video',
-      { seed: 7, aspect_ratio: '16:9', movement_amplitude: 'auto', style: 'general', bgm: true },
-    ],
-    [
       'multiframe-video',
       { seed: 7, aspect_ratio: '16:9', prompt: 'x', duration: 5, images: [url], style: 'anime' },
     ],
@@ -149,8 +145,10 @@ describe('an unknown field of a paid request', () => {
     // Fields of real clients that mean something of their own.
     ['text-to-video', { audio_url: url, image_url: url, voice: 'x', video_id: 'x', webhook: url, img: url }],
     ['relight-image', { image_url: url, webhook: url, video_id: 'x', settings: {} }],
-    ['extend-video', { video_id: 'x', image_url: url, webhook: url, callback: url, model_name: 'x' }],
-    ['multiframe-video', { image_url: url, images: [url], webhook: url, callback: url, modelId: 'x' }],
+    [
+      'multiframe-video',
+      { image_url: url, video_id: 'x', webhook: url, callback: url, modelId: 'x', model_name: 'x' },
+    ],
     // Too short for an edit, and other case together with one.
     ['text-to-video', { bg: true, bgn: true, Promt: 'x', id_voice: 'x' }],
     // One edit makes `style` misspelled. Each of these takes two: other letters, half a swap, or a swap and a letter.

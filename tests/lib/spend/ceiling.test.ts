@@ -14,7 +14,6 @@ const paid = await loadPaidContracts();
 const image = 'https://example.com/a.png';
 const requiredOf: Record<string, object> = {
   relightImage: { image },
-  extendVideo: { model: 'vidq2-pro' },
   multiframeVideo: { model: 'vidq2-pro', start_image: image, image_settings: [{}, {}] },
 };
 
@@ -48,8 +47,6 @@ describe('the ceiling of a task', () => {
     ['textToVideo', { duration: 3 }, 3 * 50],
     ['textToVideo', { duration: 3, is_rec: true }, 3 * 50 + 10],
     ['textToVideo', { duration: 3, is_rec: false }, 3 * 50],
-    ['extendVideo', {}, 5 * 50],
-    ['extendVideo', { duration: 7 }, 7 * 50],
     ['multiframeVideo', frames(5, 7), 12 * 50],
     ['multiframeVideo', frames(2.5, 7.001), 10 * 50],
     ['multiframeVideo', frames(5, undefined, 2), 3 * 7 * 50],
@@ -89,7 +86,6 @@ describe('the ceiling of a task', () => {
     const { local } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'silent' }).params;
     for (const fields of [{ duration: 1 }, { duration: 16, is_rec: true }])
       expect(ceiling('textToVideo', fields, local.creditRates)).toBe(videoFormat.creditsOf(fields));
-    expect(ceiling('extendVideo', { duration: 7 }, local.creditRates)).toBe(28);
     expect(ceiling('multiframeVideo', frames(undefined, 7), local.creditRates)).toBe(
       videoFormat.creditsOf({}),
     );
@@ -145,7 +141,7 @@ test('is never below what the rates charge for whatever the provider chooses', a
         name === 'multiframeVideo'
           ? durations.every((it) => Number(it) > 0) &&
             durations.reduce((sum: number, it) => sum + Number(it), 0)
-          : (sent.duration ?? (name === 'extendVideo' ? 5 : 0));
+          : (sent.duration ?? (name.startsWith('extend') ? 5 : 0));
       const count = Math.max(durations.length, 1);
       for (const model of choices(sent.model, [...models, 'another']))
         for (const resolution of choices(sent.resolution, [...resolutions, 'another'])) {
