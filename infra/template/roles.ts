@@ -11,7 +11,7 @@ import type { Values } from '../parameters/parameters.ts';
  * document whether each part of a transaction is compared with its own key or with the keys of all parts, so each part is
  * granted for all of them: either reading works. What could then be written to a publisher is bounded by a Deny.
  * The embedded table, bucket and queues of the tests refuse what is not granted here (tests/support/rights.ts), and a whole
- * run fails for what is granted in vain.
+ * run prints what is granted in vain.
  * Resources that depend on a function, as the bucket and the table do, are named by text, or they would wait for each other.
  */
 
