@@ -1,7 +1,8 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import * as z from 'zod/mini';
-import { issueSentence } from './validation-issues.ts';
-import { isWebAddress } from './web-address.ts';
+import { issueSentence } from 'registry-rules/issue-sentence';
+import { archiveLimits } from 'registry-rules/archives/limits';
+import { isWebAddress } from 'registry-rules/web-address';
 
 /*
  * Every variable of the functions, once: its schema, the parameter of a stage that sets it, and its description. The
@@ -196,7 +197,7 @@ export const downloads = concern(() => ({
 /** The maximum is what a finalizer checks in its 300 s: at its 512 MB, a fifth of a second for each megabyte. */
 export const archives = concern(() => ({
   MAX_ARCHIVE_BYTES: variable(
-    count(100_000_000, 1_000_000_000),
+    count(archiveLimits.archiveBytes, 1_000_000_000),
     'maxArchiveBytes',
     'Maximum size of an archive.',
   ),

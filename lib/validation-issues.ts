@@ -1,3 +1,4 @@
+import { issueSentence } from 'registry-rules/issue-sentence';
 import type * as z from 'zod/mini';
 import type { ErrorDetail } from './errors.ts';
 
@@ -41,46 +42,6 @@ function distinctIssues(issues: readonly Issue[]): Issue[] {
   return issues.filter((issue) => isAboutType(issue) || !wrongTypes.has(issue.path.join('.')));
 }
 
-/** The sentence for each kind of issue. zod's own messages are not in the bundles. */
-export function issueSentence(issue: Issue, input: unknown): string {
-  if (issue.code !== 'custom' && valueAt(input, issue.path) === undefined) return 'is required';
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${typeNames[issue.expected] ?? `of type ${issue.expected}`}`;
-    case 'invalid_value':
-      return `must be one of ${issue.values.map(String).filter(Boolean).join(', ')}`;
-    case 'too_small':
-      return `must ${measure(issue.origin, 'at least', Number(issue.minimum))}`;
-    case 'too_big':
-      return `must ${measure(issue.origin, 'at most', Number(issue.maximum))}`;
-    default:
-      return issue.message;
-  }
-}
-
 function isAboutType({ code }: Issue): boolean {
   return code === 'invalid_type';
-}
-
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce(
-    (value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key],
-    input,
-  );
-}
-
-const typeNames: Record<string, string> = {
-  string: 'text',
-  boolean: 'true or false',
-  number: 'a number',
-  int: 'a whole number',
-  array: 'a list',
-  object: 'an object',
-  record: 'an object',
-};
-
-function measure(origin: string, bound: string, limit: number): string {
-  if (origin === 'string') return `have ${bound} ${limit} ${limit === 1 ? 'character' : 'characters'}`;
-  if (origin === 'array') return `have ${bound} ${limit} ${limit === 1 ? 'item' : 'items'}`;
-  return `be ${bound} ${limit}`;
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { Contract } from '../lib/contract.ts';
 import { errorCatalog } from '../lib/errors.ts';
-import { StatusReasonCode } from '../lib/schemas/node-version.ts';
+import { StatusReasonCode } from 'registry-rules/schemas/node-version';
 import { errorsOf } from '../tools/openapi/answers.ts';
 import { alarmList, withAlarmList } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
@@ -31,18 +31,41 @@ function sources(folder: string): string[] {
     .map((file) => join(folder, file));
 }
 
+/** The packages of this repository, and the source of each of their public entries. */
+const ownPackages = readdirSync('packages').map((folder) => ({
+  name: folder,
+  entries: Object.entries<Entry>(
+    JSON.parse(readFileSync(`packages/${folder}/package.json`, 'utf8')).exports,
+  ).map(([path, entry]) => [path, typeof entry === 'string' ? entry : entry['in-tree']] as const),
+}));
+type Entry = string | { 'in-tree': string };
+
+/** The file that a specifier of an own package means; undefined for a package from npm. */
+function ownEntry(specifier: string): string | undefined {
+  const [name = '', ...rest] = specifier.split('/');
+  const found = ownPackages.find((each) => each.name === name);
+  if (!found) return undefined;
+  const wanted = ['.', ...rest].join('/');
+  for (const [path, source] of found.entries) {
+    if (path === wanted) return join('packages', name, source);
+    if (path === './*') return join('packages', name, source.replace('*', rest.join('/')));
+  }
+  return `packages/${name}: no public entry ${wanted}`;
+}
+
 /** The project's own files and the packages that a file imports. */
 function importsOf(file: string): { own: string[]; packages: string[] } {
   const specifiers = [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(
     ([, name]) => String(name),
   );
+  const isOwn = (name: string) => name.startsWith('.') || ownEntry(name) !== undefined;
   return {
     own: specifiers
-      .filter((name) => name.startsWith('.'))
-      .map((name) => relative('.', join(dirname(file), name)))
+      .filter(isOwn)
+      .map((name) => ownEntry(name) ?? relative('.', join(dirname(file), name)))
       // A text that is made to be bundled has addresses of its own.
-      .filter((name) => existsSync(name)),
-    packages: specifiers.filter((name) => !name.startsWith('.')),
+      .filter((name) => existsSync(name) || name.includes(': no ')),
+    packages: specifiers.filter((name) => !isOwn(name)),
   };
 }
 
@@ -134,7 +157,7 @@ describe('the rooms of lib', () => {
     const { own } = importsOf(file);
     const room = roomOf(file);
     const wrong = own.filter((target) => {
-      if (target.startsWith('packages/host-nodes/')) return false;
+      if (target.startsWith('packages/')) return false;
       const isBelow = target.startsWith('lib/') && floorOf(roomOf(target)) < floorOf(room);
       return !isBelow && !(target.startsWith('lib/') && roomOf(target) === room);
     });
@@ -184,20 +207,26 @@ const directions: Record<string, readonly string[]> = {
   'packages/command-line': [],
   'packages/host-nodes': [],
   'packages/registry-client': [],
-  // The rules that it shares with the service.
+  'packages/registry-rules': ['packages/host-nodes'],
   'packages/publish-node': [
     'packages/registry-client',
     'packages/host-nodes',
+    'packages/registry-rules',
     'packages/command-line',
-    'lib',
   ],
   'packages/site': ['packages/registry-client'],
-  lib: ['packages/host-nodes'],
+  lib: ['packages/host-nodes', 'packages/registry-rules'],
   functions: ['lib'],
   // A deployment uploads the site.
-  infra: ['lib', 'packages/command-line', 'packages/site'],
+  infra: ['lib', 'packages/registry-rules', 'packages/command-line', 'packages/site'],
   // The list of operations, and the release of a table.
-  'tools/admin': ['lib', 'packages/command-line', 'infra/operations.ts', 'infra/release.ts'],
+  'tools/admin': [
+    'lib',
+    'packages/registry-rules',
+    'packages/command-line',
+    'infra/operations.ts',
+    'infra/release.ts',
+  ],
   tools: ['lib', 'functions', 'infra', 'packages'],
 };
 
@@ -217,6 +246,22 @@ describe('imports', () => {
 
   test('follow a direction in every room', () => {
     expect(rooms.filter((room) => !(room in directions))).toEqual([]);
+  });
+
+  test('name a package by its public entries only', () => {
+    const files = ['functions', 'lib', 'infra', 'packages', 'tools', 'tests'].flatMap(sources);
+    const packageOf = (file: string) => /^packages\/[^/]+\//.exec(file)?.[0];
+    const wrong = files.flatMap((file) => {
+      const text = readFileSync(file, 'utf8');
+      const relatives = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, name = '']) =>
+        relative('.', join(dirname(file), name)),
+      );
+      const inside = relatives.filter((target) => packageOf(target) && packageOf(target) !== packageOf(file));
+      const unknown = importsOf(file).own.filter((target) => target.includes(': no '));
+      return [...inside, ...unknown].map((target) => `${file} imports ${target}`);
+    });
+
+    expect(wrong).toEqual([]);
   });
 
   test('form no circle', () => {

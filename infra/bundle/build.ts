@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, runCommand } from 'command-line/command';
 import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
 import { digestFile, digestSources, isUpToDate, rememberBuild } from './up-to-date.ts';
 
@@ -28,7 +28,7 @@ export async function buildFunctions(): Promise<'built' | 'up to date'> {
 }
 
 /** What a function starts in a thread is a file of its own, next to the function's. */
-const threads = { 'extract-host-nodes/extraction-worker': 'packages/host-nodes/extraction-worker.ts' };
+const threads = { 'extract-host-nodes/extraction-worker': 'host-nodes/worker' };
 
 /** Makes the files of a folder an ES module each. */
 export function manifestOf(folder: string): Output {
@@ -48,6 +48,7 @@ export async function bundle(entryPoints: Record<string, string>, folder: string
     format: 'esm',
     platform: 'node',
     target: 'node24',
+    conditions: ['in-tree', 'module'],
     mainFields: ['module', 'main'],
     minify: true,
     sourcemap: 'linked',

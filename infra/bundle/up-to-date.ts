@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
 /** What a build reads, with npm's list of the installed packages in place of the packages. */
-const sourceFolders = ['functions', 'lib', 'packages/host-nodes', 'infra/bundle'];
+const sourceFolders = ['functions', 'lib', 'packages/host-nodes', 'packages/registry-rules', 'infra/bundle'];
 const sourceFiles = ['node_modules/.package-lock.json', 'package.json', 'tsconfig.json'];
 
 /** In dist/: the digests of what the last build read, and of what it made. */

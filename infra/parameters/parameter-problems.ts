@@ -1,7 +1,7 @@
 import { bodySchema } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { costOf } from '../../lib/spend/ceiling.ts';
-import { issueSentence } from '../../lib/validation-issues.ts';
+import { issueSentence } from 'registry-rules/issue-sentence';
 import type { PaidContract } from '../operations.ts';
 import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import * as config from '../../lib/config.ts';
-import { issueSentence } from '../../lib/validation-issues.ts';
+import { issueSentence } from 'registry-rules/issue-sentence';
 import { origins, publicAddress, rollouts, secretReference } from './parameter-rules.ts';
 
 /** Every variable of the functions by name. */

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildFunctions } from '../bundle/build.ts';
-import { createCommand, type Output, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, type Output, runCommand } from 'command-line/command';
 import { acceptedWarnings, checkTemplate } from './check-template.ts';
 import { flagsOf, packageWith, templateIn } from './packages.ts';
 import { parameterSets } from '../parameters/parameter-sets.ts';

@@ -1,8 +1,8 @@
 import { createInflateRaw } from 'node:zlib';
-import { type ArchiveFile, ArchiveReader, dataStart } from './archive-file.ts';
-import { ArchiveProblem } from './archive-problem.ts';
-import { readDirectory } from './directory.ts';
-import { type ArchiveEntry, isFolder, isStored } from './entry.ts';
+import { type ArchiveFile, ArchiveReader, dataStart } from 'registry-rules/archives/archive-file';
+import { ArchiveProblem } from 'registry-rules/archives/archive-problem';
+import { readDirectory } from 'registry-rules/archives/directory';
+import { type ArchiveEntry, isFolder, isStored } from 'registry-rules/archives/entry';
 
 export interface Readme {
   /** Its name in the archive, which says how the text is formatted. */

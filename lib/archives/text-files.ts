@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
-import { decodeText, maxTextFileBytes, textFilesIn } from '../../packages/host-nodes/text-files.ts';
-import { type ArchiveFile, ArchiveReader, dataStart } from './archive-file.ts';
-import { readDirectory } from './directory.ts';
-import { type ArchiveEntry, isFolder, isStored } from './entry.ts';
+import { decodeText, maxTextFileBytes, textFilesIn } from 'host-nodes/text-files';
+import { type ArchiveFile, ArchiveReader, dataStart } from 'registry-rules/archives/archive-file';
+import { readDirectory } from 'registry-rules/archives/directory';
+import { type ArchiveEntry, isFolder, isStored } from 'registry-rules/archives/entry';
 
 const inflate = promisify(inflateRaw);
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
 import { type Deployed, publicFiles, slowRegistryMs } from '../deployment.ts';
-import { added, list } from '../schemas/fields.ts';
-import { NodeVersion } from '../schemas/node-version.ts';
+import { added, list } from 'registry-rules/schemas/fields';
+import { NodeVersion } from 'registry-rules/schemas/node-version';
 import { samplePublishedVersion } from '../schemas/samples.ts';
 
 /** A pair that lacks a field is that entry's error. */

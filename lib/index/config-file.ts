@@ -1,7 +1,7 @@
 import { createFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded } from '../in-parallel.ts';
-import type { CatalogPiece, IndexConfig } from '../schemas/index-files.ts';
+import type { CatalogPiece, IndexConfig } from 'registry-rules/schemas/index-files';
 import { catalogPath, configPath } from './paths.ts';
 
 /** How many pieces the catalog of a new stage has; `admin index rebuild` gives a larger registry more. */

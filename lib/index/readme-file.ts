@@ -3,7 +3,7 @@ import { findObject } from '../bucket/bucket.ts';
 import { refreshFile } from '../bucket/public-file.ts';
 import { readText } from '../bucket/text-objects.ts';
 import type { Context } from '../context.ts';
-import type { IndexedReadme } from '../schemas/index-files.ts';
+import type { IndexedReadme } from 'registry-rules/schemas/index-files';
 import { nodePath, readmePath } from './paths.ts';
 import { readNode } from './read-node.ts';
 import { latestShown } from './views.ts';

@@ -9,15 +9,15 @@ import {
   type ShownVersion,
   shownFields,
 } from '../registry/records.ts';
-import { HostNode } from '../schemas/host-node.ts';
+import { HostNode } from 'registry-rules/schemas/host-node';
 import {
   type CatalogEntry,
   type IndexedHostNodes,
   IndexedNode,
   PublicPublisher,
   PublicVersion,
-} from '../schemas/index-files.ts';
-import { compareVersions } from '../schemas/version-label.ts';
+} from 'registry-rules/schemas/index-files';
+import { compareVersions } from 'registry-rules/version-label';
 
 /** What the files of the index say about the records of the table. */
 

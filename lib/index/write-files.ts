@@ -11,7 +11,12 @@ import {
   ownedNodeRecord,
   publisherRecord,
 } from '../registry/records.ts';
-import type { CatalogEntry, CatalogPiece, IndexedHostNodes, IndexedNode } from '../schemas/index-files.ts';
+import type {
+  CatalogEntry,
+  CatalogPiece,
+  IndexedHostNodes,
+  IndexedNode,
+} from 'registry-rules/schemas/index-files';
 import {
   foldNodeId,
   hostNodeKey,

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, parseObject, parseWithIds } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { isTaskId, readCredits } from '../providers/reply.ts';
-import { isWebAddress } from '../web-address.ts';
+import { isWebAddress } from 'registry-rules/web-address';
 import type { NotifyingProvider } from './records.ts';
 
 /** The fields that every notification has, read from the provider's own words. */

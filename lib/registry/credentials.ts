@@ -1,4 +1,4 @@
-import { hashPersonalAccessToken, isWellFormed } from '../auth/personal-access-tokens.ts';
+import { hashPersonalAccessToken, isWellFormed } from 'registry-rules/personal-access-tokens';
 import { type CiJob, verifyCiToken } from '../auth/ci-tokens.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';

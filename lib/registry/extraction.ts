@@ -8,7 +8,7 @@ import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, update, updating, type Write } from '../store/write.ts';
-import type { ExtractedFields } from './host-node-entries.ts';
+import type { ExtractedFields } from 'registry-rules/host-node-entries';
 import { touchedFields, unchangedSince } from './host-nodes.ts';
 import {
   type HostNodeRecord,

@@ -1,7 +1,7 @@
 import type { Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
 import { describeError, log, note } from '../log.ts';
-import type { StatusReasonCode } from '../schemas/node-version.ts';
+import type { StatusReasonCode } from 'registry-rules/schemas/node-version';
 import { type Changes, type Clause, onRevision } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';

@@ -1,6 +1,6 @@
 import type { Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
-import type { StatusReasonCode } from '../schemas/node-version.ts';
+import type { StatusReasonCode } from 'registry-rules/schemas/node-version';
 import type { DueKey } from '../store/due.ts';
 import { readAll } from '../store/read.ts';
 import { pending } from './node-versions.ts';

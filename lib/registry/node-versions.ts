@@ -9,8 +9,8 @@ import {
   type NodeVersionInput,
   type NodeVersionStatus,
   Provenance,
-} from '../schemas/node-version.ts';
-import { normalizeVersion, versionIssue } from '../schemas/version-label.ts';
+} from 'registry-rules/schemas/node-version';
+import { normalizeVersion, versionIssue } from 'registry-rules/version-label';
 import { isSameNodeId, type Key, keyName, nodeVersionKey } from '../store/keys.ts';
 import { maxBatchKeys, readBatches } from '../store/read.ts';
 import { type NodeVersionRecord, nodeVersionRecord, type ShownVersion, shownFields } from './records.ts';

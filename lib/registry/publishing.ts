@@ -4,8 +4,8 @@ import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
 import { note } from '../log.ts';
-import type { NodeInput } from '../schemas/node.ts';
-import { adminVersionFields, NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
+import type { NodeInput } from 'registry-rules/schemas/node';
+import { adminVersionFields, NodeVersion, type NodeVersionInput } from 'registry-rules/schemas/node-version';
 import { dueShard } from '../store/due.ts';
 import { absent, withChanges } from '../store/items.ts';
 import {

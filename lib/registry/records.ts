@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini';
-import type { HostNode } from '../schemas/host-node.ts';
-import type { Node, NodeStatus } from '../schemas/node.ts';
-import type { NodeVersion, NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
-import type { Publisher, PublisherRole } from '../schemas/publisher.ts';
+import type { HostNode } from 'registry-rules/schemas/host-node';
+import type { Node, NodeStatus } from 'registry-rules/schemas/node';
+import type { NodeVersion, NodeVersionStatus, StatusReasonCode } from 'registry-rules/schemas/node-version';
+import type { Publisher, PublisherRole } from 'registry-rules/schemas/publisher';
 import type { Key } from '../store/keys.ts';
 import { typedRead } from '../store/items.ts';
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { CiJob } from '../auth/ci-tokens.ts';
 import { ApiError } from '../errors.ts';
-import type { Provenance } from '../schemas/node-version.ts';
+import type { Provenance } from 'registry-rules/schemas/node-version';
 import type { Item } from '../store/items.ts';
 import { idTokenKey, isSameNodeId, type Key, keyName, trustKey } from '../store/keys.ts';
 import { query } from '../store/read.ts';

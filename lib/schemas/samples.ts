@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import type { NodeVersion } from './node-version.ts';
-import type { Publisher } from './publisher.ts';
+import type { NodeVersion } from 'registry-rules/schemas/node-version';
+import type { Publisher } from 'registry-rules/schemas/publisher';
 
 /* The records that the sample replies of several contracts show; see lib/deployment.ts. */
 

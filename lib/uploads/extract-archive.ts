@@ -3,11 +3,11 @@ import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
-import { extractInWorker } from '../../packages/host-nodes/extract-in-worker.ts';
+import { extractInWorker } from 'host-nodes/in-worker';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import { finishExtraction, type FoundHostNodes, writeHostNodes } from '../registry/extraction.ts';
 import { beginExtraction, type ExtractionState, giveUpExtraction } from '../registry/extraction-tries.ts';
-import { entriesOf } from '../registry/host-node-entries.ts';
+import { entriesOf } from 'registry-rules/host-node-entries';
 import { archiveKeysOf, handOverExtractions, maxReceives } from './extraction-queue.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */

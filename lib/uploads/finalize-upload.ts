@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
-import { ArchiveProblem } from '../archives/archive-problem.ts';
-import { checkArchive } from '../archives/check-archive.ts';
+import { ArchiveProblem } from 'registry-rules/archives/archive-problem';
+import * as config from '../config.ts';
+import { checkArchive } from 'registry-rules/archives/check-archive';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
 import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
@@ -110,7 +111,7 @@ async function publishOrRefuse(
 ): Promise<'published' | 'refused' | undefined> {
   const { versionId, sizeBytes } = object;
   note({ size_bytes: sizeBytes });
-  const checked = await checkArchive(object).catch(archiveProblemOnly);
+  const checked = await checkArchive(object, config.archives().MAX_ARCHIVE_BYTES).catch(archiveProblemOnly);
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
     const refused = { finalizerId, versionId, problem: checked.message };

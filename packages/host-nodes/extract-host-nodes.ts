@@ -10,6 +10,8 @@ import { type Class, Instance } from './values/objects.ts';
 import { Several, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
 
+export type { ExtractedNode, ReadHostNode } from './describe-node.ts';
+
 /*
  * Which host nodes a pack has, read from its files without running it.
  *

@@ -3,6 +3,7 @@ import { build } from 'esbuild';
 /** The command is one file for Node 20; what reads host nodes is another, which it loads when it needs it. */
 const options = {
   bundle: true,
+  conditions: ['in-tree', 'module'],
   platform: 'node',
   format: 'cjs',
   target: 'node20',

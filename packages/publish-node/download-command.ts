@@ -1,4 +1,4 @@
-import * as config from '../../lib/config.ts';
+import { archiveLimits } from 'registry-rules/archives/limits';
 import { exitCodes, Failure } from './failure.ts';
 import { writeNew } from './new-file.ts';
 import type { Ending, Mean } from './output.ts';
@@ -17,13 +17,12 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   const registry = await openRegistry(flags, wanted);
   const node = await requireNode(registry, wanted.node);
   const version = requireVersion(node, wanted.version);
-  const { MAX_ARCHIVE_BYTES } = config.archives();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of await registry.download(version)) {
     bytes += chunk.length;
-    if (bytes > MAX_ARCHIVE_BYTES)
-      throw new Failure('archiveRefused', `The archive has more than ${MAX_ARCHIVE_BYTES} bytes.`);
+    if (bytes > archiveLimits.archiveBytes)
+      throw new Failure('archiveRefused', `The archive has more than ${archiveLimits.archiveBytes} bytes.`);
     chunks.push(chunk);
   }
   const archive = Buffer.concat(chunks);

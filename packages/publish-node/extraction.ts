@@ -1,7 +1,7 @@
-import type { ExtractedNode } from '../host-nodes/describe-node.ts';
-import { extractHostNodes } from '../host-nodes/extract-host-nodes.ts';
-import { entriesOf, type ExtractedFields } from '../../lib/registry/host-node-entries.ts';
-import { decodeText, textFilesIn } from '../host-nodes/text-files.ts';
+import type { ExtractedNode } from 'host-nodes';
+import { extractHostNodes } from 'host-nodes';
+import { entriesOf, type ExtractedFields } from 'registry-rules/host-node-entries';
+import { decodeText, textFilesIn } from 'host-nodes/text-files';
 
 /*
  * The registry's own extraction. It is larger than the rest of the command, so it is a file of its own, loaded for --dry-run

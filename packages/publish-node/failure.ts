@@ -1,4 +1,4 @@
-import type { RegistryError } from '../registry-client/client.ts';
+import type { RegistryError } from 'registry-client';
 
 /** How the command ends, for a CI to act on. */
 export const exitCodes = {

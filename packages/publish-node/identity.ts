@@ -1,4 +1,3 @@
-import { readText } from '../registry-client/read-text.ts';
 import { Failure, type Hints } from './failure.ts';
 
 export const identities = ['auto', 'ci', 'token'] as const;
@@ -108,7 +107,7 @@ async function ask(url: URL, secret: string): Promise<TokenAnswer> {
       redirect: 'error',
     });
     if (!response.ok) return { reason: `status ${response.status}`, mayRepeat: response.status >= 500 };
-    const text = await readText(response, maxAnswerBytes);
+    const text = await boundedText(response);
     if (text === undefined) return { reason: 'an answer that is too long' };
     const body: unknown = JSON.parse(text);
     const token = typeof body === 'object' && body !== null && 'value' in body ? body.value : undefined;
@@ -130,4 +129,16 @@ function noToken(advice: string, environment: NodeJS.ProcessEnv): Failure {
       ? ''
       : ' NODE_REGISTRY_TOKEN is not used unless you pass --identity token.';
   return new Failure('usage', `This job has no ID token. ${advice}${instead}`, { code: 'no_id_token' });
+}
+
+/** Undefined if the text is longer than any token, in which case it isn't read on. */
+async function boundedText(response: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxAnswerBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }

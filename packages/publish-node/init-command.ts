@@ -3,7 +3,7 @@ import { lstat, realpath, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parse } from 'smol-toml';
-import { PublisherId } from '../../lib/schemas/names.ts';
+import { PublisherId } from 'registry-rules/names';
 import { exitCodes, Failure, throwAll } from './failure.ts';
 import { workTreeOf } from './files/git-files.ts';
 import { readOwnFile } from './files/own-file.ts';

@@ -1,4 +1,4 @@
-import { RegistryError } from '../registry-client/client.ts';
+import { RegistryError } from 'registry-client';
 import { Failure, failureOf, shown } from './failure.ts';
 import { printable, printableJson } from './printable.ts';
 

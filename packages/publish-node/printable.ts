@@ -1,4 +1,4 @@
-import { invisible } from '../../lib/archives/archive-problem.ts';
+import { invisible } from 'registry-rules/archives/archive-problem';
 
 /*
  * File names, texts of a pack and messages of a server may be hostile. Printed as they are, they could move the cursor,

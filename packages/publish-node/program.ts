@@ -11,7 +11,7 @@ import { printable } from './printable.ts';
 import { publishCommand } from './publish-command.ts';
 import { searchCommand, showCommand, versionsCommand } from './read-commands.ts';
 import { statusCommand } from './status-command.ts';
-import { isWebAddress } from '../../lib/web-address.ts';
+import { isWebAddress } from 'registry-rules/web-address';
 import { whoamiCommand } from './whoami-command.ts';
 import { withdrawCommand } from './withdraw-command.ts';
 

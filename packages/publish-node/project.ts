@@ -1,11 +1,11 @@
-import { NodeId, PublisherId } from '../../lib/schemas/names.ts';
-import { normalizeVersion, semanticSpelling } from '../../lib/schemas/version-label.ts';
+import { NodeId, PublisherId } from 'registry-rules/names';
+import { normalizeVersion, semanticSpelling } from 'registry-rules/version-label';
 
-import type { PublishInput } from '../registry-client/client.ts';
+import type { PublishInput } from 'registry-client';
 import { Failure, throwAll } from './failure.ts';
 import type { Meant } from './output.ts';
 import { type Metadata, type PyProject, readPyProject } from './pyproject.ts';
-import { isRunByPage } from '../../lib/web-address.ts';
+import { isRunByPage } from 'registry-rules/web-address';
 
 export type Named = Metadata & { node: string; version: string };
 export type Project = Named & { publisher: string };

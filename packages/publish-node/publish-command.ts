@@ -1,10 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import {
-  createRegistryClient,
-  type Published,
-  type RegistryClient,
-  RegistryError,
-} from '../registry-client/client.ts';
+import { createRegistryClient, type Published, type RegistryClient, RegistryError } from 'registry-client';
 import type { FoundHostNodes } from './extraction.ts';
 import { exitCodes, Failure, failureOf } from './failure.ts';
 import type { Pack } from './files/pack.ts';

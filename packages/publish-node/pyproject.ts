@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as z from 'zod/mini';
-import { issueSentence } from '../../lib/validation-issues.ts';
+import { issueSentence } from 'registry-rules/issue-sentence';
 import { didYouMean } from './did-you-mean.ts';
 import { Failure, type Problem } from './failure.ts';
 import { readOwnFile } from './files/own-file.ts';

@@ -1,6 +1,6 @@
-import { table } from '../command-line/table.ts';
+import { table } from 'command-line/table';
 import * as z from 'zod/mini';
-import { CatalogPiece, IndexedHostNodes } from '../../lib/schemas/index-files.ts';
+import { CatalogPiece, IndexedHostNodes } from 'registry-rules/schemas/index-files';
 import { exitCodes } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
 import {

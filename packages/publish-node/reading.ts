@@ -1,14 +1,14 @@
 import type * as z from 'zod/mini';
-import { isWebAddress } from '../../lib/web-address.ts';
+import { isWebAddress } from 'registry-rules/web-address';
 import {
   createRegistryClient,
   type IndexedNode,
   type PublicVersion,
   type RegistryClient,
   RegistryError,
-} from '../registry-client/client.ts';
-import { IndexedNode as IndexedNodeFile } from '../../lib/schemas/index-files.ts';
-import { normalizeVersion } from '../../lib/schemas/version-label.ts';
+} from 'registry-client';
+import { IndexedNode as IndexedNodeFile } from 'registry-rules/schemas/index-files';
+import { normalizeVersion } from 'registry-rules/version-label';
 import { Failure } from './failure.ts';
 
 /** Where the commands that only read find the registry. */

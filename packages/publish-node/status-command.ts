@@ -1,4 +1,4 @@
-import { createRegistryClient } from '../registry-client/client.ts';
+import { createRegistryClient } from 'registry-client';
 import { exitCodes, Failure } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
 import { meantBy, readMetadata, requireNamed } from './project.ts';

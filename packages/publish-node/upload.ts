@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { Upload } from '../registry-client/client.ts';
+import type { Upload } from 'registry-client';
 
 const idleMs = 60_000;
 const chunkBytes = 64 * 1024;

@@ -1,4 +1,4 @@
-import { createRegistryClient, type RegistryClient, RegistryError } from '../registry-client/client.ts';
+import { createRegistryClient, type RegistryClient, RegistryError } from 'registry-client';
 import { exitCodes, failureOf } from './failure.ts';
 import { type Identity, identityOf, type identities } from './identity.ts';
 import type { Ending, Mean } from './output.ts';

@@ -1,4 +1,4 @@
-import { createRegistryClient, RegistryError } from '../registry-client/client.ts';
+import { createRegistryClient, RegistryError } from 'registry-client';
 import { exitCodes, Failure, failureOf } from './failure.ts';
 import { accessTokenHint } from './identity.ts';
 import type { Ending, Mean } from './output.ts';

@@ -42,6 +42,7 @@ export async function buildSite(links: Record<string, string> = {}): Promise<Bui
     splitting: true,
     minify: true,
     format: 'esm',
+    conditions: ['in-tree', 'module'],
     target: 'es2022',
     legalComments: 'none',
     logLevel: 'warning',

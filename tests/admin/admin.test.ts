@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
-import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { banVersionsOfNode } from '../../tools/admin/registry/node-versions.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';

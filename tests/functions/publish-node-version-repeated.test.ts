@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { type Key, nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
 import { remove } from '../../lib/store/write.ts';
 import { putMember, removeMember } from '../../tools/admin/registry/publishers.ts';

@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-host-node.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { HostNode } from '../../lib/schemas/host-node.ts';
+import { HostNode } from 'registry-rules/schemas/host-node';
 import { duringNextWrite } from '../support/admin.ts';
 import { stopDate } from '../support/clock.ts';
 import { intercept } from '../support/intercept.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/
 import { handler } from '../../functions/update-node.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { Node } from '../../lib/schemas/node.ts';
+import { Node } from 'registry-rules/schemas/node';
 import { duringNextWrite } from '../support/admin.ts';
 import { stopDate } from '../support/clock.ts';
 import { invoke } from '../support/invoke.ts';

@@ -13,7 +13,7 @@ import {
   readmePath,
 } from '../../lib/index/paths.ts';
 import type { HostNodeRecord } from '../../lib/registry/records.ts';
-import type { CatalogEntry } from '../../lib/schemas/index-files.ts';
+import type { CatalogEntry } from 'registry-rules/schemas/index-files';
 import { absent } from '../../lib/store/items.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';

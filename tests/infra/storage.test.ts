@@ -4,7 +4,7 @@ import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { referencesOf } from '../../infra/plugins/references.ts';
 import { deniedTag } from '../../tools/admin/registry/denied-archives.ts';
-import { sitePage } from '../../packages/site/build.ts';
+import { sitePage } from 'site/build';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
-import { isListening } from '../../packages/command-line/is-listening.ts';
+import { isListening } from 'command-line/is-listening';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { demo } from '../../tools/local/demo.ts';
@@ -17,15 +17,15 @@ import { type HttpServer, type Serve, startHttpServer } from '../../tools/proces
 import { findFreePort } from '../../tools/processes/ports.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
-import type * as RegistryModule from '../../packages/registry-client/client.ts';
+import type * as RegistryModule from 'registry-client';
 import {
   createPublicIndex,
   createRegistryClient,
   type PublishInput,
   type RegistryClient,
   type TaskProgress,
-} from '../../packages/registry-client/client.ts';
-import { verifyNotification } from '../../packages/registry-client/notification.ts';
+} from 'registry-client';
+import { verifyNotification } from 'registry-client';
 import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
 import { errorOf } from '../support/client-errors.ts';
 import { requireEndWithout } from '../support/lost-part.ts';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { isListening } from '../../packages/command-line/is-listening.ts';
+import { isListening } from 'command-line/is-listening';
 import { startDynamoDb } from '../../tools/local/dynamodb.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startPages } from '../../tools/local/pages.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, jest, test } from '@jest/globals';
-import { isListening } from '../../packages/command-line/is-listening.ts';
+import { isListening } from 'command-line/is-listening';
 import { findFreePort, isPortFree, listen } from '../../tools/processes/ports.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
 import { stopTimers } from '../support/clock.ts';
@@ -19,7 +19,7 @@ function startScript(script: string, options: ScriptOptions = {}) {
     name: 'The server',
     command: process.execPath,
     args: ['-e', script],
-    env: { ...process.env, NODE_OPTIONS: '' },
+    env: { ...process.env, NODE_OPTIONS: '--conditions=in-tree' },
     readyText: 'listening',
     timeoutMs: 60_000,
     onLine: (line) => lines.push(line),
@@ -199,7 +199,7 @@ describe('Ctrl-C', () => {
       name: 'The stack',
       command: process.execPath,
       args: ['--input-type=module', '-e', script],
-      env: { ...process.env, NODE_OPTIONS: '' },
+      env: { ...process.env, NODE_OPTIONS: '--conditions=in-tree' },
       readyText: 'listening',
       timeoutMs: 60_000,
       onLine: (line) => lines.push(line),

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/write-index.ts';
-import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import {
   catalogPath,
@@ -22,7 +22,7 @@ import {
   nodeVersionRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
-import * as files from '../../lib/schemas/index-files.ts';
+import * as files from 'registry-rules/schemas/index-files';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';

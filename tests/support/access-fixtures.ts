@@ -1,4 +1,4 @@
-import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { createPersonalAccessToken, hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import type { NodeVersionRecord } from '../../lib/registry/records.ts';
 import { present } from '../../lib/store/items.ts';

@@ -1,4 +1,4 @@
-import { RegistryError } from '../../packages/registry-client/client.ts';
+import { RegistryError } from 'registry-client';
 
 /** The error of a call that must fail. */
 export async function errorOf(call: Promise<unknown>): Promise<RegistryError> {

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { isListening } from '../../packages/command-line/is-listening.ts';
+import { isListening } from 'command-line/is-listening';
 import type { LocalStack } from '../../tools/local/spawn-stack.ts';
 import { partOf } from '../../tools/local/stack-processes.ts';
 import { until } from './until.ts';

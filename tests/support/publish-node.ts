@@ -1,8 +1,8 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { writeTo } from '../../packages/publish-node/output.ts';
-import { run } from '../../packages/publish-node/program.ts';
+import { writeTo } from 'publish-node/output';
+import { run } from 'publish-node/program';
 import { type Ending, own, type RunOptions, runFile } from './shell.ts';
 
 /** The packed command, which starts in a third of the time of its sources. The first test of a run that asks builds it. */
@@ -14,6 +14,7 @@ export function packedProgram(): string {
     entryPoints: ['packages/publish-node/publish-node.ts'],
     outfile,
     bundle: true,
+    conditions: ['in-tree', 'module'],
     platform: 'node',
     target: 'node20',
     logLevel: 'warning',

@@ -1,4 +1,4 @@
-import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { createPersonalAccessToken, hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';

@@ -22,7 +22,7 @@ export function runProgram(
   args: readonly string[],
   { cwd, environment }: Options = {},
 ): Promise<ProgramResult> {
-  const env = { ...process.env, NODE_OPTIONS: '', ...environment };
+  const env = { ...process.env, NODE_OPTIONS: '--conditions=in-tree', ...environment };
   return new Promise((resolve) => {
     const child = execFile(command, args, { cwd, env }, (_, stdout, stderr) =>
       resolve({ status: Number(child.exitCode), stdout, stderr }),

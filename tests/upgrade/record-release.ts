@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, runCommand } from 'command-line/command';
 import { release } from '../../infra/release.ts';
 import { Actor } from './actor.ts';
 import { journeys, remember, type State } from './journeys.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createPublicIndex } from '../../packages/registry-client/public-index.ts';
+import { createPublicIndex } from 'registry-client';
 import { demo } from '../../tools/local/demo.ts';
 import { type Actor, hold } from './actor.ts';
 import type { State } from './journeys.ts';

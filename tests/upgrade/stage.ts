@@ -2,7 +2,7 @@ import type { Actor } from './actor.ts';
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
-import { verifyNotification } from '../../packages/registry-client/notification.ts';
+import { verifyNotification } from 'registry-client';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { createSigningKey, type SigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { ciIssuerName } from '../../tools/local/addresses.ts';

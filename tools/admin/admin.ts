@@ -1,5 +1,5 @@
 // npm run admin -- <noun> <verb> ...
-import { confirm } from '../../packages/command-line/confirm.ts';
+import { confirm } from 'command-line/confirm';
 import { runCommandLine } from './command-line.ts';
 import { chooseTarget } from './target.ts';
 

@@ -1,4 +1,4 @@
-import { runCommand } from '../../packages/command-line/command.ts';
+import { runCommand } from 'command-line/command';
 import { UsageError } from './command.ts';
 import { sentenceFor } from './faults.ts';
 import { type Ask, createProgram } from './program.ts';

@@ -5,7 +5,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
-import { normalizeVersion } from '../../lib/schemas/version-label.ts';
+import { normalizeVersion } from 'registry-rules/version-label';
 import { nodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { newContext } from './registry/administration.ts';

@@ -1,5 +1,5 @@
 import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
-import { createCommand, type Output } from '../../packages/command-line/command.ts';
+import { createCommand, type Output } from 'command-line/command';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Rejection } from './registry/rejection.ts';

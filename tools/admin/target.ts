@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { Rejection } from './registry/rejection.ts';
-import { isListening } from '../../packages/command-line/is-listening.ts';
+import { isListening } from 'command-line/is-listening';
 import { localAddress, localStores } from './local-stack.ts';
 
 const timeoutMs = 2000;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option } from 'commander';
-import { createCommand, positiveNumber, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, positiveNumber, runCommand } from 'command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { buildEndpoints } from './builds.ts';
 import { measureColdStarts, measurePeakMemory } from './cold.ts';

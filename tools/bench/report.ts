@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { table } from '../../packages/command-line/table.ts';
+import { table } from 'command-line/table';
 import type { Figure } from './figures.ts';
 
 export interface Report {

@@ -1,6 +1,6 @@
 // npm run capacity
 import { readFile, writeFile } from 'node:fs/promises';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, runCommand } from 'command-line/command';
 import { capacityTable, withCapacityTable } from './capacity-table.ts';
 import { countCalls } from './counted-calls.ts';
 import { startCountedStores } from './counted-stores.ts';

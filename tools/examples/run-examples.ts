@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, runCommand } from 'command-line/command';
 import { localAddress, ports } from '../local/addresses.ts';
-import { isListening } from '../../packages/command-line/is-listening.ts';
+import { isListening } from 'command-line/is-listening';
 import { type ExampleResult, parseHttpFile, sendExamples } from './http-file.ts';
 
 const command = createCommand({

@@ -1,4 +1,4 @@
-import { html } from '../../packages/site/markup.ts';
+import { html } from 'site/markup';
 import type { LoggedRequest } from './request-log.ts';
 
 interface Home {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { buildReference, referencePath } from '../openapi/reference/files.ts';
-import { buildSite, sitePage } from '../../packages/site/build.ts';
+import { buildSite, sitePage } from 'site/build';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { bucketName } from './addresses.ts';
 import { demoArchive } from './demo-archive.ts';

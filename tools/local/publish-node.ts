@@ -1,5 +1,5 @@
 // npm run publish-node -- …: npm starts it in the repository, and the person stands in another folder.
-import { runToExitCode } from '../../packages/publish-node/program.ts';
+import { runToExitCode } from 'publish-node/program';
 import { bucketName, localAddress, ports } from './addresses.ts';
 
 // The packed command does not know this stack, whose ports may be moved.

@@ -1,5 +1,5 @@
 import { buildFunctions } from '../../infra/bundle/build.ts';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, runCommand } from 'command-line/command';
 import { referencePath } from '../openapi/reference/files.ts';
 import { isPortFree } from '../processes/ports.ts';
 import { onStopSignal } from '../processes/stop-signals.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { createCommand, runCommand, wholeNumber } from '../../packages/command-line/command.ts';
+import { createCommand, runCommand, wholeNumber } from 'command-line/command';
 import { localAddress, ports } from './addresses.ts';
 import { fetchSigningKey, issueCiToken, issueToken } from './issuer.ts';
 

@@ -1,7 +1,7 @@
 // npm run mutate -- FILE...
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, runCommand } from 'command-line/command';
 
 const command = createCommand({
   name: 'npm run mutate --',

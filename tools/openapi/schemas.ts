@@ -3,10 +3,10 @@ import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { unsetAsAbsent } from '../../lib/schemas/paid-fields.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
-import * as indexFiles from '../../lib/schemas/index-files.ts';
-import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';
-import { Node, NodeInput } from '../../lib/schemas/node.ts';
-import { NodeVersion, NodeVersionInput } from '../../lib/schemas/node-version.ts';
+import * as indexFiles from 'registry-rules/schemas/index-files';
+import { HostNode, HostNodeInput } from 'registry-rules/schemas/host-node';
+import { Node, NodeInput } from 'registry-rules/schemas/node';
+import { NodeVersion, NodeVersionInput } from 'registry-rules/schemas/node-version';
 import { advancedSettings } from './advanced-settings.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 

@@ -1,7 +1,7 @@
 // npm run restore -- copy --to TIME | replace --confirm TABLE
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, runCommand } from 'command-line/command';
 import { awsCli } from './aws.ts';
 import { copyTable, replaceTable, type Stage } from './restore-table.ts';
 

@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ZipFile } from 'yazl';
 import { parseObject } from '../../lib/json.ts';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
-import { createRegistryClient, type RegistryClient } from '../../packages/registry-client/client.ts';
+import { createCommand, runCommand } from 'command-line/command';
+import { createRegistryClient, type RegistryClient } from 'registry-client';
 
 /*
  * Checks that a developer's machine cannot run: how API Gateway, CloudFront, IAM and both providers treat a stage's

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { normalizeVersion } from 'registry-rules/version-label';
 import { Failure, type Problem } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
 import { IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';

@@ -6,7 +6,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { Failure, type Problem, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
 import { type GitState, gitStateOf, isLfsPointer } from './git-state.ts';
-import { limits } from './limits.ts';
+import { archiveLimits } from 'registry-rules/archives/limits';
 import { type FileList, listFiles } from './list-files.ts';
 import { type OwnFile, readOwnFile } from './own-file.ts';
 import { pathProblems } from './path-rules.ts';
@@ -49,7 +49,7 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
   const readable = paths.filter((path) => !path.includes('\uFFFD'));
   const sized = await sizesOf(root, readable);
   const unpackedBytes = sized.reduce((total, { bytes }) => total + bytes, 0);
-  const isTooLarge = unpackedBytes > limits.unpackedBytes;
+  const isTooLarge = unpackedBytes > archiveLimits.unpackedBytes;
   const { contents, secrets, pointers } = await readAll(root, isTooLarge ? [] : readable, new Set(allow));
   throwAll([
     ...failures,
@@ -57,7 +57,7 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
       'The registry would reject these paths. Exclude them with .publishignore.',
       pathProblems(paths),
     ),
-    ...(isTooLarge ? [tooLarge(sized, unpackedBytes, limits.unpackedBytes, 'unpacked')] : []),
+    ...(isTooLarge ? [tooLarge(sized, unpackedBytes, archiveLimits.unpackedBytes, 'unpacked')] : []),
     ...refusal(`These files are Git LFS pointers instead of the files themselves. ${lfsAdvice()}`, pointers),
     ...refusal(
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
@@ -83,12 +83,12 @@ export function pack(chosen: Chosen): Pack {
     entries[path] = [content, { attrs: (isExecutable ? 0o100755 : 0o100644) << 16 }];
   }
   const archive = zipSync(entries, { level: 6, mtime, os: unix });
-  if (archive.length > limits.archiveBytes)
-    throw tooLarge(chosen.files, archive.length, limits.archiveBytes, 'zipped');
-  if (chosen.unpackedBytes > archive.length * limits.unpackedRatio) {
+  if (archive.length > archiveLimits.archiveBytes)
+    throw tooLarge(chosen.files, archive.length, archiveLimits.archiveBytes, 'zipped');
+  if (chosen.unpackedBytes > archive.length * archiveLimits.unpackedRatio) {
     throw new Failure(
       'usage',
-      `The archive would unpack to more than ${limits.unpackedRatio} times its size. Leave out files that are mostly empty.`,
+      `The archive would unpack to more than ${archiveLimits.unpackedRatio} times its size. Leave out files that are mostly empty.`,
     );
   }
   return { ...chosen, archive, sha256: createHash('sha256').update(archive).digest('hex') };
@@ -113,7 +113,7 @@ async function readAll(
   const secrets: Problem[] = [];
   const pointers: Problem[] = [];
   for (const path of paths) {
-    const file = await readOwnFile(root, path, limits.unpackedBytes);
+    const file = await readOwnFile(root, path, archiveLimits.unpackedBytes);
     if (file === undefined)
       throw new Failure('usage', `${path} has changed while it was read. Run it again.`);
     const secret = allow.has(path) ? undefined : secretIn(path, file.content);

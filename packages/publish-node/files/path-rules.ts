@@ -1,9 +1,9 @@
-import { ArchiveProblem } from '../../../lib/archives/archive-problem.ts';
-import { findGitFolders } from '../../../lib/archives/git-folders.ts';
-import { checkName, findClashes } from '../../../lib/archives/names.ts';
+import { ArchiveProblem } from 'registry-rules/archives/archive-problem';
+import { findGitFolders } from 'registry-rules/archives/git-folders';
+import { checkName, findClashes } from 'registry-rules/archives/names';
 import type { Problem } from '../failure.ts';
 import { printable } from '../printable.ts';
-import { limits } from './limits.ts';
+import { archiveLimits } from 'registry-rules/archives/limits';
 
 /** All paths that the registry would reject after the upload, by its own rules, and those that must not be packed. */
 export function pathProblems(paths: readonly string[]): Problem[] {
@@ -37,8 +37,11 @@ function registryProblem(path: string): string | undefined {
 }
 
 function countProblems(count: number): Problem[] {
-  if (count <= limits.entries) return [];
+  if (count <= archiveLimits.entries) return [];
   return [
-    { path: `${count} files`, message: `are too many: ${limits.entries} are allowed. Leave some out.` },
+    {
+      path: `${count} files`,
+      message: `are too many: ${archiveLimits.entries} are allowed. Leave some out.`,
+    },
   ];
 }

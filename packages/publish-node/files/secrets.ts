@@ -1,4 +1,4 @@
-import { isWellFormed } from '../../../lib/auth/personal-access-tokens.ts';
+import { isWellFormed } from 'registry-rules/personal-access-tokens';
 
 /** Files that hold secrets by their name, at any depth. */
 const names: readonly [pattern: RegExp, what: string][] = [

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { fc } from '../../../tests/support/properties.ts';
-import { RegistryError } from '../../registry-client/client.ts';
+import { RegistryError } from 'registry-client';
 import { failureOf, shown } from '../failure.ts';
 import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';

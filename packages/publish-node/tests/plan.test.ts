@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { directory, folder } from '../../../tests/support/folders.ts';
 import { publishNode } from '../../../tests/support/publish-node.ts';
 import { emptyFiles, type Files, git, writeFiles } from '../../../tests/support/shell.ts';
@@ -349,14 +349,14 @@ describe('an archive in the folder', () => {
 
 describe('a folder that is too large', () => {
   test('rejects a folder that is too large with its ten largest files', async () => {
-    const { limits } = await import('../files/limits.ts');
+    const { archiveLimits } = await import('registry-rules/archives/limits');
     const sizes = Array.from({ length: 12 }, (_, index) => [`f${index}.bin`, Buffer.alloc(1000 + index)]);
     await writeFiles(folder, Object.fromEntries(sizes) as Files);
-    const before = limits.unpackedBytes;
+    const before = archiveLimits.unpackedBytes;
     // One byte less than they have.
-    Object.assign(limits, { unpackedBytes: 12_065 });
+    Object.assign(archiveLimits, { unpackedBytes: 12_065 });
     const failure = await chooseFiles(folder, {}).catch((error) => error);
-    Object.assign(limits, { unpackedBytes: before });
+    Object.assign(archiveLimits, { unpackedBytes: before });
 
     expect(failure.problems).toEqual(
       [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((index) => ({ path: `f${index}.bin`, message: '1.0 kB' })),

@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../../tools/local/demo.ts';
-import { createRegistryClient } from '../../registry-client/client.ts';
+import { createRegistryClient } from 'registry-client';
 import { folder } from '../../../tests/support/folders.ts';
 import { packedProgram, publishNode, spawnPublishNode } from '../../../tests/support/publish-node.ts';
 import { startRegistry } from '../../../tests/support/publishing.ts';

@@ -7,7 +7,7 @@ import { folder } from '../../../tests/support/folders.ts';
 import { publishNode } from '../../../tests/support/publish-node.ts';
 import { startRegistry } from '../../../tests/support/publishing.ts';
 import { writeFiles } from '../../../tests/support/shell.ts';
-import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { addNode, addPublisher, addVersion, storedItem } from '../../../tests/support/registry.ts';
 import { until } from '../../../tests/support/until.ts';
 

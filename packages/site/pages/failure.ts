@@ -1,4 +1,4 @@
-import { RegistryError } from '../../registry-client/registry-error.ts';
+import { RegistryError } from 'registry-client';
 import { element } from './elements.ts';
 
 /** Says what went wrong, with a button that tries again. A fault of the page itself goes to the browser's console. */

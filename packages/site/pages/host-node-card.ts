@@ -1,4 +1,4 @@
-import type { IndexedHostNodes } from '../../registry-client/public-index.ts';
+import type { IndexedHostNodes } from 'registry-client';
 import { element, foreign, pill } from './elements.ts';
 import { readHostNode, type Socket, type Widget } from './read-host-node.ts';
 

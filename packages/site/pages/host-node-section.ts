@@ -1,4 +1,4 @@
-import type { IndexedHostNodes, PublicIndex } from '../../registry-client/public-index.ts';
+import type { IndexedHostNodes, PublicIndex } from 'registry-client';
 import { element, foreign, growingList } from './elements.ts';
 import { failure } from './failure.ts';
 import { hostNodeCard } from './host-node-card.ts';

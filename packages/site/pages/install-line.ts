@@ -1,4 +1,4 @@
-import type { PublicVersion } from '../../registry-client/public-index.ts';
+import type { PublicVersion } from 'registry-client';
 import { webAddress } from './elements.ts';
 
 /** Commands that download, check and unpack an archive; undefined without one. Every value is quoted for the shell. */

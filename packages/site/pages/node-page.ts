@@ -1,4 +1,4 @@
-import type { IndexedNode, PublicIndex, PublicVersion } from '../../registry-client/public-index.ts';
+import type { IndexedNode, PublicIndex, PublicVersion } from 'registry-client';
 import {
   at,
   copyable,

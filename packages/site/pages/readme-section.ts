@@ -1,4 +1,4 @@
-import type { IndexedNode, PublicIndex } from '../../registry-client/public-index.ts';
+import type { IndexedNode, PublicIndex } from 'registry-client';
 import { element, withoutTurns } from './elements.ts';
 import { failure } from './failure.ts';
 

@@ -1,4 +1,4 @@
-import type { CatalogEntry, PublicIndex } from '../../registry-client/public-index.ts';
+import type { CatalogEntry, PublicIndex } from 'registry-client';
 import { at, dateOf, element, foreign, growingList } from './elements.ts';
 import { icon } from './icon.ts';
 import { failure } from './failure.ts';

@@ -1,4 +1,4 @@
-import { createPublicIndex } from '../../registry-client/public-index.ts';
+import { createPublicIndex } from 'registry-client';
 import { at } from './elements.ts';
 import { createSearchPage } from './search-page.ts';
 import { createNodePage } from './node-page.ts';

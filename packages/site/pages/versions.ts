@@ -1,4 +1,4 @@
-import type { IndexedNode, PublicVersion } from '../../registry-client/public-index.ts';
+import type { IndexedNode, PublicVersion } from 'registry-client';
 import { dateOf, element, foreign, growingList, pill, sizeOf } from './elements.ts';
 
 const step = 10;

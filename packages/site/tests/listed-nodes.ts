@@ -3,7 +3,7 @@ import type {
   IndexedHostNodes,
   IndexedNode,
   PublicVersion,
-} from '../../../lib/schemas/index-files.ts';
+} from 'registry-rules/schemas/index-files';
 import type { Listed } from './serve-files.ts';
 
 const words = ['latent', 'upscale', 'mask', 'video', 'prompt', 'sampler', 'color', 'depth', 'audio', 'batch'];

@@ -17,7 +17,7 @@ import {
   IndexedHostNodes,
   IndexedNode,
   IndexedReadme,
-} from '../../../lib/schemas/index-files.ts';
+} from 'registry-rules/schemas/index-files';
 import { buildSite } from '../build.ts';
 
 /** A node with its file, its line in the catalog, and the host nodes of its versions by their labels. */

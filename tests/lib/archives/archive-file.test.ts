@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ArchiveReader, ByteSource, OutsideFile } from '../../../lib/archives/archive-file.ts';
+import { ArchiveReader, ByteSource, OutsideFile } from 'registry-rules/archives/archive-file';
 import { inMemory } from '../../support/archive-files.ts';
 
 const content = randomBytes(600_000);

@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { expect, jest, test } from '@jest/globals';
-import { checkArchive } from '../../../lib/archives/check-archive.ts';
+import { checkArchive } from 'registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
 import { cpuMsOf } from '../../support/cpu.ts';
 import { zip } from '../../support/zip.ts';

@@ -4,8 +4,8 @@ import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkArchive } from '../../../lib/archives/check-archive.ts';
-import { rejectGitFolders, findGitFolders } from '../../../lib/archives/git-folders.ts';
+import { checkArchive } from 'registry-rules/archives/check-archive';
+import { rejectGitFolders, findGitFolders } from 'registry-rules/archives/git-folders';
 import { inMemory } from '../../support/archive-files.ts';
 import { git } from '../../support/shell.ts';
 import { zip } from '../../support/zip.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { checkArchive } from '../../../lib/archives/check-archive.ts';
+import { checkArchive } from 'registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
 import { hostileArchives } from '../../support/hostile-archives.ts';
 

@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkDistinct, checkName } from '../../../lib/archives/names.ts';
+import { checkDistinct, checkName } from 'registry-rules/archives/names';
 import { cpuMsOf } from '../../support/cpu.ts';
 import { fc } from '../../support/properties.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkArchive } from '../../../lib/archives/check-archive.ts';
+import { checkArchive } from 'registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
 import { unicodePath, type ZipFile, zip } from '../../support/zip.ts';
 

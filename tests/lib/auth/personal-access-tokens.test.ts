@@ -3,7 +3,7 @@ import {
   createPersonalAccessToken,
   hashPersonalAccessToken,
   isWellFormed,
-} from '../../../lib/auth/personal-access-tokens.ts';
+} from 'registry-rules/personal-access-tokens';
 import { demo } from '../../../tools/local/demo.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

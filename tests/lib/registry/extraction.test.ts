@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
 import { type ExtractedArchive, finishExtraction, writeHostNodes } from '../../../lib/registry/extraction.ts';
 import { beginExtraction } from '../../../lib/registry/extraction-tries.ts';
-import type { ExtractedFields } from '../../../lib/registry/host-node-entries.ts';
+import type { ExtractedFields } from 'registry-rules/host-node-entries';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';

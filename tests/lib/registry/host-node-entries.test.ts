@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '../../support/properties.ts';
-import type { ReadHostNode } from '../../../packages/host-nodes/describe-node.ts';
-import { entriesOf } from '../../../lib/registry/host-node-entries.ts';
-import { HostNodeInput } from '../../../lib/schemas/host-node.ts';
-import { HostNodeName } from '../../../lib/schemas/names.ts';
+import type { ReadHostNode } from 'host-nodes';
+import { entriesOf } from 'registry-rules/host-node-entries';
+import { HostNodeInput } from 'registry-rules/schemas/host-node';
+import { HostNodeName } from 'registry-rules/names';
 
 const node: ReadHostNode = {
   name: 'Load',

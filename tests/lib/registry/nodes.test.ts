@@ -13,7 +13,7 @@ import { changeNode, etagOf, requireNodeFits } from '../../../lib/registry/nodes
 import { publisherView, requireMember } from '../../../lib/registry/publishers.ts';
 import { publisherRecord } from '../../../lib/registry/records.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import type { NodeInput } from '../../../lib/schemas/node.ts';
+import type { NodeInput } from 'registry-rules/schemas/node';
 import { intercept } from '../../support/intercept.ts';
 import { addNode, addPublisher, storedNode } from '../../support/registry.ts';
 

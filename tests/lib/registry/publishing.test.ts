@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { hashPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
 import { latestOf } from '../../../lib/registry/latest-version.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';

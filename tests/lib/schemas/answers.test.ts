@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Timestamp } from '../../../lib/schemas/fields.ts';
+import { Timestamp } from 'registry-rules/schemas/fields';
 
 describe('a time in an answer', () => {
   test.each([

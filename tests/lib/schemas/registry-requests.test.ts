@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { HostNodeName, NodeId, PublisherId } from '../../../lib/schemas/names.ts';
+import { HostNodeName, NodeId, PublisherId } from 'registry-rules/names';
 import { issuesIn } from '../../support/issues-in.ts';
 
 describe('a name in a request', () => {

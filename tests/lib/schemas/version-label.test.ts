@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { compareVersions, isPreRelease, normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { compareVersions, isPreRelease, normalizeVersion } from 'registry-rules/version-label';
 import { fc } from '../../support/properties.ts';
 
 const number = fc.bigInt({ min: 0n, max: 10n ** 6n }).map(String);

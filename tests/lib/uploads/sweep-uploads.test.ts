@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
-import { hashPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import { sweepUploads } from '../../../lib/uploads/sweep-uploads.ts';
 import { intercept } from '../../support/intercept.ts';

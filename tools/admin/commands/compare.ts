@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { table } from '../../../packages/command-line/table.ts';
+import { table } from 'command-line/table';
 import { loadPaidContracts } from '../../../infra/operations.ts';
 import { command, UsageError } from '../command.ts';
 import { Rejection } from '../registry/rejection.ts';

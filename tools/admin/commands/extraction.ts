@@ -2,7 +2,7 @@ import { shownVersion } from '../../../lib/registry/latest-version.ts';
 import { command } from '../command.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
 import { findStage } from '../stage.ts';
-import { fields } from '../../../packages/command-line/table.ts';
+import { fields } from 'command-line/table';
 import { extractionOf } from './node-versions.ts';
 
 export const extract = command({

@@ -1,6 +1,6 @@
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
-import { table } from '../../../packages/command-line/table.ts';
+import { table } from 'command-line/table';
 import { command } from '../command.ts';
 import { listHistory, newContext } from '../registry/administration.ts';
 import { readNode, readPublisher } from '../registry/records.ts';

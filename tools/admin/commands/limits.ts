@@ -1,5 +1,5 @@
 import { type Limits, openMinutes } from '../../../lib/spend/account.ts';
-import { fields, table } from '../../../packages/command-line/table.ts';
+import { fields, table } from 'command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';
 import { clearLimits, listTerms, setLimits, showTerms } from '../spend/terms.ts';

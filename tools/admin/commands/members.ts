@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { putMember, removeMember, showPublisher } from '../registry/publishers.ts';
-import { PublisherRole } from '../../../lib/schemas/publisher.ts';
+import { PublisherRole } from 'registry-rules/schemas/publisher';
 import { command, UsageError } from '../command.ts';
 import { dataOf, memberTable, textOf } from './publishers.ts';
 

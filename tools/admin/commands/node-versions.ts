@@ -12,7 +12,7 @@ import { describeNodeVersion, showNodeVersion } from '../listing.ts';
 import { shownVersion } from '../../../lib/registry/latest-version.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { command, type CommandResult } from '../command.ts';
-import { fields, table } from '../../../packages/command-line/table.ts';
+import { fields, table } from 'command-line/table';
 
 const reason = {
   value: 'TEXT',

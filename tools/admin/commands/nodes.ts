@@ -1,11 +1,11 @@
 import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
 import { command } from '../command.ts';
-import { fields, table } from '../../../packages/command-line/table.ts';
+import { fields, table } from 'command-line/table';
 import { withDownloads } from '../downloads.ts';
 import { describeNode, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
-import { Node } from '../../../lib/schemas/node.ts';
+import { Node } from 'registry-rules/schemas/node';
 import { parseAsWritten } from '../../../lib/json.ts';
 
 export const list = command({

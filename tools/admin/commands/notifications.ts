@@ -1,5 +1,5 @@
 import type { NotificationRecord } from '../../../lib/notifications/records.ts';
-import { fields, table } from '../../../packages/command-line/table.ts';
+import { fields, table } from 'command-line/table';
 import { command } from '../command.ts';
 import {
   listFailed,

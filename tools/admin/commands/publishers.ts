@@ -6,10 +6,10 @@ import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
 import { Rejection } from '../registry/rejection.ts';
-import { PublisherId } from '../../../lib/schemas/names.ts';
-import { isRunByPage } from '../../../lib/web-address.ts';
+import { PublisherId } from 'registry-rules/names';
+import { isRunByPage } from 'registry-rules/web-address';
 import { command, UsageError } from '../command.ts';
-import { fields, table } from '../../../packages/command-line/table.ts';
+import { fields, table } from 'command-line/table';
 
 export const create = command({
   parameters: ['publisher'],

@@ -1,4 +1,4 @@
-import { fields, table } from '../../../packages/command-line/table.ts';
+import { fields, table } from 'command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { ApiError } from '../../../lib/errors.ts';

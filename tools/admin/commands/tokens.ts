@@ -1,7 +1,4 @@
-import {
-  createPersonalAccessToken,
-  hashPersonalAccessToken,
-} from '../../../lib/auth/personal-access-tokens.ts';
+import { createPersonalAccessToken, hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import {
   listPersonalAccessTokens,
   type PersonalAccessToken,
@@ -9,7 +6,7 @@ import {
   revokePersonalAccessToken,
 } from '../registry/tokens.ts';
 import { command, UsageError } from '../command.ts';
-import { fields, table } from '../../../packages/command-line/table.ts';
+import { fields, table } from 'command-line/table';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = '365';

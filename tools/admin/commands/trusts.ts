@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { NodeId } from '../../../lib/schemas/names.ts';
-import { table } from '../../../packages/command-line/table.ts';
+import { NodeId } from 'registry-rules/names';
+import { table } from 'command-line/table';
 import { command, UsageError } from '../command.ts';
 import { addTrust, listTrusts, removeTrust, type Trust } from '../registry/trusts.ts';
 

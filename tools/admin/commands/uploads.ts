@@ -1,7 +1,7 @@
 import { Rejection } from '../registry/rejection.ts';
 import { command, problemOf } from '../command.ts';
 import { textOf } from '../faults.ts';
-import { table } from '../../../packages/command-line/table.ts';
+import { table } from 'command-line/table';
 
 const limitMs = 10 * 60 * 1000;
 

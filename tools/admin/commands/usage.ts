@@ -1,5 +1,5 @@
 import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
-import { table } from '../../../packages/command-line/table.ts';
+import { table } from 'command-line/table';
 import { command, problemOf, UsageError } from '../command.ts';
 import { textOf } from '../faults.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';

@@ -7,7 +7,7 @@ import {
   nodeVersionRecord,
   ownedNodeRecord,
 } from '../../../lib/registry/records.ts';
-import { compareVersions, normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { compareVersions, normalizeVersion } from 'registry-rules/version-label';
 import { type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';

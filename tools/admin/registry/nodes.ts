@@ -4,8 +4,8 @@ import {
   type PublisherRecord,
   shownFields,
 } from '../../../lib/registry/records.ts';
-import { HostNode } from '../../../lib/schemas/host-node.ts';
-import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { HostNode } from 'registry-rules/schemas/host-node';
+import { normalizeVersion } from 'registry-rules/version-label';
 import { hostNodeKey, nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { type Changes, onRevision } from '../../../lib/store/items.ts';
 import { get } from '../../../lib/store/read.ts';

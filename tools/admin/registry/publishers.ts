@@ -1,6 +1,6 @@
 import { memberOf } from '../../../lib/registry/publishers.ts';
 import type { Member, PublisherRecord } from '../../../lib/registry/records.ts';
-import type { PublisherRole } from '../../../lib/schemas/publisher.ts';
+import type { PublisherRole } from 'registry-rules/schemas/publisher';
 import { absent, type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';

@@ -1,6 +1,6 @@
 import { marked } from 'marked';
 import { isObject, type JsonObject } from '../../../lib/json.ts';
-import { type Content, html, Markup } from '../../../packages/site/markup.ts';
+import { type Content, html, Markup } from 'site/markup';
 import { describeField, type Schema, schemaName } from './fields.ts';
 
 interface ReferencePage {

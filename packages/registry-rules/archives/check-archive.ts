@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw, inflateRawSync, type InputType, type ZlibOptions } from 'node:zlib';
 import { parseExtraFields } from 'yauzl';
-import * as config from '../config.ts';
 import { type ArchiveFile, ByteSource, localHeader } from './archive-file.ts';
 import {
   ArchiveProblem,
@@ -15,6 +14,7 @@ import {
 } from './archive-problem.ts';
 import { type Directory, readDirectory } from './directory.ts';
 import { type ArchiveEntry, checkVersionNeeded, isDescribedAfter, isStored, unicodeNameOf } from './entry.ts';
+import { archiveLimits } from './limits.ts';
 
 interface CheckedArchive {
   sha256: string;
@@ -22,11 +22,13 @@ interface CheckedArchive {
 }
 
 /** Throws an ArchiveProblem if it must not be published. A bomb is recognized by its directory, before it is unpacked. */
-export async function checkArchive(file: ArchiveFile): Promise<CheckedArchive> {
-  const { MAX_ARCHIVE_BYTES } = config.archives();
-  if (file.sizeBytes > MAX_ARCHIVE_BYTES) {
+export async function checkArchive(
+  file: ArchiveFile,
+  maxBytes: number = archiveLimits.archiveBytes,
+): Promise<CheckedArchive> {
+  if (file.sizeBytes > maxBytes) {
     throw new ArchiveProblem(
-      `it has ${file.sizeBytes} bytes, and ${MAX_ARCHIVE_BYTES} are allowed. Leave large files out.`,
+      `it has ${file.sizeBytes} bytes, and ${maxBytes} are allowed. Leave large files out.`,
     );
   }
   const directory = await readDirectory(file);

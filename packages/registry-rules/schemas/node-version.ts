@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { added, clearable, texts, Timestamp } from './fields.ts';
-import { VersionLabel } from './version-label.ts';
+import { VersionLabel } from '../version-label.ts';
 
 export const NodeVersionStatus = z
   .enum([

@@ -3,7 +3,6 @@ import { clearable, texts, Timestamp } from './fields.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
 import { isRunByPage } from '../web-address.ts';
-import { isObject } from '../json.ts';
 
 const nodeStatuses = ['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'] as const;
 export type NodeStatus = (typeof nodeStatuses)[number];
@@ -15,7 +14,12 @@ const place = z
 
 const translations = z
   .unknown()
-  .check(z.refine(isObject, 'must be an object'))
+  .check(
+    z.refine(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      'must be an object',
+    ),
+  )
   .with(
     z.meta({ type: 'object', description: 'Translations of node metadata: each language has any value' }),
   );

@@ -1,6 +1,6 @@
-import type { ReadHostNode } from '../../packages/host-nodes/describe-node.ts';
-import type { HostNode } from '../schemas/host-node.ts';
-import { maxRecordItems } from '../schemas/fields.ts';
+import type { ReadHostNode } from 'host-nodes';
+import type { HostNode } from './schemas/host-node.ts';
+import { maxRecordItems } from './schemas/fields.ts';
 
 /** The extracted fields of a host node. Null if a field is unknown. */
 export type ExtractedFields = {
