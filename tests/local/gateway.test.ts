@@ -45,7 +45,12 @@ beforeAll(async () => {
       ' ',
     ),
     cwd: folder,
-    env: { ...process.env, NODE_OPTIONS: '--conditions=in-tree', SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '--conditions=in-tree',
+      SLS_TELEMETRY_DISABLED: '1',
+      SLS_NOTIFICATIONS_MODE: 'off',
+    },
     readyText: 'Server ready',
     timeoutMs: 90_000,
   });

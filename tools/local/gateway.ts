@@ -22,7 +22,12 @@ export async function startApi(
     name: 'The local HTTP API',
     command: 'serverless',
     args: ['offline', 'start', '--stage', 'local', ...flags.split(' ')],
-    env: { ...process.env, NODE_OPTIONS: '--conditions=in-tree', SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '--conditions=in-tree',
+      SLS_TELEMETRY_DISABLED: '1',
+      SLS_NOTIFICATIONS_MODE: 'off',
+    },
     readyText: 'Server ready',
     timeoutMs: 90_000,
     onLine,

@@ -95,5 +95,10 @@ function cleanEnvironment({ offset, directory }: Place): NodeJS.ProcessEnv {
   const ours =
     /^(?:(?:AWS|TOKEN|TABLE|BUCKET|IMAGE_PROVIDER|VIDEO_PROVIDER|NOTIFICATION|NOTIFY)_|NOTIFICATIONS$|CI_(?:AUDIENCE|ISSUERS)$)/;
   const rest = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
-  return { ...rest, NODE_OPTIONS: '--conditions=in-tree', LOCAL_PORT_OFFSET: String(offset), LOCAL_DIRECTORY: directory };
+  return {
+    ...rest,
+    NODE_OPTIONS: '--conditions=in-tree',
+    LOCAL_PORT_OFFSET: String(offset),
+    LOCAL_DIRECTORY: directory,
+  };
 }
