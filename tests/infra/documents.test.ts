@@ -45,17 +45,13 @@ describe('the documents for operators', () => {
     const metrics = alarms.flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
       Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat),
     );
-    // Rounded, so that a new alarm does not change the document each time.
-    const roundedUp = (count: number) => 5 * Math.ceil(count / 5);
-    const paid = roundedUp(metrics.length);
-
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
     expect(Object.keys(full.template.Resources).length).toBeLessThanOrEqual(500);
 
-    // With the metrics of the sweeps, the dashboard and the runs, as the document lists them.
-    const idle = Math.round(paid / 10 + 1.8 + 3 + 0.7);
-    const costs = `${roundedUp(alarms.length)} alarms on ${paid} metrics ${(paid / 10).toFixed(2)}`;
-    expect(capacity).toContain(`Idle, a stage costs about ${idle} a month: about ${costs}`);
+    const [, ...counted] = /about (\d+) alarms on (\d+) metrics ([\d.]+)/.exec(capacity) ?? [];
+    // Of 0.10 dollars a metric; some more do not change the document.
+    for (const [index, count] of [alarms.length, metrics.length, metrics.length / 10].entries())
+      expect(Math.abs(Number(counted[index]) / count - 1)).toBeLessThan(0.15);
   });
 
   test('contain commands', () => {
