@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline/promises';
 import { parse } from 'smol-toml';
 import { PublisherId } from 'registry-rules/names';
 import { exitCodes, Failure, throwAll } from './failure.ts';
-import { workTreeOf } from './files/git-files.ts';
+import { gitFoldersOf, workTreeOf } from './files/git-folders.ts';
+import { ownSetting } from './files/git-settings.ts';
 import { readOwnFile } from './files/own-file.ts';
-import { runGit } from './files/run-git.ts';
 import type { Ending } from './output.ts';
 import type { Metadata } from './pyproject.ts';
 import { readPyProject } from './pyproject.ts';
@@ -129,8 +129,8 @@ function nodeIdFrom(name: string): string {
 async function originOf(root: string): Promise<string | undefined> {
   const top = workTreeOf(root);
   if (top === undefined) return undefined;
-  const own = ['config', '--local', '--no-includes', '--get', 'remote.origin.url'];
-  const address = await runGit({ top, folder: root }, own).catch(() => '');
+  const named = async () => ownSetting(await gitFoldersOf(top), 'remote.origin.url');
+  const address = (await named().catch(() => undefined)) ?? '';
   const [, host, path] =
     /^(?:https:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)([^/:\s]+)[/:](\S+?)(?:\.git)?\s*$/.exec(address) ?? [];
   return host === undefined ? undefined : `https://${host}/${path}`;

@@ -23,7 +23,7 @@ const OwnTable = z.object({
 });
 
 /** The table that packs carry which were published elsewhere before; what it has in addition is not read. */
-const ComfyTable = z.object({
+const PeersTable = z.object({
   PublisherId: text,
   DisplayName: text,
   Icon: text,
@@ -63,7 +63,7 @@ const Tables = z.object({
   tool: z._default(
     z.object({
       'node-registry': z._default(OwnTable, {}),
-      comfy: z._default(ComfyTable, {}),
+      comfy: z._default(PeersTable, {}),
       poetry: z._default(PoetryTable, {}),
     }),
     { 'node-registry': {}, comfy: {}, poetry: {} },
@@ -153,23 +153,23 @@ function remove(value: object, path: readonly PropertyKey[]): void {
 }
 
 function metadataOf({ project, tool }: Tables): Metadata {
-  const { 'node-registry': own, comfy, poetry } = tool;
+  const { 'node-registry': own, comfy: peers, poetry } = tool;
   const { repository = poetry.homepage } = poetry;
   const metadata: Metadata = {
-    publisher: own.publisher || comfy.PublisherId,
+    publisher: own.publisher || peers.PublisherId,
     node: project.name || poetry.name,
     version: project.version || poetry.version,
-    displayName: own['display-name'] || comfy.DisplayName,
+    displayName: own['display-name'] || peers.DisplayName,
     description: project.description || poetry.description,
     dependencies: project.dependencies?.filter((dependency) => dependency.trim() !== ''),
     license: licenseOf(project.license) || poetry.license,
     repository: repositoryOf(project.urls ?? {}) || repository,
-    icon: own.icon || comfy.Icon,
-    banner: own.banner || comfy.Banner,
+    icon: own.icon || peers.Icon,
+    banner: own.banner || peers.Banner,
     tags: own.tags,
-    includes: own.includes ?? comfy.includes,
+    includes: own.includes ?? peers.includes,
     allow: own.allow,
-    hostVersion: own['requires-host'] || comfy['requires-comfyui'],
+    hostVersion: own['requires-host'] || peers['requires-comfyui'],
     hostFrontendVersion: own['requires-host-frontend'],
     os: classified(project.classifiers ?? poetry.classifiers, 'Operating System :: '),
     accelerators: classified(project.classifiers ?? poetry.classifiers, 'Environment :: GPU :: ', 'GPU :: '),

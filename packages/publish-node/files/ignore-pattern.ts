@@ -11,8 +11,21 @@ type Segment = readonly Token[];
 
 export interface IgnorePattern {
   isNegated: boolean;
-  /** For a path relative to the file's folder; a folder's ends with a slash. Its parents are not considered. */
-  matches: (path: string) => boolean;
+  /** Whether it matches the path itself. Its parents are not considered. */
+  matches: (path: Path) => boolean;
+}
+
+/** A path relative to the file's folder, as patterns are compared with it. */
+interface Path {
+  bytes: string;
+  segments: readonly string[];
+  isFolder: boolean;
+}
+
+/** A folder's path ends with a slash. */
+export function pathOf(path: string): Path {
+  const bytes = bytesOf(path.replace(/\/$/, ''));
+  return { bytes, segments: bytes.split('/'), isFolder: path.endsWith('/') };
 }
 
 /** The patterns of a whole file, in its order. */
@@ -40,11 +53,10 @@ export function ignorePattern(line: string): IgnorePattern | undefined {
   if (rooted.at(-1) === gap) rooted.push([gap]);
   return {
     isNegated,
-    matches: (path) => {
-      if (isForFolders && !path.endsWith('/')) return false;
-      const name = bytesOf(path.replace(/\/$/, ''));
-      if (!name.startsWith(beginning)) return false;
-      return matchesAll(rooted, name.slice(beginning.length).split('/'), matchesSegment);
+    matches: ({ bytes, segments: names, isFolder }) => {
+      if ((isForFolders && !isFolder) || !bytes.startsWith(beginning)) return false;
+      const rest = beginning === '' ? names : bytes.slice(beginning.length).split('/');
+      return matchesAll(rooted, rest, matchesSegment);
     },
   };
 }

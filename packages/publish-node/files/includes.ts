@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
-import { ignorePattern, withParents } from './ignore-pattern.ts';
+import { ignorePattern, pathOf, withParents } from './ignore-pattern.ts';
 import { realPlace } from './own-file.ts';
 import { walkAll } from './walk.ts';
 
@@ -45,5 +45,7 @@ async function filesOf(root: string, path: string): Promise<string[] | undefined
   }
   if (stats) return [path];
   const pattern = ignorePattern(`/${path}`);
-  return (await walkAll(root, '')).filter((file) => pattern && withParents(file).some(pattern.matches));
+  return (await walkAll(root, '')).filter(
+    (file) => pattern && withParents(file).map(pathOf).some(pattern.matches),
+  );
 }

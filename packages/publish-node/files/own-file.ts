@@ -1,5 +1,6 @@
-import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { Failure } from '../failure.ts';
 
@@ -34,14 +35,38 @@ export async function readOwnFile(
 ): Promise<OwnFile | undefined> {
   const place = await realPlace(root, path);
   if (place === undefined) return undefined;
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-  const file = await open(join(root, place), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((cause) => {
-    throw new Failure('usage', `${path} cannot be read: ${cause.code}.`, { about: path, cause });
-  });
-  try {
+  return readOpen(join(root, place), constants.O_NOFOLLOW ?? 0, async (file) => {
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > maxBytes) return undefined;
     return { content: await file.readFile(), isExecutable: (stats.mode & 0o100) !== 0 };
+  }).catch((cause) => {
+    throw new Failure('usage', `${path} cannot be read: ${cause.code}.`, { about: path, cause });
+  });
+}
+
+/** A regular file of any place. Undefined if there is none; /dev/null is empty. */
+export async function readPlain(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined || stats.rdev === emptyDevice) return undefined;
+  if (!stats.isFile()) throw new Error('is not a file');
+  return readOpen(path, 0, async (file) => {
+    const { size } = await file.stat();
+    if (size > maxBytes) throw new Error(`has over ${maxBytes / 1e6} MB`);
+    return file.readFile();
+  });
+}
+
+const emptyDevice = statSync(devNull, { throwIfNoEntry: false })?.rdev;
+
+/** Without waiting for the other end of a pipe. */
+async function readOpen<Read>(
+  path: string,
+  flags: number,
+  read: (file: FileHandle) => Promise<Read>,
+): Promise<Read> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
+  try {
+    return await read(file);
   } finally {
     await file.close();
   }

@@ -23,20 +23,23 @@ const leftBehind = [
 
 /** The files below a folder that no .gitignore leaves out, as paths with `/`. */
 export async function walk(root: string): Promise<string[]> {
-  return walkFrom(root, '', new IgnoreRules().and(leftBehind), ['.gitignore']);
+  return walkFrom({ root, ignoreFiles: ['.gitignore'] }, '', new IgnoreRules().and(leftBehind));
 }
 
 /** Every file below a folder of it. */
 export function walkAll(root: string, folder: string): Promise<string[]> {
-  return walkFrom(root, folder, new IgnoreRules(), []);
+  return walkFrom({ root, ignoreFiles: [] }, folder, new IgnoreRules());
 }
 
-async function walkFrom(
-  root: string,
-  folder: string,
-  outer: IgnoreRules,
-  ignoreFiles: readonly string[],
-): Promise<string[]> {
+interface Walk {
+  root: string;
+  ignoreFiles: readonly string[];
+  /** Whether a folder is left out for another reason than a rule. */
+  leaves?: (folder: string) => boolean;
+}
+
+export async function walkFrom(walk: Walk, folder: string, outer: IgnoreRules): Promise<string[]> {
+  const { root, ignoreFiles, leaves } = walk;
   const entries = await entriesOf(join(root, folder));
   let rules = outer;
   for (const { name } of entries.filter((entry) => entry.isFile() && ignoreFiles.includes(entry.name))) {
@@ -44,15 +47,20 @@ async function walkFrom(
   }
   const files: string[] = [];
   for (const entry of entries) {
-    const path = folder + entry.name;
+    const path = folder + nameOf(entry);
     if (entry.name === '.git') continue;
     if (!entry.isDirectory()) {
       if (!rules.match(path)) files.push(path);
-    } else if (!rules.match(`${path}/`)) {
-      files.push(...(await walkFrom(root, `${path}/`, rules, ignoreFiles)));
+    } else if (!rules.match(`${path}/`) && !leaves?.(`${path}/`)) {
+      files.push(...(await walkFrom(walk, `${path}/`, rules)));
     }
   }
   return files;
+}
+
+/** Git on a Mac has composed names in its index, however the disk spells them. */
+function nameOf({ name }: Dirent): string {
+  return process.platform === 'darwin' ? name.normalize() : name;
 }
 
 function entriesOf(folder: string): Promise<Dirent[]> {

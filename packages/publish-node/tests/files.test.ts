@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, chmod, cp, mkdtemp, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { directory, enter, folder } from '../../../tests/support/folders.ts';
 import { fc } from '../../../tests/support/properties.ts';
 import { check } from '../../../tests/support/property-runs.ts';
+import { listFiles } from '../files/list-files.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { dryRun, publishNode, spawnPublishNode } from '../../../tests/support/publish-node.ts';
 import { emptyFiles, type Files, git, writeFiles } from '../../../tests/support/shell.ts';
@@ -160,11 +162,85 @@ describe('the archive of a git folder', () => {
     ]);
   });
 
-  test('fails when git cannot read the repository', async () => {
-    await writeFiles(folder, { 'node.py': '' });
-    await appendFile(join(folder, '.git/config'), '[broken');
+  test.each<[string, string[][], string[]?]>([
+    ['of version 2', [['update-index', '--index-version', '2']]],
+    ['of version 3, with an intended file', [['add', '--intent-to-add', 'new.py']]],
+    ['of version 4', [['update-index', '--index-version', '4']]],
+    [
+      'that is split',
+      [
+        ['-c', 'splitIndex.maxPercentChange=100', 'update-index', '--split-index'],
+        ['-c', 'splitIndex.maxPercentChange=100', 'rm', '-q', '--cached', 'pack/03.py'],
+        ['-c', 'splitIndex.maxPercentChange=100', 'add', 'pack/changed.py', 'new.py'],
+      ],
+    ],
+    [
+      'that is split twice, of version 4',
+      [
+        ['update-index', '--index-version', '4'],
+        ['-c', 'splitIndex.maxPercentChange=100', 'update-index', '--split-index'],
+        ['-c', 'splitIndex.maxPercentChange=100', 'add', 'pack/changed.py', 'new.py'],
+      ],
+    ],
+    ['that is sparse', [['sparse-checkout', 'set', '--cone', '--sparse-index', 'pack']]],
+    ['without a checksum', []],
+    ['of SHA-256', [], ['--object-format=sha256']],
+    ['of another work tree', [['worktree', 'add', '--quiet', '../other-tree']]],
+  ])('equals git for an index %s', async (kind, commands, options = []) => {
+    await rm(join(folder, '.git'), { recursive: true });
+    await git(folder, 'init', '--quiet', ...options);
+    const numbered = Array.from({ length: 130 }, (_, at) => `pack/${String(at).padStart(2, '0')}.py`);
+    await writeFiles(folder, {
+      ...emptyFiles(`other/a.py pack/changed.py ${numbered.join(' ')}`),
+      '.gitignore': 'x*',
+    });
+    await git(folder, 'add', '--all');
+    await git(folder, 'commit', '--quiet', '-m', 'A pack');
+    await writeFiles(folder, { 'new.py': '', 'x.py': '', 'pack/changed.py': 'changed' });
+    for (const command of commands) await git(folder, ...command);
+    const index = join(folder, '.git/index');
+    if (kind === 'without a checksum')
+      await writeFile(index, Buffer.concat([(await readFile(index)).subarray(0, -20), Buffer.alloc(20)]));
+    if (kind.includes('work tree')) await enter(join(folder, '../other-tree'));
+    const listed = await git(
+      folder,
+      'ls-files',
+      '-z',
+      '--stage',
+      '--cached',
+      '--others',
+      '--exclude-standard',
+    );
+    const objects = await git(folder, 'ls-files', '-z', '--stage');
+    const { paths, objects: found } = await listFiles(folder);
+    const there = listed.split('\0').filter((line) => existsSync(join(folder, line.replace(/^.*\t/, ''))));
 
-    await expect(packed()).rejects.toThrow('is in a git repository that cannot be read: fatal: bad config');
+    expect(paths).toEqual(
+      there
+        .map((line) => line.replace(/^.*\t/, ''))
+        .filter(Boolean)
+        .sort(),
+    );
+    for (const [path, object] of found ?? []) expect(objects).toContain(`${object} 0\t${path}\0`);
+  });
+
+  test.each([
+    ['.config/git/ignore', '*.log\n', ''],
+    ['.gitconfig', '[core]\n\texcludesFile = "~/my list" ; of mine\n', 'my list'],
+    ['.gitconfig', '[include]\npath = more\n', 'more'],
+    ['.gitconfig', '[includeIf "gitdir:FOLDER/"]\npath = more\n', 'more'],
+  ])('leaves out what a person ignores everywhere, by %s with %j', async (file, text, named) => {
+    const home = await mkdtemp(join(directory, 'home-'));
+    const list = named === 'more' ? '[core]\nexcludesfile = ~/list\n' : '*.log\n';
+    await writeFiles(home, {
+      [file]: text.replace('FOLDER', folder),
+      [named || 'unused']: list,
+      list: '*.log\n',
+    });
+    await writeFiles(folder, emptyFiles('node.py my.log deep/b.log'));
+    const env = { HOME: home, XDG_CONFIG_HOME: '' };
+
+    expect((await publishNode(dryRun(folder), { env })).stdout).toContain('files      1, chosen by git');
   });
 
   test('follows the ignore files in a folder that its repository ignores', async () => {

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { Failure } from '../failure.ts';
+import { readRepository, unreadable } from './git-folders.ts';
+
+/*
+ * The index of a repository: the files that git tracks, in versions 2 to 4, split or sparse. Its author may be an attacker,
+ * so no git reads it: git would obey the configuration next to it, which can start programs.
+ */
+
+export interface Tracked {
+  path: string;
+  object: string;
+  /** A sparse index names a folder that is not checked out in place of its files. */
+  kind: 'file' | 'submodule' | 'sparse folder';
+}
+
+interface Entry extends Tracked {
+  /** In the file, counting the entries that were skipped too. */
+  position: number;
+}
+
+interface Index {
+  hashBytes: number;
+  entries: Entry[];
+  /** Entries without a name, which replace objects of the shared index. */
+  replacements: string[];
+  count: number;
+  link: Buffer | undefined;
+}
+
+/** Enough for a million entries. */
+const maxIndexBytes = 256_000_000;
+/** Longer paths cannot be opened. */
+const maxNameBytes = 4096;
+const maxListedBytes = 64_000_000;
+
+/** The tracked files below a folder of the work tree, which is '' or ends with a slash. An absent index is empty. */
+export async function readIndex(gitFolder: string, prefix: string): Promise<Tracked[]> {
+  const bytes = await readRepository(join(gitFolder, 'index'), maxIndexBytes);
+  if (bytes === undefined) return [];
+  const index = parse(bytes, prefix);
+  const base = index.link && (await sharedEntries(gitFolder, prefix, index, index.link));
+  return [...new Map([...(base ?? []), ...index.entries].map((entry) => [entry.path, entry])).values()];
+}
+
+function parse(bytes: Buffer, prefix: string): Index {
+  try {
+    const hashBytes = [32, 20].find((length) => hasChecksum(bytes, length));
+    if (hashBytes === undefined) throw unreadable('the checksum of its index is wrong');
+    return entriesIn(bytes, hashBytes, Buffer.from(prefix));
+  } catch (error) {
+    throw invalid(error);
+  }
+}
+
+/** Reading beyond the end of a buffer throws. */
+function invalid(error: unknown): Failure {
+  return error instanceof Failure ? error : unreadable('its index is cut off or not valid');
+}
+
+/** Says whether the repository has SHA-1 or SHA-256. Git writes zeros if it is told to save time. */
+function hasChecksum(bytes: Buffer, length: number): boolean {
+  const checksum = bytes.subarray(-length);
+  const hash = createHash(length === 32 ? 'sha256' : 'sha1').update(bytes.subarray(0, -length));
+  return checksum.every((byte) => byte === 0) || hash.digest().equals(checksum);
+}
+
+function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer): Index {
+  const version = bytes.readUInt32BE(4);
+  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4)
+    throw unreadable('its index has an unknown format');
+  const index: Index = {
+    hashBytes,
+    entries: [],
+    replacements: [],
+    count: bytes.readUInt32BE(8),
+    link: undefined,
+  };
+  const name = Buffer.alloc(maxNameBytes);
+  let [at, nameBytes, listedBytes] = [12, 0, 0];
+  for (let position = 0; position < index.count; position += 1) {
+    const start = at;
+    const mode = bytes.readUInt32BE(at + 24);
+    const object = bytes.toString('hex', at + 40, at + 40 + hashBytes);
+    at += 40 + hashBytes;
+    at += (bytes.readUInt16BE(at) & 0x4000) !== 0 ? 4 : 2;
+    // Version 4 names what the entry before it has in common by the number of bytes that differ.
+    const kept = version === 4 ? varint() : nameBytes;
+    const end = bytes.indexOf(0, at);
+    nameBytes = nameBytes - kept + end - at;
+    if (end < 0 || kept > nameBytes + at + kept - end || nameBytes > maxNameBytes)
+      throw unreadable('its index has a name that is too long or cut off');
+    bytes.copy(name, nameBytes - (end - at), at, end);
+    at = version === 4 ? end + 1 : start + ((end - start + 8) & ~7);
+    if (nameBytes === 0) index.replacements.push(object);
+    else if (
+      name.subarray(0, Math.min(nameBytes, prefix.length)).equals(prefix) &&
+      nameBytes > prefix.length
+    ) {
+      listedBytes += nameBytes;
+      if (listedBytes > maxListedBytes) throw unreadable('its index has too many files');
+      index.entries.push({
+        path: pathIn(name.toString('utf8', 0, nameBytes)),
+        object,
+        kind: kindOf(mode),
+        position,
+      });
+    }
+  }
+  for (let length = 0; at < bytes.length - hashBytes; at += 8 + length) {
+    const signature = bytes.toString('latin1', at, at + 4);
+    length = bytes.readUInt32BE(at + 4);
+    if (at + 8 + length > bytes.length - hashBytes) throw unreadable('its index is cut off');
+    if (signature === 'link') index.link = bytes.subarray(at + 8, at + 8 + length);
+    else if (/^[a-z]/.test(signature) && signature !== 'sdir')
+      throw unreadable('its index needs an extension that only a newer git knows');
+  }
+  return index;
+
+  function varint(): number {
+    let value = -1;
+    let byte = 0x80;
+    for (; byte & 0x80 && value < maxNameBytes; at += 1) {
+      byte = bytes.readUInt8(at);
+      value = (value + 1) * 128 + (byte & 0x7f);
+    }
+    return value;
+  }
+}
+
+function kindOf(mode: number): Tracked['kind'] {
+  const type = mode >>> 12;
+  return type === 0o16 ? 'submodule' : type === 0o4 ? 'sparse folder' : 'file';
+}
+
+/** Git refuses to write such a path into an index. */
+function pathIn(name: string): string {
+  if (
+    name
+      .replace(/\/$/, '')
+      .split('/')
+      .some((part) => ['', '.', '..', '.git'].includes(part.toLowerCase()))
+  )
+    throw unreadable('its index has a path that leads out of the folder or into .git');
+  return name;
+}
+
+/** The entries of the file that a split index shares with others, without those that it deletes or replaces. */
+async function sharedEntries(
+  gitFolder: string,
+  prefix: string,
+  index: Index,
+  link: Buffer,
+): Promise<Tracked[]> {
+  const name = link.toString('hex', 0, index.hashBytes);
+  if (/^0*$/.test(name)) return [];
+  const bytes = await readRepository(join(gitFolder, `sharedindex.${name}`), maxIndexBytes);
+  if (bytes === undefined) throw unreadable('the shared part of its index is missing');
+  const base = parse(bytes, prefix);
+  try {
+    const deleted = bitsAt(link, index.hashBytes, base.count);
+    const replaced = bitsAt(link, deleted.end, base.count);
+    const isDeleted = new Set(deleted.positions);
+    const objects = new Map(replaced.positions.map((position, at) => [position, index.replacements[at]]));
+    return base.entries
+      .filter(({ position }) => !isDeleted.has(position))
+      .map((entry) => ({ ...entry, object: objects.get(entry.position) ?? entry.object }));
+  } catch (error) {
+    throw invalid(error);
+  }
+}
+
+/** The set bits of a bitmap that git compresses as EWAH: runs of equal words, each followed by plain words of 64 bits. */
+function bitsAt(bytes: Buffer, start: number, count: number): { positions: number[]; end: number } {
+  if (start >= bytes.length) return { positions: [], end: start };
+  const positions: number[] = [];
+  let [at, bit] = [start + 8, 0];
+  const end = at + bytes.readUInt32BE(start + 4) * 8;
+  const addWord = (high: number, low: number) => {
+    if (bit >= count) throw unreadable('its split index names entries that do not exist');
+    for (let place = 0; place < 64; place += 1)
+      if (((place < 32 ? low >>> place : high >>> (place - 32)) & 1) === 1) positions.push(bit + place);
+    bit += 64;
+  };
+  while (at < end) {
+    const [high, low] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)];
+    const runWords = (low >>> 1) + (high & 1) * 2 ** 31;
+    if ((low & 1) === 1) for (let word = 0; word < runWords; word += 1) addWord(~0, ~0);
+    else bit += runWords * 64;
+    at += 8;
+    for (let word = 0; word < high >>> 1; word += 1, at += 8)
+      addWord(bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4));
+  }
+  return { positions, end: end + 4 };
+}
