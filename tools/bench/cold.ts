@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileOf, loadPaidContracts } from '../../infra/operations.ts';
 import { buildFloor, buildUsually } from './builds.ts';
-import { amount, type Figure, inTurns, ratio } from './figures.ts';
+import { type Figure, inTurns, ratio } from './figures.ts';
 import { type ColdStart, Lambda } from './lambda.ts';
 import { readEvent, type Servers } from './servers.ts';
 
@@ -47,10 +47,7 @@ cases.push({
 });
 
 /** From the start of each function's process to its first answer, over the floor and next to the usual build. */
-export async function measureColdStarts(
-  { servers, folder, rounds }: Conditions,
-  isUsualToo: boolean,
-): Promise<Figure[]> {
+export async function measureColdStarts({ servers, folder, rounds }: Conditions): Promise<Figure[]> {
   const { addNodes } = await import('./filling.ts');
   await addNodes(1000);
   return withLambda(async (lambda) => {
@@ -61,15 +58,13 @@ export async function measureColdStarts(
     runs.floor = run(floor, () => readEvent('text-to-video'));
     for (const { title, name, event } of cases) {
       runs[title] = run(bundleOf(name), event);
-      if (isUsualToo) runs[`${title}, usual`] = run(await buildUsual(name, folder), event);
+      runs[`${title}, usual`] = run(await buildUsual(name, folder), event);
     }
     const results = await inTurns(rounds, runs);
     const part = (name: string, field: 'totalMs' | 'initMs' | 'cpuMs') =>
       (results[name] ?? []).map((result) => result[field]);
     const over = (title: string, field: 'totalMs' | 'initMs' | 'cpuMs', goal: { reach?: number }) => {
-      const usual = isUsualToo && {
-        usual: ratio('', part(`${title}, usual`, field), part('floor', field)).median,
-      };
+      const usual = { usual: ratio('', part(`${title}, usual`, field), part('floor', field)).median };
       const label = { totalMs: 'cold', initMs: 'init', cpuMs: 'cold cpu' }[field];
       return ratio(`${label}: ${title}`, part(title, field), part('floor', field), { ...usual, ...goal });
     };
@@ -78,18 +73,6 @@ export async function measureColdStarts(
       over(title, 'initMs', {}),
       over(title, 'cpuMs', {}),
     ]);
-  });
-}
-
-/** The peak memory of a proxy for an image of 5 MB, with the heap of a 1,024 MB function. */
-export async function measurePeakMemory({ servers }: Pick<Conditions, 'servers'>): Promise<Figure> {
-  const event = await readEvent('relight-image');
-  const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024) });
-  const file = bundleOf('relight-image');
-  return withLambda(async (lambda) => {
-    const start = { file, event: { ...event, body }, environment: servers.environment };
-    const { peakMb } = requireSuccess(await lambda.start(start));
-    return amount('peak memory: 5 MB relight', 'MB', peakMb, { reach: 200 });
   });
 }
 

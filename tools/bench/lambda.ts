@@ -19,7 +19,6 @@ interface Report {
   /** Its CPU time by then, on all its threads. */
   cpuMs: number;
   /** Its peak memory. */
-  peakMb: number;
   /** The modules of Node that it had loaded. */
   modules: string[];
 }

@@ -13,7 +13,6 @@ const { user, system } = process.cpuUsage();
 const report = {
   answer,
   cpuMs: (user + system) / 1000,
-  peakMb: process.resourceUsage().maxRSS / 1024,
   modules: process.moduleLoadList,
 };
 await call('POST', 'response', JSON.stringify(report));

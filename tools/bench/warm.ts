@@ -1,12 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { crc32, inflateRawSync } from 'node:zlib';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { ZipFile } from 'yazl';
 import { type Figure, inTurns, ratio } from './figures.ts';
 import { readEvent } from './servers.ts';
 
@@ -72,43 +67,6 @@ export async function measureSigning(rounds: number): Promise<Figure> {
   await inTurns(warmUpRounds, runs);
   const { ours, usual } = await inTurns(rounds, runs);
   return ratio('presign over getSignedUrl', ours, usual, { reach: 0.15 });
-}
-
-/** The check of an uploaded archive, relative to the least work on its bytes: inflate and sum each file, and hash it all. */
-export async function measureArchiveCheck(rounds: number): Promise<Figure> {
-  const { checkArchive } = await import('registry-rules/archives/check-archive');
-  const archive = await archiveOfSmallFiles(1000);
-  const file = {
-    sizeBytes: archive.length,
-    read: async (start: number, end: number) => archive.subarray(start, end),
-    stream: async () => Readable.from([archive]),
-  };
-  const runs = {
-    ours: () => cpuOf(1, () => checkArchive(file)),
-    least: () => cpuOf(1, async () => leastWorkOn(archive)),
-  };
-  await inTurns(3, runs);
-  const { ours, least } = await inTurns(rounds, runs);
-  return ratio('archive check over the least work', ours, least, { reach: 1.3 });
-}
-
-function archiveOfSmallFiles(count: number): Promise<Buffer> {
-  const zip = new ZipFile();
-  for (let index = 0; index < count; index += 1) {
-    const text = Array.from({ length: 1000 }, (_, place) => (place * place + 31 * index) % 3001).join(' ');
-    zip.addBuffer(Buffer.concat([Buffer.from(text), randomBytes(6000)]), `group-${index % 97}/${index}.py`);
-  }
-  zip.end();
-  return buffer(zip.outputStream);
-}
-
-function leastWorkOn(archive: Buffer): void {
-  for (let at = 0; archive.readUInt32LE(at) === 0x04034b50; ) {
-    const start = at + 30 + archive.readUInt16LE(at + 26) + archive.readUInt16LE(at + 28);
-    at = start + archive.readUInt32LE(at + 18);
-    crc32(inflateRawSync(archive.subarray(start, at)));
-  }
-  createHash('sha256').update(archive).digest();
 }
 
 /** Work without waits is measured in CPU time, which other programs do not affect. */
