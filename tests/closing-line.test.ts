@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runProgram } from './support/run-program.ts';
+import { runProgram } from 'testing/run-program';
 
 const suites = {
   passes: "test('passes', () => {}); test('passes too', () => {});",

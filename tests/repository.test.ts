@@ -8,7 +8,7 @@ import { StatusReasonCode } from 'registry-rules/schemas/node-version';
 import { errorsOf } from '../tools/openapi/answers.ts';
 import { alarmList, withAlarmList } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
-import { runProgram } from './support/run-program.ts';
+import { runProgram } from 'testing/run-program';
 
 /** Keeps functions, events, routes and documents in step with the code. */
 
@@ -215,6 +215,7 @@ const directions: Record<string, readonly string[]> = {
     'packages/command-line',
   ],
   'packages/site': ['packages/registry-client'],
+  'packages/testing': ['packages/registry-client', 'packages/publish-node'],
   lib: ['packages/host-nodes', 'packages/registry-rules'],
   functions: ['lib'],
   // A deployment uploads the site.

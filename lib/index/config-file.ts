@@ -2,7 +2,7 @@ import { createFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded } from '../in-parallel.ts';
 import type { CatalogPiece, IndexConfig } from 'registry-rules/schemas/index-files';
-import { catalogPath, configPath } from './paths.ts';
+import { catalogPath, configPath } from 'registry-rules/index-paths';
 
 /** How many pieces the catalog of a new stage has; `admin index rebuild` gives a larger registry more. */
 const firstPieces = 16;

@@ -4,7 +4,7 @@ import { refreshFile } from '../bucket/public-file.ts';
 import { readText } from '../bucket/text-objects.ts';
 import type { Context } from '../context.ts';
 import type { IndexedReadme } from 'registry-rules/schemas/index-files';
-import { nodePath, readmePath } from './paths.ts';
+import { nodePath, readmePath } from 'registry-rules/index-paths';
 import { readNode } from './read-node.ts';
 import { latestShown } from './views.ts';
 

@@ -2,7 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import { foldNodeId } from '../store/keys.ts';
+import { foldNodeId } from 'registry-rules/names';
 import { refreshReadme } from './readme-file.ts';
 import { maxFilesAtOnce, nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
 

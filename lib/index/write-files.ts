@@ -17,17 +17,11 @@ import type {
   IndexedHostNodes,
   IndexedNode,
 } from 'registry-rules/schemas/index-files';
-import {
-  foldNodeId,
-  hostNodeKey,
-  nodeKey,
-  nodeVersionKey,
-  ownedNodeKey,
-  publisherKey,
-} from '../store/keys.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { updateConfig } from './config-file.ts';
-import { catalogPath, hostNodesPath, nodePath, pieceOf } from './paths.ts';
+import { foldNodeId } from 'registry-rules/names';
+import { catalogPath, hostNodesPath, nodePath, pieceOf } from 'registry-rules/index-paths';
 import { type OwnedNode, readNode } from './read-node.ts';
 import {
   catalogEntry,

@@ -40,6 +40,8 @@
  * the first digit of the hash, because at midnight all of them are listed again.
  */
 
+import { foldNodeId } from 'registry-rules/names';
+
 export interface Key {
   pk: string;
   sk: string;
@@ -162,9 +164,4 @@ export const releaseKey: Key = { pk: 'STAGE', sk: 'RELEASE' };
 /** Whether two ids name the same node: case does not matter, punctuation does. */
 export function isSameNodeId(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
-}
-
-/** Ids with the same fold cannot both exist. A run of punctuation counts as one, as package indexes have it. */
-export function foldNodeId(nodeId: string): string {
-  return nodeId.toLowerCase().replace(/[-_.]+/g, '-');
 }

@@ -43,3 +43,8 @@ export const HostNodeName = z
 function decodeEscapes(name: string): string {
   return name.replace(/%(?:2F|3F|23|25)/gi, (escaped) => decodeURIComponent(escaped));
 }
+
+/** Ids with the same fold cannot both exist. A run of punctuation counts as one, as package indexes have it. */
+export function foldNodeId(nodeId: string): string {
+  return nodeId.toLowerCase().replace(/[-_.]+/g, '-');
+}

@@ -8,7 +8,7 @@ import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { banVersionsOfNode } from '../../tools/admin/registry/node-versions.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';

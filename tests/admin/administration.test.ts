@@ -12,7 +12,7 @@ import {
   putPersonalAccessToken,
   revokePersonalAccessToken,
 } from '../../tools/admin/registry/tokens.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { admin, adminJson, duringNextWrite, limitPages } from '../support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';

@@ -7,7 +7,7 @@ import { localAddress, ports } from '../../tools/local/addresses.ts';
 import { admin } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runProgram } from 'testing/run-program';
 import { commands } from '../../tools/admin/commands.ts';
 import { sentenceFor } from '../../tools/admin/faults.ts';
 import { chooseTarget, describeTarget } from '../../tools/admin/target.ts';

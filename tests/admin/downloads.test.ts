@@ -9,7 +9,7 @@ import { demo } from '../../tools/local/demo.ts';
 import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { failAmidWrites } from '../support/intercept.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runProgram } from 'testing/run-program';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 
 const because = ['--reason', 'Steals keys: go back'];

@@ -6,10 +6,10 @@ import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runProgram } from 'testing/run-program';
 import { addNode, addPublisher, addVersion, setFields, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 
 const code = (names: string[]) => `class N:
     RETURN_TYPES = ("IMAGE",)

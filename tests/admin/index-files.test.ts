@@ -8,13 +8,13 @@ import {
   nodePath,
   pieceOf,
   readmePath,
-} from '../../lib/index/paths.ts';
+} from 'registry-rules/index-paths';
 import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { readIndexFile } from '../support/bucket-objects.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { putObject } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 import { writeIndex } from '../../lib/index/stream-events.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { streamEventOf } from '../support/table-stream.ts';

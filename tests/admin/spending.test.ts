@@ -9,7 +9,7 @@ import { newContext } from '../../tools/admin/registry/administration.ts';
 import { callerOf, shownCaller } from '../../tools/admin/spend/caller-name.ts';
 import { blockCaller, setLimits } from '../../tools/admin/spend/terms.ts';
 import { findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
-import { noon, startAtNoon, stopDate } from '../support/clock.ts';
+import { noon, startAtNoon, stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';

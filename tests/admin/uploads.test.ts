@@ -7,12 +7,12 @@ import { activate } from '../../lib/registry/finalizing.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedNode } from '../support/registry.ts';
 import { publish, put, sha256, storedVersion } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 import '../support/in-order.ts';
 
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);

@@ -12,7 +12,7 @@ import { dueShard } from '../../lib/store/due.ts';
 import { keyOf, signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -24,7 +24,7 @@ import {
   writeNotification,
 } from '../support/notifications.ts';
 import { type Answer, isSigned, type Received, startReceiver } from '../support/receiver.ts';
-import { until } from '../support/until.ts';
+import { until } from 'testing/until';
 import { setVariables } from '../support/variables.ts';
 
 const receiver = await startReceiver();

@@ -7,13 +7,13 @@ import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { extractor } from '../../lib/uploads/extract-archive.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { eventForKey, extractionEvent } from '../support/extractions.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, putObject, sha256, storedVersion } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const again = { batchItemFailures: [{ itemIdentifier: expect.any(String) }] };

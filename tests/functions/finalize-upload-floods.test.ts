@@ -24,8 +24,8 @@ const { loggedLines } = await import('../support/logged-lines.ts');
 const { finalize, finalizeAs, publish, sha256, storedVersion } = await import('../support/uploads.ts');
 const { claim } = await import('../../lib/registry/finalizing.ts');
 const { nodeVersionRecord } = await import('../../lib/registry/records.ts');
-const { until } = await import('../support/until.ts');
-const { zip } = await import('../support/zip.ts');
+const { until } = await import('testing/until');
+const { zip } = await import('testing/zip');
 
 jest.setTimeout(60_000);
 

@@ -6,7 +6,7 @@ import { beforeAll, expect, jest, test } from '@jest/globals';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { eventOf, publish, put, sha256, storedVersion } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 
 jest.setTimeout(60_000);
 

@@ -7,7 +7,7 @@ import { extractArchive } from '../../lib/uploads/extract-archive.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { runsOf } from '../support/property-runs.ts';
+import { runsOf } from 'testing/property-runs';
 import { invoke } from '../support/invoke.ts';
 import { readTable } from '../support/table-image.ts';
 import { download, finalizeAs, sha256, storedVersion } from '../support/uploads.ts';
@@ -19,7 +19,7 @@ import {
   revive,
   underPlan,
 } from '../support/wire-faults.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 
 /*
  * A publish from its request to its host nodes, in which one call to a store is lost, loses its answer, or is the last one

@@ -15,7 +15,7 @@ import {
   keySets,
   useCiIssuers,
 } from '../support/ci.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { invoke } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addPublisher, addToken, countRequests, storedItem } from '../support/registry.ts';

@@ -11,7 +11,7 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
 import { statusKey } from '../../lib/notifications/records.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
-import { stopDate, stopTimers } from '../support/clock.ts';
+import { stopDate, stopTimers } from 'testing/clock';
 import { queue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';

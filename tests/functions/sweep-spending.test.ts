@@ -4,7 +4,7 @@ import { handler } from '../../functions/sweep-spending.ts';
 import { callerHash } from '../../lib/caller.ts';
 import { reserve } from '../../lib/spend/reservation.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 

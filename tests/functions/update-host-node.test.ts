@@ -4,7 +4,7 @@ import { handler } from '../../functions/update-host-node.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { HostNode } from 'registry-rules/schemas/host-node';
 import { duringNextWrite } from '../support/admin.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';

@@ -11,7 +11,7 @@ import {
   nodePath,
   pieceOf,
   readmePath,
-} from '../../lib/index/paths.ts';
+} from 'registry-rules/index-paths';
 import type { HostNodeRecord } from '../../lib/registry/records.ts';
 import type { CatalogEntry } from 'registry-rules/schemas/index-files';
 import { absent } from '../../lib/store/items.ts';
@@ -22,13 +22,13 @@ import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/nod
 import { banNode, unbanNode } from '../../tools/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { keysBelow, readIndexFile as read } from '../support/bucket-objects.ts';
-import { stopDate } from '../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 
 /** The distribution and then a browser keep a file this long, so that a ban shows within a minute. */
 const cacheControl = 'public, max-age=30';

@@ -8,7 +8,7 @@ import { fileOf, loadContracts, loadOperations } from '../../infra/operations.ts
 import { bareEnvironment } from '../../infra/plugins/packages.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
-import { unzip } from '../support/unzip.ts';
+import { unzip } from 'testing/unzip';
 import { type Packaged, packagedStage, unzipInto } from './packaging.ts';
 
 const run = promisify(execFile);

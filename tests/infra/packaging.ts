@@ -8,8 +8,8 @@ import { jest } from '@jest/globals';
 import { bareEnvironment, flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
-import { until } from '../support/until.ts';
-import { unzip } from '../support/unzip.ts';
+import { until } from 'testing/until';
+import { unzip } from 'testing/unzip';
 
 const run = promisify(execFile);
 

@@ -26,14 +26,14 @@ import {
   type TaskProgress,
 } from 'registry-client';
 import { verifyNotification } from 'registry-client';
-import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
-import { errorOf } from '../support/client-errors.ts';
+import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
+import { errorOf } from 'testing/client-errors';
 import { requireEndWithout } from '../support/lost-part.ts';
-import { packedProgram } from '../support/publish-node.ts';
+import { packedProgram } from 'testing/publish-node';
 import { readExamples, runExample } from '../support/readme-examples.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { plainEnvironment } from '../support/shell.ts';
-import { until } from '../support/until.ts';
+import { plainEnvironment } from 'testing/shell';
+import { until } from 'testing/until';
 import { commandsBelow } from '../support/walk-through.ts';
 import '../support/in-order.ts';
 

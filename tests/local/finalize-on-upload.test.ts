@@ -10,7 +10,7 @@ import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-
 import { seed } from '../../tools/local/seed.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { eventOf, publish, put, storedVersion } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 
 const upload = { nodeId: 'a', version: '1.0.0', versionId: 'b', uploadId: 'c' };
 

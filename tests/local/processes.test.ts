@@ -3,9 +3,9 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { isListening } from 'command-line/is-listening';
 import { findFreePort, isPortFree, listen } from '../../tools/processes/ports.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
-import { stopTimers } from '../support/clock.ts';
-import { runProgram } from '../support/run-program.ts';
-import { until } from '../support/until.ts';
+import { stopTimers } from 'testing/clock';
+import { runProgram } from 'testing/run-program';
+import { until } from 'testing/until';
 
 interface ScriptOptions {
   isGroup?: boolean;

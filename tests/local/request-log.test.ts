@@ -4,7 +4,7 @@ import { startGateway } from '../../tools/local/gateway.ts';
 import { createSigningKey, issueCiToken, issueToken } from '../../tools/local/issuer.ts';
 import { createRequestLog, type RequestLog } from '../../tools/local/request-log.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
-import { until } from '../support/until.ts';
+import { until } from 'testing/until';
 
 interface Answer {
   status: number;

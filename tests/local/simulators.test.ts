@@ -2,7 +2,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
-import { until } from '../support/until.ts';
+import { until } from 'testing/until';
 
 const simulators = await startSimulators({ keys: { image: 'image-key', video: 'video-key' }, tickMs: 10 });
 const { simulation, url } = simulators;

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import type { Browser, Locator, Page } from 'playwright-core';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
-import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
+import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 import { send as sendRequest } from '../support/http-exchange.ts';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { nearRequests } from '../support/near-routes.ts';

@@ -5,7 +5,7 @@ import { drainQueue } from '../../tools/local/consume-queue.ts';
 import { sweepAtStart } from '../../tools/local/sweep-at-start.ts';
 import { extractions } from '../support/queue.ts';
 import { finalize, publish, put, storedVersion } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 
 const archive = zip([{ name: '__init__.py', data: 'NODE_CLASS_MAPPINGS = {"A": type("A", (), {})}' }]);
 

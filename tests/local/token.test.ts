@@ -6,7 +6,7 @@ import { JwtVerifier } from 'aws-jwt-verify';
 import type { Jwk } from 'aws-jwt-verify/jwk';
 import { audience, ciIssuerName, issuerName } from '../../tools/local/addresses.ts';
 import { loadSigningKey, publicKeyOf, startIssuer } from '../../tools/local/issuer.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runProgram } from 'testing/run-program';
 
 let directory: string;
 let issuer: Awaited<ReturnType<typeof startIssuer>>;

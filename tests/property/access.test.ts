@@ -5,8 +5,8 @@ import { type AccessCase, accessCases } from '../support/access-cases.ts';
 import { personalTokens, populate } from '../support/access-fixtures.ts';
 import { call } from '../support/endpoints.ts';
 import type { Result } from '../support/invoke.ts';
-import { fc } from '../support/properties.ts';
-import { check, count, counts } from '../support/property-runs.ts';
+import { fc } from 'testing/properties';
+import { check, count, counts } from 'testing/property-runs';
 import { simulation } from '../support/proxies.ts';
 import { differences, readTable, restoreTable } from '../support/table-image.ts';
 

@@ -5,7 +5,7 @@ import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
 import { call } from '../support/endpoints.ts';
 import { type GeneratedRequest, generatedRequests, requestsAtBounds } from '../support/generated-requests.ts';
 import type { Result } from '../support/invoke.ts';
-import { check, count, counts, runsOf } from '../support/property-runs.ts';
+import { check, count, counts, runsOf } from 'testing/property-runs';
 import { simulation } from '../support/proxies.ts';
 import { readTable, restoreTable, watchWrites } from '../support/table-image.ts';
 

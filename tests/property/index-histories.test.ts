@@ -11,7 +11,7 @@ import {
   nodePath,
   pieceOf,
   readmePath,
-} from '../../lib/index/paths.ts';
+} from 'registry-rules/index-paths';
 import { indexedHostNodes, indexedNode, publicVersion, showsVersions } from '../../lib/index/views.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { changeNode } from '../../lib/registry/nodes.ts';
@@ -44,13 +44,13 @@ import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';
-import { check, count, counts } from '../support/property-runs.ts';
-import { fc } from '../support/properties.ts';
+import { check, count, counts } from 'testing/property-runs';
+import { fc } from 'testing/properties';
 import { setPublisherFields, storedItem } from '../support/registry.ts';
 import { recordStream } from '../support/table-stream.ts';
-import { until } from '../support/until.ts';
+import { until } from 'testing/until';
 import { finalize, put } from '../support/uploads.ts';
-import { zip } from '../support/zip.ts';
+import { zip } from 'testing/zip';
 
 const invocation = { getRemainingTimeInMillis: () => 60_000 };
 const context = () => ({ deadline: Date.now() + 60_000 });

@@ -21,7 +21,7 @@ import { tableName } from '../../lib/store/table.ts';
 import { minuteOf, startOfMinute } from '../../lib/windows.ts';
 import { startMeter } from '../../tools/local/dynamodb-meter.ts';
 import { startFunctionProcess } from '../support/function-process.ts';
-import { runsOf } from '../support/property-runs.ts';
+import { runsOf } from 'testing/property-runs';
 
 /** 300 in the gate. `ACCOUNTS=1000000` takes 40 minutes, half of them to make, in as many processes as there are schedules. */
 const accounts = Number(process.env.ACCOUNTS ?? runsOf(30));

@@ -26,7 +26,7 @@ import {
   verifyStatus,
   verifyStep,
 } from '../support/notified-tasks.ts';
-import { check, count, counts } from '../support/property-runs.ts';
+import { check, count, counts } from 'testing/property-runs';
 import { simulation } from '../support/proxies.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { bearer } from '../support/tokens.ts';

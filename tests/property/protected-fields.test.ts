@@ -5,8 +5,8 @@ import { personalTokens, populate } from '../support/access-fixtures.ts';
 import { readApiDocument } from '../support/api-document.ts';
 import { call } from '../support/endpoints.ts';
 import { oddValue } from '../support/odd-values.ts';
-import { fc } from '../support/properties.ts';
-import { check } from '../support/property-runs.ts';
+import { fc } from 'testing/properties';
+import { check } from 'testing/property-runs';
 import {
   attributesOf,
   differences,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { fc } from '../support/properties.ts';
+import { fc } from 'testing/properties';
 import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { seed } from '../support/access-fixtures.ts';
 import type { Result } from '../support/invoke.ts';
 import { download, finalize, registry, upload } from '../support/demo-registry.ts';
-import { check } from '../support/property-runs.ts';
+import { check } from 'testing/property-runs';
 import { injectFaults, planOf, underPlan } from '../support/wire-faults.ts';
 
 const maxCallers = 10;

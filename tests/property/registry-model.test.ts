@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { seed } from '../support/access-fixtures.ts';
-import { fc } from '../support/properties.ts';
-import { check, counts } from '../support/property-runs.ts';
+import { fc } from 'testing/properties';
+import { check, counts } from 'testing/property-runs';
 import { commandArbitraries } from '../support/registry-commands.ts';
 import { RegistryModel } from '../support/registry-model.ts';
 

@@ -3,8 +3,8 @@ import { seed } from '../support/access-fixtures.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
 import { type Scene, scenarios } from '../support/fault-scenarios.ts';
 import { type LogReader, readLog } from '../support/log-reader.ts';
-import { fc } from '../support/properties.ts';
-import { check, counts } from '../support/property-runs.ts';
+import { fc } from 'testing/properties';
+import { check, counts } from 'testing/property-runs';
 import { verifierOf } from '../support/verify-faults.ts';
 import { faultKinds, injectFaults, strikesIn } from '../support/wire-faults.ts';
 

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { type MeteredCall, startMeter } from '../../tools/local/dynamodb-meter.ts';
 import { unitsPerSecond } from '../../tools/local/dynamodb-units.ts';
-import { noon, startAtNoon, stopDate } from '../support/clock.ts';
+import { noon, startAtNoon, stopDate } from 'testing/clock';
 import { type Host, startFunctionProcess } from '../support/function-process.ts';
 import { sampleEvent } from '../support/invoke.ts';
-import { runsOf } from '../support/property-runs.ts';
+import { runsOf } from 'testing/property-runs';
 import { bearer } from '../support/tokens.ts';
 
 /* What one caller's tasks take of a store that throttles as DynamoDB does; tests/capacity.test.ts counts what they cost. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { fc } from './properties.ts';
+import type { fc } from 'testing/properties';
 import { endpointNames } from './endpoints.ts';
 import { type Result, sampleEvent } from './invoke.ts';
 import { type JsonSchema, SchemaValues } from './schema-arbitrary.ts';

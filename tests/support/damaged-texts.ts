@@ -1,4 +1,4 @@
-import { fc } from './properties.ts';
+import { fc } from 'testing/properties';
 
 const maxDepth = 10_000;
 const sixMegabytes = 6 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { fc } from './properties.ts';
+import { fc } from 'testing/properties';
 import type { ApiDocument } from './api-document.ts';
 import { damaged } from './damaged-texts.ts';
 import { endpointNames, type EndpointRequest } from './endpoints.ts';

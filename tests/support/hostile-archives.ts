@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
-import { unicodePath, type ZipFile, zip, zip64Sizes } from './zip.ts';
+import { unicodePath, type ZipFile, zip, zip64Sizes } from 'testing/zip';
 
 const file: ZipFile = { name: 'node.py', data: 'print("hello")\n' };
 const good = zip([file]);

@@ -1,7 +1,7 @@
 import { endpointNames } from './endpoints.ts';
 import { sampleEvent } from './invoke.ts';
-import { fc } from './properties.ts';
-import { runsOf } from './property-runs.ts';
+import { fc } from 'testing/properties';
+import { runsOf } from 'testing/property-runs';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 

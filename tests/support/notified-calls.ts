@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { TaskState } from '../../lib/schemas/video.ts';
 import type { EndpointRequest } from './endpoints.ts';
 import { proxyNames } from './operation-names.ts';
-import { fc } from './properties.ts';
+import { fc } from 'testing/properties';
 import type { Answer } from './receiver.ts';
 import { type Strike, strikesIn } from './wire-faults.ts';
 

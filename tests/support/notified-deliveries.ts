@@ -4,7 +4,7 @@ import type { NotificationRecord } from '../../lib/notifications/records.ts';
 import { queue, runQueue } from './queue.ts';
 import { forbiddenPath } from './notified-calls.ts';
 import { makeDue } from './notifications.ts';
-import { count } from './property-runs.ts';
+import { count } from 'testing/property-runs';
 import { isSigned, type Received } from './receiver.ts';
 import { planOf, type Strike, underPlan } from './wire-faults.ts';
 

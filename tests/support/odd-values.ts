@@ -1,4 +1,4 @@
-import { fc } from './properties.ts';
+import { fc } from 'testing/properties';
 
 /** Values that have broken services before. JSON.stringify writes each of them; damaged-texts.ts has the others. */
 const known: readonly unknown[] = [

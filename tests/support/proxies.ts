@@ -3,7 +3,7 @@ import { afterAll, beforeEach, jest } from '@jest/globals';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import type { Handler } from './invoke.ts';
-import { stopTimers } from './clock.ts';
+import { stopTimers } from 'testing/clock';
 import { proxyNames } from './operation-names.ts';
 import './patience.ts';
 import { setVariables } from './variables.ts';

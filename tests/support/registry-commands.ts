@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { fc } from './properties.ts';
-import { count } from './property-runs.ts';
+import { fc } from 'testing/properties';
+import { count } from 'testing/property-runs';
 import { banNode, unbanNode } from '../../tools/admin/registry/nodes.ts';
 import type { Result } from './invoke.ts';
 import { labels, type RegistryModel } from './registry-model.ts';

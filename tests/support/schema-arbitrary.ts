@@ -1,4 +1,4 @@
-import { fc } from './properties.ts';
+import { fc } from 'testing/properties';
 import { anyText, oddValue } from './odd-values.ts';
 
 export interface JsonSchema {

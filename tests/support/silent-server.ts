@@ -3,7 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
-import { stopTimers } from './clock.ts';
+import { stopTimers } from 'testing/clock';
 
 /** A server that accepts every request and answers none. */
 export class SilentServer {

@@ -7,7 +7,7 @@ import {
   relay,
   startReverseProxy,
 } from '../../tools/local/reverse-proxy.ts';
-import { count } from './property-runs.ts';
+import { count } from 'testing/property-runs';
 
 /** `lost`: applied, but its answer never comes. `late`: the same, and applied only after its caller has gone on. */
 const kinds = ['throttled', 'dropped', 'lost', 'late', 'slow'] as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ApiDocument } from './api-document.ts';
 import type { VerifyAnswer } from './fault-scenarios.ts';
 import type { LogReader } from './log-reader.ts';
-import { count } from './property-runs.ts';
+import { count } from 'testing/property-runs';
 
 /** Checks a response if some call to a store may have failed: it is documented, and shows no secret. */
 export function verifierOf(document: ApiDocument, log: LogReader): VerifyAnswer {

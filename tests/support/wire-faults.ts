@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { fc } from './properties.ts';
+import { fc } from 'testing/properties';
 
 /**
  * The faults of one call to DynamoDB or S3, below the SDK's own retries: throttled, late, lost

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fc } from '../support/properties.ts';
+import { fc } from 'testing/properties';
 import { Actor } from './actor.ts';
 import { type Source, sources } from './events.ts';
 import { journeys, marksOf, type State, type Step } from './journeys.ts';

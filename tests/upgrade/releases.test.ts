@@ -6,7 +6,7 @@ import { journeys, marksOf } from './journeys.ts';
 import { bundlesOfTree, type Recording, readRecording, restoreStores } from './recording.ts';
 import { requireSettled } from './settled.ts';
 import { type Stage, startStage } from './stage.ts';
-import { check, runsOf } from '../support/property-runs.ts';
+import { check, runsOf } from 'testing/property-runs';
 import { harmless, harmlessRight, incompatible } from './changes.ts';
 import { type Mixture, mix, mixtures, Releases, type Side, stepsOf, travel } from './mixture.ts';
 import { recorded } from './recorded.ts';

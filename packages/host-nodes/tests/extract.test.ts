@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { runProgram } from '../../../tests/support/run-program.ts';
+import { runProgram } from 'testing/run-program';
 
 const code = `class N:
     RETURN_TYPES = ("IMAGE",)
@@ -32,7 +32,12 @@ async function writeExpected(repository: string): Promise<string> {
 }
 
 const extract = (...args: string[]) =>
-  runProgram(process.execPath, ['packages/host-nodes/command/extract.ts', '--packs', packs, ...args]);
+  runProgram(process.execPath, [
+    join(import.meta.dirname, '../command/extract.ts'),
+    '--packs',
+    packs,
+    ...args,
+  ]);
 
 describe('npm run extract', () => {
   test('shows the result for each folder, skips other files, and compares nothing by default', async () => {

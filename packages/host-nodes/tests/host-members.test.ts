@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fc } from '../../../tests/support/properties.ts';
+import { fc } from 'testing/properties';
 import type { ExtractedNode } from '../describe-node.ts';
 import { extract, nodeClass } from './packs.ts';
 

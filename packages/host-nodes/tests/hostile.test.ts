@@ -4,18 +4,18 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { folder } from '../../../tests/support/folders.ts';
-import { runProgram } from '../../../tests/support/run-program.ts';
+import { directory, folder } from 'testing/folders';
+import { runProgram } from 'testing/run-program';
 import { extractInWorker } from '../extract-in-worker.ts';
 import { hostilePacks, hungry } from './hostile-packs.ts';
 import { extract, type PackFiles } from './packs.ts';
 import type { HostileResult } from './run-hostile-packs.ts';
 
-/** Next to the bundle of the threads, as a function's is. */
-const script = join(String(process.env.TEST_DIRECTORY), 'run-hostile-packs.mjs');
+let script = '';
 
 beforeAll(() => {
-  const entryPoints = ['packages/host-nodes/tests/run-hostile-packs.ts'];
+  script = join(directory, 'run-hostile-packs.mjs');
+  const entryPoints = [join(import.meta.dirname, 'run-hostile-packs.ts')];
   buildSync({ entryPoints, outfile: script, bundle: true, platform: 'node', format: 'esm' });
 });
 

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { directory, enter, folder } from '../../../tests/support/folders.ts';
-import { fc } from '../../../tests/support/properties.ts';
-import { check } from '../../../tests/support/property-runs.ts';
+import { directory, enter, folder } from 'testing/folders';
+import { fc } from 'testing/properties';
+import { check } from 'testing/property-runs';
 import { listFiles } from '../files/list-files.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
-import { dryRun, publishNode, spawnPublishNode } from '../../../tests/support/publish-node.ts';
-import { emptyFiles, type Files, git, writeFiles } from '../../../tests/support/shell.ts';
-import { unzip } from '../../../tests/support/unzip.ts';
+import { dryRun, publishNode, spawnPublishNode } from 'testing/publish-node';
+import { emptyFiles, type Files, git, writeFiles } from 'testing/shell';
+import { unzip } from 'testing/unzip';
 
 const packed = async (choice: Parameters<typeof chooseFiles>[1] = {}) =>
   pack(await chooseFiles(folder, choice));

@@ -19,7 +19,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { chooseFiles } from '../files/pack.ts';
 import { initCommand } from '../init-command.ts';
 import { readPyProject } from '../pyproject.ts';
-import { type Files, git, runFile, writeFiles } from '../../../tests/support/shell.ts';
+import { type Files, git, runFile, writeFiles } from 'testing/shell';
 
 /*
  * Repositories whose author wants to run a command, or to read a file, on the machine that publishes them. Each is made

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { folder } from '../../../tests/support/folders.ts';
-import { fc } from '../../../tests/support/properties.ts';
-import { check } from '../../../tests/support/property-runs.ts';
-import { git, writeFiles } from '../../../tests/support/shell.ts';
+import { folder } from 'testing/folders';
+import { fc } from 'testing/properties';
+import { check } from 'testing/property-runs';
+import { git, writeFiles } from 'testing/shell';
 import { IgnoreRules } from '../files/ignore-rules.ts';
 import { chooseFiles } from '../files/pack.ts';
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { fc } from '../../../tests/support/properties.ts';
+import { fc } from 'testing/properties';
 import { RegistryError } from 'registry-client';
 import { failureOf, shown } from '../failure.ts';
 import { leaveStep } from '../github-step.ts';
@@ -9,11 +9,10 @@ import { end, reportOf, say, writeTo } from '../output.ts';
 import { printable, printableJson } from '../printable.ts';
 import { run } from '../program.ts';
 import { progressBar, remind } from '../progress.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
-import { folder } from '../../../tests/support/folders.ts';
-import { publishNode } from '../../../tests/support/publish-node.ts';
-import { writeFiles } from '../../../tests/support/shell.ts';
-import { startHttpApi } from '../../../tests/support/http-api.ts';
+import { folder } from 'testing/folders';
+import { publishNode } from 'testing/publish-node';
+import { writeFiles } from 'testing/shell';
+import { startReplies } from 'testing/replies';
 
 let written = '';
 
@@ -182,11 +181,11 @@ describe('progress', () => {
 });
 
 describe('text from a folder or a server', () => {
-  let api: Awaited<ReturnType<typeof startHttpApi>>;
+  let api: Awaited<ReturnType<typeof startReplies>>;
   const evil = 'x\n::add-path::/tmp/evil\u202E\u001B[2J ##[add-path]y';
 
   beforeAll(async () => {
-    api = await startHttpApi();
+    api = await startReplies();
   });
 
   afterAll(() => api.stop());
@@ -214,17 +213,13 @@ describe('text from a folder or a server', () => {
   });
 
   test('stands below the bar of an upload that failed', async () => {
-    const storage = await startHttpServer((request, response) => {
-      request.resume().on('end', () => response.writeHead(403).end());
-    });
-    const signedUrl = `${storage.url}/`;
-    api.disturb({ status: 201, body: { signedUrl, node_version: { version: '1.0.0' } } });
+    const published = { signedUrl: `${api.url}/`, node_version: { version: '1.0.0' } };
+    api.add({ status: 201, body: published }, { status: 403 });
     await writeFiles(folder, { 'node.py': 'x' });
     const named = '--publisher demo --node x --version 1.0.0 --token x --access-token x'.split(' ');
     const stream = { isTTY: true, write: (text: string) => (written += text) };
     writeTo({ stdout: stream, stderr: stream });
     const code = await run(['publish', folder, ...named, '--base-url', api.url]);
-    await storage.stop();
 
     expect([code, written]).toEqual([
       5,
@@ -242,7 +237,7 @@ describe('text from a folder or a server', () => {
       host_node_extract_reason: evil,
     };
     const identifier = { node_id: 'x', version: '1.0.0' };
-    api.disturb(
+    api.add(
       { status: 200, body: { node_versions: [{ identifier, status: 'success', node_version: version }] } },
       { status: 200, body: { node_versions: [{ identifier, status: 'error', error_message: evil }] } },
       {

@@ -3,10 +3,10 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
-import { directory, folder } from '../../../tests/support/folders.ts';
-import { publishNode } from '../../../tests/support/publish-node.ts';
-import { emptyFiles, type Files, git, writeFiles } from '../../../tests/support/shell.ts';
-import { unzip } from '../../../tests/support/unzip.ts';
+import { directory, folder } from 'testing/folders';
+import { publishNode } from 'testing/publish-node';
+import { emptyFiles, type Files, git, writeFiles } from 'testing/shell';
+import { unzip } from 'testing/unzip';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
 
@@ -366,7 +366,7 @@ describe('a folder that is too large', () => {
 
 describe('the command line', () => {
   test.each([['--version'], ['-V']])('prints its version with %s', async (flag) => {
-    const { version } = JSON.parse(await readFile('packages/publish-node/package.json', 'utf8'));
+    const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'));
 
     expect(await publishNode([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { folder } from '../../../tests/support/folders.ts';
+import { folder } from 'testing/folders';
 import { NodeInput } from 'registry-rules/schemas/node';
 import { NodeVersionInput } from 'registry-rules/schemas/node-version';
 import { metadataNotes, readMetadata, requestOf, requireProject } from '../project.ts';
@@ -78,7 +78,9 @@ requires-host-frontend = ">=1.40"
   });
 
   test('configures a publish with every key, as docs/examples/pyproject.toml shows it', async () => {
-    const project = await projectOf(await readFile('docs/examples/pyproject.toml', 'utf8'));
+    const project = await projectOf(
+      await readFile(join(import.meta.dirname, '../../../docs/examples/pyproject.toml'), 'utf8'),
+    );
 
     expect(Object.keys(project).sort()).toEqual([
       ...'accelerators allow banner dependencies description displayName hostFrontendVersion'.split(' '),

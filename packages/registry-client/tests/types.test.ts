@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { createRegistryClient } from '../client.ts';
 
@@ -73,12 +73,10 @@ test('rejects a misspelled field at compile time on every operation', () => {
 });
 
 test("compiles with its own compiler and the DOM's types", () => {
-  const compiler = createRequire(resolve('packages/registry-client/package.json')).resolve(
-    'typescript/bin/tsc',
-  );
+  const compiler = createRequire(join(import.meta.dirname, '../package.json')).resolve('typescript/bin/tsc');
   const { stdout, status } = spawnSync(
     process.execPath,
-    [compiler, '--noEmit', '-p', 'packages/registry-client'],
+    [compiler, '--noEmit', '-p', join(import.meta.dirname, '..')],
     {
       encoding: 'utf8',
       env: { ...process.env, NODE_OPTIONS: '' },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { hasBrowser, launchBrowser, note, openPage } from '../../../tests/support/browser.ts';
+import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 import { listed, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
 

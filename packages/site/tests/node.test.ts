@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { hasBrowser, launchBrowser, note, openPage } from '../../../tests/support/browser.ts';
-import { until } from '../../../tests/support/until.ts';
-import { hostNodesPath, nodePath, readmePath } from '../../../lib/index/paths.ts';
+import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
+import { until } from 'testing/until';
+import { hostNodesPath, nodePath, readmePath } from 'registry-rules/index-paths';
 import { listed, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
 

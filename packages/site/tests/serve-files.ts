@@ -9,7 +9,7 @@ import {
   nodePath,
   pieceOf,
   readmePath,
-} from '../../../lib/index/paths.ts';
+} from 'registry-rules/index-paths';
 import {
   CatalogEntry,
   CatalogPiece,

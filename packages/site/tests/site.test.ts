@@ -1,13 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
-import {
-  accessibilityProblems,
-  hasBrowser,
-  launchBrowser,
-  note,
-  openPage,
-} from '../../../tests/support/browser.ts';
-import { nodePath } from '../../../lib/index/paths.ts';
+import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
+import { nodePath } from 'registry-rules/index-paths';
 import { listed, manyNodes, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
 

@@ -6,10 +6,10 @@ import { ZipFile as ZipWriter } from 'yazl';
 import { checkArchive } from 'registry-rules/archives/check-archive';
 import { quote } from 'registry-rules/archives/archive-problem';
 import { inMemory } from '../../support/archive-files.ts';
-import { fc } from '../../support/properties.ts';
+import { fc } from 'testing/properties';
 import { readAsStream, readByDirectory } from '../../support/unpackers.ts';
 import { sha256 } from '../../support/uploads.ts';
-import { described, unicodePath, zip } from '../../support/zip.ts';
+import { described, unicodePath, zip } from 'testing/zip';
 
 const check = async (archive: Buffer) => (await checkArchive(inMemory(archive))).sha256;
 

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { expect, jest, test } from '@jest/globals';
 import { checkArchive } from 'registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
-import { cpuMsOf } from '../../support/cpu.ts';
-import { zip } from '../../support/zip.ts';
+import { cpuMsOf } from 'testing/cpu';
+import { zip } from 'testing/zip';
 
 jest.setTimeout(60_000);
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkArchive } from 'registry-rules/archives/check-archive';
 import { rejectGitFolders, findGitFolders } from 'registry-rules/archives/git-folders';
 import { inMemory } from '../../support/archive-files.ts';
-import { git } from '../../support/shell.ts';
-import { zip } from '../../support/zip.ts';
+import { git } from 'testing/shell';
+import { zip } from 'testing/zip';
 
 describe('rejectGitFolders', () => {
   test.each<[string, string[], string]>([

@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDistinct, checkName } from 'registry-rules/archives/names';
-import { cpuMsOf } from '../../support/cpu.ts';
-import { fc } from '../../support/properties.ts';
+import { cpuMsOf } from 'testing/cpu';
+import { fc } from 'testing/properties';
 
 describe('checkName', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkArchive } from 'registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
-import { unicodePath, type ZipFile, zip } from '../../support/zip.ts';
+import { unicodePath, type ZipFile, zip } from 'testing/zip';
 
 /*
  * Fields that one program acts on and another ignores. What each of them does was seen with Info-ZIP's unzip, jar

@@ -12,7 +12,7 @@ import {
   type ZipFile,
   zip,
   zip64Sizes,
-} from '../../support/zip.ts';
+} from 'testing/zip';
 
 /*
  * Programs that unpack while they download never see the directory: to them an archive is its local headers and

@@ -6,7 +6,7 @@ import developmentKey from '../../../tools/local/development-key.json' with { ty
 import { createSigningKey, publicKeyOf, type SigningKey, signClaims } from '../../../tools/local/issuer.ts';
 import { authenticate } from '../../../lib/auth/access-tokens.ts';
 import { configure } from '../../../lib/config.ts';
-import { stopDate } from '../../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 

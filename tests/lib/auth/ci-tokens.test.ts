@@ -14,7 +14,7 @@ import {
   sign,
   useCiIssuers,
 } from '../../support/ci.ts';
-import { stopDate } from '../../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { startHttpServer } from '../../../tools/processes/http-server.ts';
 
 /** What a token proves and which tokens publish nothing is tested through the front door, in tests/functions. */

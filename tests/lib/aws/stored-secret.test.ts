@@ -5,11 +5,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
-import { stopTimers } from '../../support/clock.ts';
+import { stopTimers } from 'testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
 import { SilentServer } from '../../support/silent-server.ts';
-import { until } from '../../support/until.ts';
+import { until } from 'testing/until';
 import { setVariables } from '../../support/variables.ts';
 
 interface Asked {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { archiveKey, downloadUrl, objectUrl, stagingKey, uploadOf } from '../../../lib/bucket/object-keys.ts';
 import { configure } from '../../../lib/config.ts';
-import { fc } from '../../support/properties.ts';
+import { fc } from 'testing/properties';
 import { signUpload } from '../../../lib/bucket/signed-upload.ts';
 
 const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);

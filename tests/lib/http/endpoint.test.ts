@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import type { Access } from '../../../lib/contract.ts';
 import { calling } from '../../../lib/context.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { stopDate, stopTimers } from '../../support/clock.ts';
+import { stopDate, stopTimers } from 'testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { type Call, fail, open, openPaid } from '../../support/open-endpoint.ts';

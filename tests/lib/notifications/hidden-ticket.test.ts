@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { cpuMsOf } from '../../support/cpu.ts';
+import { cpuMsOf } from 'testing/cpu';
 import { notificationsOf } from '../../support/relay.ts';
 import { replaceOurUrl } from '../../../lib/notifications/hidden-ticket.ts';
 import { hook, type Path, say, started } from '../../support/notified.ts';

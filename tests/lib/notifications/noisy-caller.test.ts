@@ -6,7 +6,7 @@ import { callerHash } from '../../../lib/caller.ts';
 import { consumeQueue } from '../../../tools/local/consume-queue.ts';
 import { writeNotification } from '../../support/notifications.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { until } from '../../support/until.ts';
+import { until } from 'testing/until';
 
 jest.setTimeout(process.env.DEAD_NOTIFICATIONS === undefined ? 60_000 : 900_000);
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { stopDate } from '../../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { withLogFields } from '../../../lib/log.ts';
 import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import type { Provider } from '../../../lib/providers/exchange.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { relightImage } from '../../../lib/contracts/relight-image.ts';
 import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { invoke } from '../../support/invoke.ts';
-import { fc } from '../../support/properties.ts';
-import { runsOf } from '../../support/property-runs.ts';
+import { fc } from 'testing/properties';
+import { runsOf } from 'testing/property-runs';
 import { misbehave, proxies, simulation } from '../../support/proxies.ts';
 
 const contracts = { 'relight-image': relightImage, 'text-to-video': textToVideo } as const;

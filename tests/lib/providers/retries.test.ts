@@ -6,7 +6,7 @@ import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import type { Provider } from '../../../lib/providers/exchange.ts';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { readRetryAfter } from '../../../lib/providers/reply.ts';
-import { stopDate, stopTimers } from '../../support/clock.ts';
+import { stopDate, stopTimers } from 'testing/clock';
 import { invoke } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, proxies, simulation } from '../../support/proxies.ts';
 

@@ -11,10 +11,10 @@ import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/
 import { listHostNodes } from '../../../tools/admin/registry/nodes.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import '../../support/patience.ts';
-import { stopDate } from '../../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
-import { fc } from '../../support/properties.ts';
-import { runsOf } from '../../support/property-runs.ts';
+import { fc } from 'testing/properties';
+import { runsOf } from 'testing/property-runs';
 import {
   addNode,
   addPublisher,

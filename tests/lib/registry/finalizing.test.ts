@@ -15,7 +15,7 @@ import { banPublisher, unbanPublisher } from '../../../tools/admin/registry/publ
 import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
-import { stopDate } from '../../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedNode } from '../../support/registry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fc } from '../../support/properties.ts';
+import { fc } from 'testing/properties';
 import type { ReadHostNode } from 'host-nodes';
 import { entriesOf } from 'registry-rules/host-node-entries';
 import { HostNodeInput } from 'registry-rules/schemas/host-node';

@@ -7,7 +7,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { readUpload } from '../../../lib/registry/finalizing.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { stopDate } from '../../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { duringNextWrite } from '../../support/admin.ts';
 import {

@@ -7,7 +7,7 @@ import { afterwards, type Answer, apiErrorOf, beforeSending } from '../../../lib
 import type { BoughtTask } from '../../../lib/providers/exchange.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { stopDate } from '../../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { storedItem } from '../../support/registry.ts';

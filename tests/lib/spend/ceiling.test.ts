@@ -6,8 +6,8 @@ import { configure, type RateRow } from '../../../lib/config.ts';
 import { bodySchema } from '../../../lib/contract.ts';
 import { ceilingOf } from '../../../lib/spend/ceiling.ts';
 import { videoFormat } from '../../../tools/simulators/video-format.ts';
-import { fc } from '../../support/properties.ts';
-import { check } from '../../support/property-runs.ts';
+import { fc } from 'testing/properties';
+import { check } from 'testing/property-runs';
 
 const paid = await loadPaidContracts();
 

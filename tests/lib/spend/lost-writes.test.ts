@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
-import { runsOf } from '../../support/property-runs.ts';
+import { runsOf } from 'testing/property-runs';
 import { accountOf, countersOf, openOf, pay, spender, sweepAfter, usageOf } from '../../support/spending.ts';
 import { type FaultKind, injectFaults, lateCalls, planOf, underPlan } from '../../support/wire-faults.ts';
 

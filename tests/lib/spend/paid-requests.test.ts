@@ -8,7 +8,7 @@ import { keyOfAccount } from '../../../lib/spend/account.ts';
 import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { noon, stopDate } from '../../support/clock.ts';
+import { noon, stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';

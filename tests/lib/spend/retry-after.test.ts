@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { noon, stopDate } from '../../support/clock.ts';
-import { fc } from '../../support/properties.ts';
+import { noon, stopDate } from 'testing/clock';
+import { fc } from 'testing/properties';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
 

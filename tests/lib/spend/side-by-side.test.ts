@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Limits } from '../../../lib/spend/account.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
-import { noon, stopDate } from '../../support/clock.ts';
+import { noon, stopDate } from 'testing/clock';
 import { intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { proxyNames } from '../../support/proxies.ts';

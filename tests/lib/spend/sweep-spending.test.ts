@@ -17,7 +17,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { dayCallerKey, idempotencyKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
-import { noon, stopDate } from '../../support/clock.ts';
+import { noon, stopDate } from 'testing/clock';
 import { beforeNext, failAmidWrites, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedItem } from '../../support/registry.ts';

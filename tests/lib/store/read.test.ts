@@ -5,7 +5,7 @@ import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
-import { stopTimers } from '../../support/clock.ts';
+import { stopTimers } from 'testing/clock';
 import { answerInTurn, intercept } from '../../support/intercept.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';

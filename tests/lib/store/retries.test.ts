@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
 import { untilAnswered, storeError } from '../../../lib/store/retries.ts';
-import { runProgram } from '../../support/run-program.ts';
+import { runProgram } from 'testing/run-program';
 
 /** In a process of its own: Jest's own errors are not those of Node, and the SDK wraps what it does not know. */
 const realFailures = `

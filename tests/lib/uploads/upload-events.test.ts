@@ -4,13 +4,13 @@ import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { seed } from '../../../tools/local/seed.ts';
-import { stopDate } from '../../support/clock.ts';
+import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { addListedVersion } from '../../support/registry.ts';
 import { eventOf, publish, put, storedVersion } from '../../support/uploads.ts';
-import { zip } from '../../support/zip.ts';
+import { zip } from 'testing/zip';
 
 const remainingMs = 60_000;
 const secondMs = 1000;

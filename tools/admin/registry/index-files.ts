@@ -9,12 +9,13 @@ import {
   nodePath,
   pieceOf,
   readmePath,
-} from '../../../lib/index/paths.ts';
+} from 'registry-rules/index-paths';
 import { readNode } from '../../../lib/index/read-node.ts';
 import { refreshReadme } from '../../../lib/index/readme-file.ts';
 import { refreshListedHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
-import { foldNodeId, nodeKey } from '../../../lib/store/keys.ts';
+import { foldNodeId } from 'registry-rules/names';
+import { nodeKey } from '../../../lib/store/keys.ts';
 import { newContext } from './administration.ts';
 import { readVersions } from './records.ts';
 import { scan } from './scan.ts';

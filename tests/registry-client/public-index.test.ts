@@ -1,21 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { handler } from '../../../functions/write-index.ts';
-import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
-import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
-import { stopTimers } from '../../../tests/support/clock.ts';
-import { errorOf } from '../../../tests/support/client-errors.ts';
-import { setFields } from '../../../tests/support/registry.ts';
-import { recordStream } from '../../../tests/support/table-stream.ts';
-import { finalize, publish, put } from '../../../tests/support/uploads.ts';
-import { zip } from '../../../tests/support/zip.ts';
-import { seed } from '../../../tools/local/seed.ts';
-import { nodeKey } from '../../../lib/store/keys.ts';
-import { createPublicIndex, createRegistryClient, type Fetch } from '../client.ts';
-import { searchOver } from '../search.ts';
+import { handler } from '../../functions/write-index.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { downloadUrl } from '../../lib/bucket/object-keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { stopTimers } from 'testing/clock';
+import { errorOf } from 'testing/client-errors';
+import { setFields } from '../support/registry.ts';
+import { recordStream } from '../support/table-stream.ts';
+import { finalize, publish, put } from '../support/uploads.ts';
+import { zip } from 'testing/zip';
+import { seed } from '../../tools/local/seed.ts';
+import { nodeKey } from '../../lib/store/keys.ts';
+import { createPublicIndex, createRegistryClient, type Fetch } from 'registry-client';
 
 const archive = zip([
   { name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' },
@@ -86,32 +85,6 @@ describe('createPublicIndex', () => {
     expect((await index.search('VIDEO twice')).map(({ id }) => id)).toEqual(['My_Sampler.x']);
     expect(await index.search('video nothing')).toEqual([]);
     expect(await index.search('  ')).toEqual(await index.catalog());
-  });
-
-  test.each([
-    ['a beginning', 'upsc', ['upscaler']],
-    ['a typo', 'upscalar', ['upscaler']],
-    ['a part of a joined word', 'helper', ['joined']],
-    ['a word without its accent', 'creme', ['accented']],
-    ['a character of a script without spaces', '節點', ['chinese']],
-    ['a tag and a publisher', 'acme film', ['tagged']],
-    ['the higher ranked of two first', 'shared', ['b', 'a']],
-    ['a host node by a word of its title', 'stabilize', ['pack']],
-    ['a host node by its name, next to the pack', 'pack INPAINT_StabilizeMask', ['pack']],
-  ])('search finds %s', (_, text, ids) => {
-    const entry = { publisher: { id: 'demo' }, updated_at: '2026-01-01T00:00:00Z' };
-    const search = searchOver([
-      { ...entry, id: 'upscaler' },
-      { ...entry, id: 'a', tags: ['shared'] },
-      { ...entry, id: 'b', tags: ['shared'], search_ranking: 3 },
-      { ...entry, id: 'joined', name: 'VideoHelperSuite' },
-      { ...entry, id: 'accented', description: 'A crème of nodes' },
-      { ...entry, id: 'chinese', name: '影片節點工具' },
-      { ...entry, id: 'pack', host_node_words: 'inpaint mask stabilize' },
-      { ...entry, id: 'tagged', tags: ['film'], publisher: { id: 'a', name: 'Acme' } },
-    ]);
-
-    expect(search(text).map(({ id }) => id)).toEqual(ids);
   });
 
   test('asks only for changes after a minute', async () => {

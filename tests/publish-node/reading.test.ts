@@ -1,21 +1,17 @@
 import { mkdir, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { handler } from '../../../functions/write-index.ts';
-import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
-import { folder } from '../../../tests/support/folders.ts';
-import { publishNode } from '../../../tests/support/publish-node.ts';
-import { startRegistry } from '../../../tests/support/publishing.ts';
-import { writeFiles } from '../../../tests/support/shell.ts';
-import { recordStream } from '../../../tests/support/table-stream.ts';
-import { until } from '../../../tests/support/until.ts';
-import { hostileArchives } from '../../../tests/support/hostile-archives.ts';
-import { sha256 } from '../../../tests/support/uploads.ts';
-import { type ZipFile, zip } from '../../../tests/support/zip.ts';
-import { downloadCommand } from '../download-command.ts';
-import { unpack } from '../unpack.ts';
+import { handler } from '../../functions/write-index.ts';
+import { downloadUrl } from '../../lib/bucket/object-keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { folder } from 'testing/folders';
+import { publishNode } from 'testing/publish-node';
+import { startRegistry } from '../support/publishing.ts';
+import { writeFiles } from 'testing/shell';
+import { recordStream } from '../support/table-stream.ts';
+import { until } from 'testing/until';
+import { sha256 } from '../support/uploads.ts';
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let env: Record<string, string>;
@@ -250,56 +246,4 @@ describe('files that are not of a registry', () => {
       expect([answered.code, answered.stderr]).toEqual([2, expect.stringMatching(/http or https/)]);
     },
   );
-});
-
-describe('unpack', () => {
-  const file = { name: 'node.py', data: 'x' };
-
-  test.each<[kind: string, entry: ZipFile]>([
-    ['a path that leaves the folder', { name: '../escape.py', data: 'x' }],
-    ['an absolute path', { name: '/tmp/escape.py', data: 'x' }],
-    ['a link', { name: 'link', data: '/etc/passwd', mode: 0o120777 }],
-    ['a size that is not true', { name: 'bomb', data: 'x'.repeat(100), states: { bytes: 1 } }],
-    ['two names that are one file', { name: 'NODE.py', data: 'y' }],
-    ['a configuration of git', { name: 'sub/.git/config', data: '[core]' }],
-    ['a configuration of git under its short name', { name: 'GIT~1/config', data: '[core]' }],
-  ])('writes nothing of an archive with %s', async (_, entry) => {
-    const target = join(folder, 'target');
-
-    await expect(unpack(zip([file, entry]), target)).rejects.toMatchObject({ exitCode: 4 });
-    expect(await readdir(folder)).toEqual([]);
-  });
-
-  test('leaves no part of an archive whose next file cannot be written', async () => {
-    const target = join(folder, ...Array<string>(17).fill('x'.repeat(200)), 'target');
-    // No system takes a path as long as both together.
-    const other = { name: `${`${'y'.repeat(196)}/`.repeat(5)}node.py`, data: 'z' };
-
-    await expect(unpack(zip([file, other]), target)).rejects.toMatchObject({ exitCode: 2 });
-    expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.py'))).toEqual([]);
-  });
-
-  const bareRepository = ['HEAD', 'config', 'objects/keep', 'refs/keep'].map((name) => ({ name, data: 'x' }));
-
-  test.each([
-    ...hostileArchives,
-    ['a repository of git at its top', zip([file, ...bareRepository]), 'git takes its top folder'] as const,
-  ])('writes nothing of an archive that a registry serves with %s', async (_, archive, reason) => {
-    const version = { version: '1.0.0', sha256: sha256(archive), size_bytes: archive.length };
-    const server = await startHttpServer(({ url = '', headers: { host } }, response) => {
-      const served = { ...version, downloadUrl: `http://${host}/archives/x.zip` };
-      const node = { id: 'x', latest_version: served, versions: [served] };
-      const isArchive = url.startsWith('/archives/');
-      response.end(isArchive ? archive : JSON.stringify(node));
-    });
-    const { url } = server;
-    const flags = { baseUrl: url, downloadsUrl: url, unpack: join(folder, 'target') };
-    const download = downloadCommand('x', flags, () => {}).finally(server.stop);
-
-    await expect(download).rejects.toMatchObject({
-      exitCode: 4,
-      message: expect.stringContaining(reason),
-    });
-    expect(await readdir(folder)).toEqual([]);
-  });
 });

@@ -3,10 +3,10 @@ import { chmod, cp, mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
 import { delimiter, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { type HttpServer, startHttpServer } from '../../../tools/processes/http-server.ts';
-import { runAction } from '../../../tests/support/composite-action.ts';
-import { startRegistry } from '../../../tests/support/publishing.ts';
-import { git, runFile, writeFiles } from '../../../tests/support/shell.ts';
+import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
+import { runAction } from '../support/composite-action.ts';
+import { startRegistry } from '../support/publishing.ts';
+import { git, runFile, writeFiles } from 'testing/shell';
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let tarball: string;

@@ -3,17 +3,19 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { writeTo } from 'publish-node/output';
 import { run } from 'publish-node/program';
+import { directory } from './folders.ts';
 import { type Ending, own, type RunOptions, runFile } from './shell.ts';
 
 /** The packed command, which starts in a third of the time of its sources. The first test of a run that asks builds it. */
 export function packedProgram(): string {
-  const program = join(String(process.env.TEST_DIRECTORY), 'publish-node.cjs');
+  const program = join(process.env.TEST_DIRECTORY ?? directory, 'publish-node.cjs');
   if (existsSync(program)) return program;
   const outfile = `${program}.${process.pid}`;
   buildSync({
-    entryPoints: ['packages/publish-node/publish-node.ts'],
+    entryPoints: ['publish-node'],
     outfile,
     bundle: true,
+    absWorkingDir: import.meta.dirname,
     conditions: ['in-tree', 'module'],
     platform: 'node',
     target: 'node20',

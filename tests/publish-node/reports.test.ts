@@ -1,15 +1,15 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { banNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
-import { adminJson } from '../../../tests/support/admin.ts';
-import { folder } from '../../../tests/support/folders.ts';
-import { publishNode } from '../../../tests/support/publish-node.ts';
-import { startRegistry } from '../../../tests/support/publishing.ts';
-import { writeFiles } from '../../../tests/support/shell.ts';
+import { banNodeVersion } from '../../tools/admin/registry/node-versions.ts';
+import { adminJson } from '../support/admin.ts';
+import { folder } from 'testing/folders';
+import { publishNode } from 'testing/publish-node';
+import { startRegistry } from '../support/publishing.ts';
+import { writeFiles } from 'testing/shell';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
-import { addNode, addPublisher, addVersion, storedItem } from '../../../tests/support/registry.ts';
-import { until } from '../../../tests/support/until.ts';
+import { addNode, addPublisher, addVersion, storedItem } from '../support/registry.ts';
+import { until } from 'testing/until';
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let access: (typeof registry)['access'];

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { demo } from '../../../tools/local/demo.ts';
-import { type HttpServer, type Serve, startHttpServer } from '../../../tools/processes/http-server.ts';
-import { folder } from '../../../tests/support/folders.ts';
-import { publishNode } from '../../../tests/support/publish-node.ts';
-import { writeFiles } from '../../../tests/support/shell.ts';
-import { startHttpApi } from '../../../tests/support/http-api.ts';
+import { demo } from '../../tools/local/demo.ts';
+import { type HttpServer, type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
+import { folder } from 'testing/folders';
+import { publishNode } from 'testing/publish-node';
+import { writeFiles } from 'testing/shell';
+import { startHttpApi } from '../support/http-api.ts';
 
 const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
 const stored = {

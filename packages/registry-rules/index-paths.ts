@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { foldNodeId } from '../store/keys.ts';
+import { foldNodeId } from './names.ts';
 
 /** Where the files of the index lie in the bucket. A node's id is folded, so that every spelling finds it. */
 

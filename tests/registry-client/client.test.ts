@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { demo } from '../../../tools/local/demo.ts';
-import { seed } from '../../../tools/local/seed.ts';
-import { errorOf } from '../../../tests/support/client-errors.ts';
-import { noon, stopDate } from '../../../tests/support/clock.ts';
-import { startHttpApi } from '../../../tests/support/http-api.ts';
-import { acceptedTasks, misbehave } from '../../../tests/support/proxies.ts';
-import { bearer } from '../../../tests/support/tokens.ts';
-import { spender } from '../../../tests/support/spending.ts';
-import { createRegistryClient, type RegistryClient } from '../client.ts';
-import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/terms.ts';
+import { demo } from '../../tools/local/demo.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { errorOf } from 'testing/client-errors';
+import { noon, stopDate } from 'testing/clock';
+import { startHttpApi } from '../support/http-api.ts';
+import { acceptedTasks, misbehave } from '../support/proxies.ts';
+import { bearer } from '../support/tokens.ts';
+import { spender } from '../support/spending.ts';
+import { createRegistryClient, type RegistryClient } from 'registry-client';
+import { blockCaller, setLimits, unblockCaller } from '../../tools/admin/spend/terms.ts';
 
 const api = await startHttpApi();
 const accessToken = bearer(demo.owner).replace('Bearer ', '');

@@ -1,20 +1,14 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import type { ClientRequest } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { demo } from '../../../tools/local/demo.ts';
+import { demo } from '../../tools/local/demo.ts';
 import { createRegistryClient } from 'registry-client';
-import { folder } from '../../../tests/support/folders.ts';
-import { packedProgram, publishNode, spawnPublishNode } from '../../../tests/support/publish-node.ts';
-import { startRegistry } from '../../../tests/support/publishing.ts';
-import { plainEnvironment, runFile, writeFiles } from '../../../tests/support/shell.ts';
-import { until } from '../../../tests/support/until.ts';
-import { uploadShowing } from '../upload.ts';
+import { folder } from 'testing/folders';
+import { packedProgram, publishNode, spawnPublishNode } from 'testing/publish-node';
+import { startRegistry } from '../support/publishing.ts';
+import { plainEnvironment, runFile, writeFiles } from 'testing/shell';
 
 /** Less than the command allows, so that the registry rejects a large archive. */
 process.env.MAX_ARCHIVE_BYTES = '320000';
@@ -216,62 +210,6 @@ describe('publish-node on a bad network', () => {
     api.disturb('hang up', 'lose the answer', { status: 503, headers: { 'retry-after': '0' } });
     expect(await publishFolder()).toMatchObject({ code: 0 });
     expect(publishes()).toHaveLength(4);
-  });
-
-  test('stops sending an archive after its storage has rejected it', async () => {
-    let head = '';
-    const storage = createServer((socket) => {
-      socket.once('data', (chunk) => {
-        head = String(chunk).split('\r\n\r\n', 1)[0] ?? '';
-        socket.pause().write('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
-      });
-    });
-    await once(storage.listen(0, '127.0.0.1'), 'listening');
-    const connected = once(storage, 'connection');
-    const { port } = storage.address() as AddressInfo;
-    // More than the buffers on the way take.
-    const archive = new Uint8Array(50_000_000);
-    const { signal } = new AbortController();
-    const status = await uploadShowing(() => {})(`http://127.0.0.1:${port}/`, archive, signal);
-    const [socket] = await connected;
-    await once(socket.resume(), 'close');
-    storage.close();
-
-    expect(status).toBe(403);
-    expect(socket.bytesRead).toBeLessThan(archive.length);
-    expect(head.split('\r\n').slice(0, 3)).toEqual([
-      ...['PUT / HTTP/1.1', 'content-type: application/zip', 'content-length: 50000000'],
-    ]);
-  });
-
-  test.each<[string, (request: ClientRequest, client: AbortController) => unknown, string]>([
-    ['its client gives up', (_, client) => client.abort(), 'AbortError: The operation was aborted'],
-    // As its socket says after the minute.
-    ['no byte moves for a minute', (request) => request.emit('timeout'), 'Error: the connection stalled'],
-  ])('ends an upload when %s', async (_, stop, reason) => {
-    const storage = createServer();
-    await once(storage.listen(0, '127.0.0.1'), 'listening');
-    const { port } = storage.address() as AddressInfo;
-    const requests: ClientRequest[] = [];
-    // Others of this process may start meanwhile.
-    const remember = (message: unknown) => {
-      const { request } = message as { request: ClientRequest };
-      if (request.getHeader('host') === `127.0.0.1:${port}`) requests.push(request);
-    };
-    subscribe('http.client.request.start', remember);
-    const sent: number[] = [];
-    const client = new AbortController();
-    const upload = uploadShowing((bytes) => sent.push(bytes));
-    const url = `http://127.0.0.1:${port}/`;
-    const ending = upload(url, new Uint8Array(100_000), client.signal).catch(String);
-    await until(() => sent.length > 1);
-    unsubscribe('http.client.request.start', remember);
-    const [request] = requests as [ClientRequest];
-    stop(request, client);
-
-    expect([await ending, sent, Object(request).timeout]).toEqual([reason, [65_536, 100_000], 60_000]);
-    expect(request.destroyed).toBe(true);
-    storage.close();
   });
 });
 

@@ -3,12 +3,11 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { errorOf } from '../../../tests/support/client-errors.ts';
-import { stopTimers } from '../../../tests/support/clock.ts';
-import { startHttpApi } from '../../../tests/support/http-api.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
-import { type ClientOptions, createRegistryClient, type RegistryError, type Retry } from '../client.ts';
-import { withoutBytes } from '../images.ts';
+import { errorOf } from 'testing/client-errors';
+import { stopTimers } from 'testing/clock';
+import { startHttpApi } from '../support/http-api.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { type ClientOptions, createRegistryClient, type RegistryError, type Retry } from 'registry-client';
 
 const api = await startHttpApi();
 const clientWith = (options: Partial<ClientOptions>) =>
@@ -227,16 +226,6 @@ describe('an image', () => {
     await clientWith({ baseUrl: server.url }).images.relight({ image }).finally(server.stop);
 
     expect(seen).toEqual([{ image: pixels.toString('base64') }]);
-  });
-
-  test('travels in the request up to 4 MB of all together, and apart from it beyond', async () => {
-    const [first, second, third] = [3_000_000, 1_000_001, 1_000_000].map((bytes) => Buffer.alloc(bytes, 'x'));
-    const { body, uploads } = await withoutBytes({ start_image: first, images: [second, third] });
-    const { start_image, images } = body as { start_image: string; images: string[] };
-
-    expect(images[0]).toMatch(/^upload:[0-9a-f]{64}:1000001$/);
-    expect([start_image.length, images[1]?.length]).toEqual([4_000_000, 1_333_336]);
-    expect([...uploads.values()].map(({ size }) => size)).toEqual([1_000_001]);
   });
 
   test('uploads what is needed, and then sends the same request with the same key', async () => {

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
-import { readSigningKeys, signatureHeaders } from '../../../lib/notifications/signature.ts';
-import type * as Notifications from '../notification.ts';
-import { verifyNotification } from '../notification.ts';
-import { hasBrowser, launchBrowser, note, openPage } from '../../../tests/support/browser.ts';
+import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
+import type * as Notifications from 'registry-client';
+import { verifyNotification } from 'registry-client';
+import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 
 function newKey() {
   const { d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
@@ -224,7 +224,8 @@ test.each([
 
   async function bundled(): Promise<string> {
     const { outputFiles } = await build({
-      entryPoints: ['packages/registry-client/client.ts'],
+      entryPoints: ['registry-client'],
+      conditions: ['in-tree'],
       bundle: true,
       write: false,
       format: 'esm',

@@ -1,0 +1,34 @@
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+interface ScriptedReply {
+  status: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+/** A server that gives each request the next of its replies, as a registry writes them. */
+export async function startReplies() {
+  const replies: ScriptedReply[] = [];
+  const server = createServer(async (request, response) => {
+    await text(request);
+    const { status, headers, body = {} } = replies.shift() ?? { status: 500 };
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'x-request-id': 'scripted',
+      ...headers,
+    });
+    response.end(JSON.stringify(body));
+  });
+  await once(server.listen(0, 'localhost'), 'listening');
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    add: (...next: ScriptedReply[]) => replies.push(...next),
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
