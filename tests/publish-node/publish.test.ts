@@ -83,7 +83,13 @@ describe('publish-node with a folder', () => {
     await write({ 'pyproject.toml': project('moved'), 'node.py': 'x' });
     const LOCAL_PORT_OFFSET = String(Number(new URL(api.url).port) - 3000);
     const env = { ...access, NODE_REGISTRY_URL: undefined, LOCAL_PORT_OFFSET, INIT_CWD: folder };
-    const { stdout } = await runFile(process.execPath, ['tools/local/publish-node.ts', 'publish'], { env });
+    const { stdout } = await runFile(
+      process.execPath,
+      ['--conditions=in-tree', 'tools/local/publish-node.ts', 'publish'],
+      {
+        env,
+      },
+    );
 
     expect(stdout).toContain('moved 1.0.0 is published.');
   });
