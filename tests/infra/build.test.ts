@@ -11,6 +11,7 @@ const sources = {
   'lib/deep/word.ts': 'export const word = 1;',
   'infra/bundle/build.ts': '',
   'packages/host-nodes/read.ts': '',
+  'packages/registry-rules/names.ts': '',
   'node_modules/.package-lock.json': '{}',
   'package.json': '{}',
   'tsconfig.json': '{}',

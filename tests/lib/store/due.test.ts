@@ -66,8 +66,10 @@ async function sweep(changes: Partial<Tasks> = {}) {
   return { visited, report };
 }
 
-beforeEach(() => {
+beforeEach(async () => {
   jest.restoreAllMocks();
+  // What another test has left due.
+  await sweep();
   loggedLines.length = 0;
 });
 
