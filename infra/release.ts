@@ -1,3 +1,4 @@
+import manifest from '../package.json' with { type: 'json' };
 import { type DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { fromAttributes, toAttributes, typedRead } from '../lib/store/items.ts';
 import { type Key, releaseKey } from '../lib/store/keys.ts';
@@ -9,12 +10,12 @@ import { type Key, releaseKey } from '../lib/store/keys.ts';
 
 export interface Release {
   name: string;
-  /** The release that this one is proven against: each reads what the other writes. */
+  /** The release that tests/upgrade rehearses this one with: each reads what the other writes. */
   before: string | undefined;
 }
 
-/** tests/upgrade has the recorded release of `before`. */
-export const release: Release = { name: '3.0.0', before: undefined };
+/** `npm run release` names the next one. The first release of a major upgrades no other. */
+export const release: Release = { name: manifest.version, before: manifest.upgradesFrom || undefined };
 
 export interface ReleaseRecord extends Key {
   release: string;

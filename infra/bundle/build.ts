@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve } from 'node:path';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { createCommand, runCommand } from 'command-line/command';
 import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
 import { digestFile, digestSources, isUpToDate, rememberBuild } from './up-to-date.ts';
@@ -40,26 +40,27 @@ export function manifestOf(folder: string): Output {
  * a millisecond of every cold start.
  */
 export async function bundle(entryPoints: Record<string, string>, folder: string): Promise<Output[]> {
-  const { outputFiles } = await build({
-    entryPoints,
-    outdir: folder,
-    write: false,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    conditions: ['in-tree', 'module'],
-    mainFields: ['module', 'main'],
-    minify: true,
-    sourcemap: 'linked',
-    sourcesContent: false,
-    legalComments: 'none',
-    define: absentGlobals,
-    plugins: lambdaPlugins,
-    logLevel: 'warning',
-  });
+  const { outputFiles } = await build({ ...bundling, entryPoints, outdir: folder });
   return outputFiles;
 }
+
+/** As deployed code is bundled. */
+export const bundling = {
+  write: false,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  conditions: ['in-tree', 'module'],
+  mainFields: ['module', 'main'],
+  minify: true,
+  sourcemap: 'linked',
+  sourcesContent: false,
+  legalComments: 'none',
+  define: absentGlobals,
+  plugins: [...lambdaPlugins],
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
 
 /**
  * A local stack or a test that loads a bundle during a build gets the old one or the new one, never half of it. New

@@ -3,6 +3,7 @@ import { requiredParameters } from '../plugins/packages.ts';
 const full = {
   ...requiredParameters,
   imageProviderKey: 'secretsmanager:image-key',
+  videoProviderKey: 'ssm:/node-registry/prod/video-provider-key',
   secretsKeyArn: 'arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab',
   tokenKeySet: '{"keys":[{"kty":"RSA","kid":"1","n":"AQAB","e":"AQAB"}]}',
   notifications: 'relay',

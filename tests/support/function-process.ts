@@ -27,6 +27,8 @@ export interface Invocation {
   /** That of a function, or `admin` with the words of a command line. */
   name: string;
   input: unknown;
+  /** Where it is, if not where `fileOf` says. */
+  file: string;
   /** Only loads the function. */
   isLoad: boolean;
   /** As if so much time had passed. */

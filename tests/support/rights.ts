@@ -45,9 +45,9 @@ function named(text: string): string {
 /** By the names of roles. */
 export type Statements = ReadonlyMap<string, readonly Statement[]>;
 
-/** What the embedded servers stand for; logs, traces, secrets and keys are not among them. */
+/** What the embedded servers stand for; logs, traces and keys are not among them. */
 export function isServed(source: object): source is Statement {
-  return 'Action' in source && /^(?:dynamodb|s3|sqs):/.test(String(source.Action));
+  return 'Action' in source && /^(?:dynamodb|s3|sqs|secretsmanager|ssm):/.test(String(source.Action));
 }
 
 /** With resources as the embedded servers name them. */
@@ -132,7 +132,8 @@ function denialOf(statements: Statements, name: string, call: Call, place: strin
   }
   const user = `arn:aws:sts::123456789012:assumed-role/${role}/${name}`;
   const message = `User: ${user} is not authorized to perform: ${call.action} on resource: ${call.resource} ${reason}`;
-  if (isMadeFor(name, call)) return message;
+  // A test that brings its own statements looks at their denials itself.
+  if (isMadeFor(name, call) || statements !== own) return message;
   appendFileSync(deniedFile(place), `${message} (${call.keys ?? ''} ${call.attributes ?? ''})\n`);
   return message;
 }
@@ -303,11 +304,47 @@ function objectCall(verb: string | undefined, key: string, isVersion = false): C
   return { action: `s3:${verb}Object${isVersion ? 'Version' : ''}`, resource: `${bucketArn}/${key}` };
 }
 
-export function queueDenial({ headers }: IncomingMessage, body: string): string | undefined {
+export function queueDenial(
+  { headers }: IncomingMessage,
+  body: string,
+  statements = ownStatements(),
+): string | undefined {
   const name = headers['running-function'];
   if (name === undefined) return undefined;
   const queue = String(parseObject(body)?.QueueUrl).split('/').at(-1) ?? '';
-  const action = `sqs:${String(headers['x-amz-target']).replace(/^AmazonSQS\.|Batch$/g, '')}`;
+  const action = String(headers['x-amz-target']).replace(/^AmazonSQS\.|Batch$/g, '');
+  return denialOfQueue(statements, String(name), queue, [action]);
+}
+
+/** Lambda reads a queue with the role of the function that it calls. */
+export const readsQueue = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'];
+
+export function denialOfQueue(
+  statements: Statements,
+  name: string,
+  queue: string,
+  actions: readonly string[],
+): string | undefined {
   const resource = `${queue.charAt(0).toUpperCase()}${queue.slice(1)}.Arn`;
-  return firstDenial(ownStatements(), String(name), String(process.env.TABLE_NAME), [{ action, resource }]);
+  const calls = actions.map((action) => ({ action: `sqs:${action}`, resource }));
+  return firstDenial(statements, name, String(process.env.TABLE_NAME), calls);
+}
+
+/** Of a request for a secret, which the stack has made if its name is in braces. */
+export function secretDenial(
+  { headers }: IncomingMessage,
+  body: string,
+  statements = ownStatements(),
+): string | undefined {
+  const { Name, SecretId } = parseObject(body) ?? {};
+  const place = 'us-east-1:123456789012';
+  const call = Name
+    ? { action: 'ssm:GetParameter', resource: `arn:aws:ssm:${place}:parameter${Name}` }
+    : {
+        action: 'secretsmanager:GetSecretValue',
+        resource: /^(?:arn:|\$)/.test(String(SecretId))
+          ? String(SecretId)
+          : `arn:aws:secretsmanager:${place}:secret:${SecretId}-AbCdEf`,
+      };
+  return firstDenial(statements, String(headers['running-function']), '', [call]);
 }

@@ -11,10 +11,14 @@ moveClock(Number(clockOffset));
 
 nameFunctions();
 
-type Call = Invocation & { id: number; file: string };
+type Call = Invocation & { id: number };
 
 async function invoke({ name, file, input, isLoad, laterMs, limitMs }: Call): Promise<unknown> {
-  const module = await import(pathToFileURL(file).href);
+  // A function reads its secrets while it loads.
+  const module = await asFunction(
+    name === 'admin' ? undefined : name,
+    () => import(pathToFileURL(file).href),
+  );
   if (isLoad) return undefined;
   if (name === 'admin') return module.runCommandLine(input);
   const end = performance.now() + limitMs;

@@ -1,22 +1,21 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { SQSBatchResponse } from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2, SQSBatchResponse } from 'aws-lambda';
 import { issueCiToken, issueToken } from '../../tools/local/issuer.ts';
-import { type EventRecord, type Source, sources } from './events.ts';
-import type { FunctionProcess } from '../support/function-process.ts';
-import type { Stage } from './stage.ts';
+import { denialOfQueue, readsQueue } from '../support/rights.ts';
+import { type Source, sources, type Waiting } from './events.ts';
+import type { Running, Stage } from './stage.ts';
 
-export interface Request {
+interface Request {
   path?: Record<string, string>;
   body?: object;
   user?: string;
-  headers?: Record<string, string>;
-  limitMs?: number;
+  headers?: object;
 }
 
 /** The fields that a journey reads of an endpoint's answer; which of them are there depends on the endpoint. */
-interface Body
-  extends Record<'signedUrl' | 'description' | 'icon' | 'function' | 'task_id' | 'payload', string> {
+interface Body extends Record<'signedUrl' | 'description' | 'function' | 'task_id' | 'payload', string> {
   node_version: { id: string };
   node_versions: { node_version?: Partial<Record<string, string>> }[];
   tags: string[];
@@ -29,53 +28,48 @@ export interface Answer {
   body: Body;
 }
 
-interface GatewayAnswer {
-  statusCode: number;
-  headers: Record<string, string>;
-  body: string;
-  isBase64Encoded?: boolean;
-}
+class BrokenRule extends Error {}
 
 /** A rule that must hold while two releases serve one table. The rule is what a failure is called. */
 export function hold(rule: string, isHeld: boolean, found: unknown): asserts isHeld {
-  if (!isHeld) throw new Error(`${rule}: ${JSON.stringify(found)?.slice(0, 2000)}`);
+  if (!isHeld) throw new BrokenRule(`${rule}: ${JSON.stringify(found)?.slice(0, 2000)}`);
 }
+
+const maxReceives = 3;
+const maxRounds = 30;
 
 /** One release as it serves a stage: callers, AWS events and the operator reach its functions here. */
 export class Actor {
   readonly stage: Stage;
-  readonly name: string;
-  readonly #release: FunctionProcess;
+  readonly #running: Running;
+  readonly #folder: string | undefined;
 
-  constructor(stage: Stage, release: FunctionProcess) {
+  /** `folder` has other files for the same release. */
+  constructor(stage: Stage, running: Running, folder?: string) {
     this.stage = stage;
-    this.name = release.name;
-    this.#release = release;
+    this.#running = running;
+    this.#folder = folder;
   }
 
-  /** Sends a request to an endpoint: the sample event with other contents. `by` may be another function. */
-  async send(name: string, { path, body, user, headers, limitMs }: Request, by = name): Promise<Answer> {
-    const event = sample<{ headers: Record<string, string>; pathParameters: object; body: string }>(name);
+  /** Sends a request to an endpoint: the sample event with other contents. */
+  async send(name: string, { path, body, user, headers }: Request): Promise<Answer> {
+    const event = JSON.parse(readFileSync(`events/${name}.json`, 'utf8'));
     event.headers = { 'content-type': 'application/json', ...headers };
     if (user !== undefined) event.headers.authorization = `Bearer ${issueToken(this.stage.key, { user })}`;
     event.pathParameters = { ...event.pathParameters, ...path };
     if (body !== undefined) event.body = JSON.stringify(body);
-    const invocation = { name: by, input: event, ...(limitMs !== undefined && { limitMs }) };
-    const answer = (await this.#invoke(invocation)) as GatewayAnswer;
-    const text = answer.isBase64Encoded
-      ? gunzipSync(Buffer.from(answer.body, 'base64')).toString()
-      : answer.body;
-    return { status: answer.statusCode, headers: answer.headers, body: JSON.parse(text) };
+    const reply = (await this.#invoke(name, event)) as APIGatewayProxyStructuredResultV2;
+    const { statusCode: status = 0, headers: found, body: sent = '', isBase64Encoded: isPacked } = reply;
+    const text = isPacked ? String(gunzipSync(Buffer.from(sent, 'base64'))) : sent;
+    return { status, headers: { ...found } as Answer['headers'], body: JSON.parse(text) };
   }
 
-  /** A request that must succeed. */
+  /** A request that must be answered with one of these. */
   async call(name: string, request: Request, ...accepted: number[]): Promise<Answer> {
-    const answer = await this.send(name, request);
-    const { status, body } = answer;
-    hold('no 5xx', status < 500 || accepted.includes(status), { name, status, body, log: this.#causes() });
+    const { status, headers, body } = await this.send(name, request);
     const expected = accepted.length > 0 ? accepted : [200];
-    hold(`${name} answers ${expected.join(' or ')}`, expected.includes(status), { status, body });
-    return answer;
+    hold(`${name} answers ${expected.join(' or ')}`, expected.includes(status), this.#found(body));
+    return { status, headers, body };
   }
 
   ciToken(repository: string): string {
@@ -84,54 +78,65 @@ export class Actor {
 
   /** Runs `npm run admin -- … --json`. */
   async admin<Output>(...words: string[]): Promise<Output> {
-    const result = await this.#invoke({ name: 'admin', input: [...words, '--json'] });
+    const result = await this.#invoke('admin', [...words, '--json']);
     const { status, stdout, stderr } = result as { status: number; stdout: string; stderr: string };
     hold('the administration works', status === 0, { words, stderr });
     return JSON.parse(stdout);
   }
 
   /** The schedule of a function, as if so many minutes had passed. */
-  async schedule(name: string, minutes = 0): Promise<void> {
+  async schedule(name: string, minutes: number): Promise<void> {
     await this.#event(name, { source: 'aws.events' }, minutes);
   }
 
-  /** Passes records of a source to its function. Returns those that failed, unless it was their last time. */
-  async handle(
-    source: Source,
-    records: readonly EventRecord[],
-    isLast: boolean,
-  ): Promise<readonly EventRecord[]> {
-    const reply = (await this.#event(sources[source], { Records: records })) as SQSBatchResponse | undefined;
-    const names = reply?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier) ?? [];
-    hold('no event fails', names.length === 0 || !isLast, { source, records, log: this.#causes() });
-    if (names.length === 0) return [];
-    // A stream begins again where it stopped.
-    return source === 'stream'
-      ? records
-      : records.filter((record) => 'messageId' in record && names.includes(record.messageId));
+  /** Handles the events that contain a mark. What comes of them waits. Returns how many they were. */
+  async handle(mark: string): Promise<number> {
+    const events = await this.stage.events.take(mark);
+    for (const [source, waiting] of Map.groupBy(events, (event) => event.source))
+      while (waiting.length > 0) await this.#pass(source, waiting.splice(0, sources[source].batch));
+    return events.length;
+  }
+
+  /** The same until none waits. */
+  async settle(mark: string): Promise<void> {
+    for (let round = 0; (await this.handle(mark)) > 0; round += 1)
+      hold('no event fails', round < maxRounds, this.#found(mark));
+  }
+
+  async #pass(source: Source, batch: Waiting[]): Promise<void> {
+    const [{ name }, { statements }] = [sources[source], this.#running];
+    if (statements && (source === 'extractions' || source === 'notifications'))
+      hold('no right is missing', !denialOfQueue(statements, name, source, readsQueue), name);
+    const reply = await this.#event(name, { Records: batch.map(({ record }) => record) });
+    const failed = (reply as SQSBatchResponse | undefined)?.batchItemFailures ?? [];
+    for (const event of failed.length === 0 ? [] : batch) {
+      // A stream begins again where it stopped.
+      const id = 'messageId' in event.record ? event.record.messageId : failed[0]?.itemIdentifier;
+      if (!failed.some(({ itemIdentifier }) => itemIdentifier === id)) continue;
+      hold('no event fails', event.receives < maxReceives - 1, this.#found({ source, event }));
+      this.stage.events.again(event);
+    }
   }
 
   async #event(name: string, input: unknown, minutes = 0): Promise<unknown> {
-    const invocation = { name, input, laterMs: minutes * 60_000, limitMs: 120_000 };
-    return this.#invoke(invocation).catch(({ message }: Error) => {
-      const found = { name, error: message.slice(0, 1500), log: this.#causes() };
-      return hold('no event fails', false, found);
+    return this.#invoke(name, input, minutes * 60_000).catch((error: Error) => {
+      if (error instanceof BrokenRule) throw error;
+      return hold('no event fails', false, this.#found({ name, message: error.message }));
     });
   }
 
-  #invoke(invocation: Parameters<FunctionProcess['invoke']>[0]): Promise<unknown> {
-    return this.stage.events.during(this.name, () => this.#release.invoke(invocation));
+  async #invoke(name: string, input: unknown, laterMs = 0): Promise<unknown> {
+    const { process, denied } = this.#running;
+    const file = this.#folder === undefined ? {} : { file: join(this.#folder, `${name}.js`) };
+    const [result] = await Promise.allSettled([process.invoke({ name, input, laterMs, ...file })]);
+    const missing = denied.splice(0);
+    hold('no right is missing', missing.length === 0, missing);
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
   }
 
-  #causes(): string {
-    const errors = this.#release
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('"level":"error"'));
-    return errors.at(-1)?.slice(0, 400) ?? '';
+  #found(found: unknown): object {
+    const errors = this.#running.process.log().match(/^.*"level":"error".*$/gm);
+    return { found, log: errors?.at(-1)?.slice(0, 600) };
   }
-}
-
-function sample<Event>(name: string): Event {
-  return JSON.parse(readFileSync(`events/${name}.json`, 'utf8'));
 }

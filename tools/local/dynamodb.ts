@@ -49,17 +49,12 @@ export function localClient(endpoint: string): DynamoDBClient {
 }
 
 /** Creates the table as it is deployed, unless it exists. */
-export async function createTable(
-  url: string,
-  tableName: string,
-  { keepsExpired = false } = {},
-): Promise<void> {
+export async function createTable(url: string, tableName: string): Promise<void> {
   const client = localClient(url);
   const { TimeToLiveSpecification, ...definition } = await tableDefinition();
   try {
     await client.send(new CreateTableCommand({ ...definition, TableName: tableName }));
-    if (!keepsExpired)
-      await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }));
+    await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }));
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
   } finally {

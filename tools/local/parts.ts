@@ -14,8 +14,8 @@ interface Settings {
   bucketName: string;
   /** How long a simulated task stays in each of its states. */
   tickMs: number;
-  /** Whether records outlive their time, because another clock than the server's counts. */
-  keepsExpired?: boolean;
+  /** Says why the caller of a request to the bucket or a queue may not make it, if so. */
+  denials?: { s3?: Parameters<typeof startS3>[3]; sqs?: Parameters<typeof startSqs>[2] };
 }
 
 interface Parts {
@@ -30,15 +30,15 @@ interface Parts {
 
 /** The stores and providers that functions of a tool use. Nothing is left of them when they are stopped. */
 export async function startParts(settings: Settings): Promise<Parts> {
-  const { dynamodb, tableName, bucketName, tickMs, keepsExpired = false } = settings;
+  const { dynamodb, tableName, bucketName, tickMs, denials = {} } = settings;
   const s3Directory = await mkdtemp(join(tmpdir(), 'node-registry-parts-'));
   const [table, s3, sqs, simulators] = await Promise.all([
     dynamodb,
-    startS3(0, s3Directory, bucketName),
-    startSqs(0, queues),
+    startS3(0, s3Directory, bucketName, denials.s3),
+    startSqs(0, queues, denials.sqs),
     startSimulators({ tickMs }),
   ]);
-  await createTable(table.url, tableName, { keepsExpired });
+  await createTable(table.url, tableName);
   const environment = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',

@@ -1,5 +1,5 @@
-import type { Part } from '../../infra/plugins/references.ts';
-import type { Resource } from '../../infra/plugins/framework.ts';
+import type { Resource } from './framework.ts';
+import type { Part } from './references.ts';
 
 /**
  * What holds data, keys or an address of a stage, and the properties whose change replaces it. "Update requires" of the
@@ -15,6 +15,10 @@ const replacing: Record<string, readonly string[]> = {
   'AWS::ApiGatewayV2::DomainName': ['DomainName'],
   'AWS::CloudFront::Distribution': [],
 };
+
+export function isKept(type: string): boolean {
+  return type in replacing;
+}
 
 /** Of a template, as far as it is compared. */
 interface Compared {

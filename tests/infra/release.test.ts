@@ -10,43 +10,46 @@ import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { problemOf, type Release, release, stateOf, writeRelease } from '../../infra/release.ts';
 import { type Step, upgradeTable } from '../../tools/admin/upgrade/steps.ts';
+import { type Cut, problemsOf, sbomOf } from '../../tools/release/release-rules.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode, storedItem } from '../support/registry.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 import { setVariables } from '../support/variables.ts';
-import { builtProject } from '../infra/packaging.ts';
+import { builtProject } from './packaging.ts';
 
 const table = { client: dynamodb, name: tableName() };
 const at = '2026-11-22T00:00:00.000Z';
-const next: Release = { name: '3.1.0', before: '3.0.0' };
+const [major = 0, minor = 0] = release.name.split('.').map(Number);
+const named = (steps: number) => `${major}.${minor + steps}.0`;
+const next: Release = { name: named(1), before: release.name };
+const escaped = release.name.replaceAll('.', '\\.');
 
 /** The states of a table, each with what would be written into it. */
 const tables = {
   empty: async () => {},
   // 2.0.0 wrote records and no release.
   'records of 2.0.0': () => addNode('acme', 'some-node'),
-  'this release': () => writeRelease(table, { ...releaseKey, release: '3.0.0', at }),
-  'the next release': () => writeRelease(table, { ...releaseKey, release: '3.1.0', before: '3.0.0', at }),
-  'the release after it': () => writeRelease(table, { ...releaseKey, release: '3.2.0', before: '3.1.0', at }),
-  'another major': () => writeRelease(table, { ...releaseKey, release: '4.0.0', before: '3.9.0', at }),
+  'this release': () => writeRelease(table, { ...releaseKey, release: release.name, at }),
+  'the next release': () =>
+    writeRelease(table, { ...releaseKey, release: next.name, before: release.name, at }),
+  'the release after it': () =>
+    writeRelease(table, { ...releaseKey, release: named(2), before: next.name, at }),
+  'another major': () =>
+    writeRelease(table, { ...releaseKey, release: `${major + 1}.0.0`, before: `${major}.9.0`, at }),
 };
 
 beforeEach(emptyTable);
 
-test('names the release of package.json', () => {
-  expect(release.name).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
-});
-
 describe('a deployment', () => {
-  const unknown =
-    /^The table \S+ holds records and doesn't say which release wrote them, so 3\.\d\.0 can't be/;
-  const first =
-    /^The table \S+ was written by release 3\.0\.0\. Before 3\.1\.0 is deployed, run: the command$/;
+  const unknown = /^The table \S+ holds records and doesn't say which release wrote them, so \S+ can't be/;
+  const first = new RegExp(
+    `^The table \\S+ was written by release ${escaped}\\. Before \\S+ is deployed, run: the command$`,
+  );
   const other = (name: string) =>
     new RegExp(
-      `^The table \\S+ was written by release ${name}, and 3\\.\\d\\.0 can only be deployed over a table of 3\\.`,
+      `^The table \\S+ was written by release ${name}, and \\S+ can only be deployed over a table of `,
     );
 
   test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
@@ -54,8 +57,8 @@ describe('a deployment', () => {
     ['records of 2.0.0', unknown, unknown],
     ['this release', undefined, first],
     ['the next release', undefined, undefined],
-    ['the release after it', other('3.2.0'), undefined],
-    ['another major', other('4.0.0'), other('4.0.0')],
+    ['the release after it', other(named(2)), undefined],
+    ['another major', other(`${major + 1}.0.0`), other(`${major + 1}.0.0`)],
   ])('accepts or rejects by name a table with %s', async (state, ofThis, ofNext) => {
     await tables[state]();
     const found = await stateOf(table);
@@ -127,12 +130,12 @@ describe('npm run deploy', () => {
 describe('npm run admin -- upgrade', () => {
   test('names this release in an empty table, once', async () => {
     expect((await admin('upgrade', '--dry-run')).stdout).toBe(
-      'This release is 3.0.0. Nothing was changed.\n',
+      `This release is ${release.name}. Nothing was changed.\n`,
     );
     expect((await readTable()).size).toBe(0);
-    expect((await admin('upgrade')).stdout).toBe('The table is now at release 3.0.0.\n');
+    expect((await admin('upgrade')).stdout).toBe(`The table is now at release ${release.name}.\n`);
     const image = await readTable();
-    expect(await adminJson('upgrade')).toEqual({ from: '3.0.0', to: '3.0.0', steps: [] });
+    expect(await adminJson('upgrade')).toEqual({ from: release.name, to: release.name, steps: [] });
     expect(await readTable()).toEqual(image);
   });
 
@@ -148,8 +151,8 @@ describe('npm run admin -- upgrade', () => {
     }
 
     expect(outputs).toEqual([
-      '0 This release is 3.0.0. Nothing was changed.',
-      '0 The table is now at release 3.0.0.',
+      `0 This release is ${release.name}. Nothing was changed.`,
+      `0 The table is now at release ${release.name}.`,
     ]);
     expect(block.indexOf('npm run deploy')).toBeGreaterThan(block.indexOf(String(commands.at(-1))));
     expect(problemOf(table, await stateOf(table), release, '')).toBeUndefined();
@@ -170,7 +173,7 @@ describe('npm run admin -- upgrade', () => {
   test('suggests a command with the region and the table that were given', async () => {
     await tables['records of 2.0.0']();
     const { stderr } = await admin('upgrade', '--region', 'us-east-1', '--table', table.name);
-    const command = `npm run admin -- upgrade --region us-east-1 --table ${table.name} --written-by 3.0.0`;
+    const command = `npm run admin -- upgrade --region us-east-1 --table ${table.name} --written-by ${release.name}`;
 
     expect(stderr).toMatch(new RegExp(`: ${command}\n$`));
   });
@@ -179,15 +182,15 @@ describe('npm run admin -- upgrade', () => {
     await tables['records of 2.0.0']();
 
     expect((await admin('upgrade', '--written-by', '2.0.0')).status).toBe(1);
-    expect((await admin('upgrade', '--written-by', '3.0.0')).status).toBe(0);
-    expect(await stateOf(table)).toMatchObject({ release: '3.0.0' });
+    expect((await admin('upgrade', '--written-by', release.name)).status).toBe(0);
+    expect(await stateOf(table)).toMatchObject({ release: release.name });
   });
 
   test('leaves a table of the next release as it is, so that this one can be deployed again', async () => {
     await tables['the next release']();
 
-    expect(await adminJson('upgrade')).toEqual({ from: '3.1.0', to: '3.1.0', steps: [] });
-    expect(await stateOf(table)).toMatchObject({ release: '3.1.0', before: '3.0.0' });
+    expect(await adminJson('upgrade')).toEqual({ from: next.name, to: next.name, steps: [] });
+    expect(await stateOf(table)).toMatchObject({ release: next.name, before: release.name });
   });
 
   test('rejects a table that is not there', async () => {
@@ -222,23 +225,53 @@ describe('the steps of an upgrade', () => {
     const between = await stateOf(table);
 
     expect(between).toMatchObject({
-      release: '3.0.0',
-      upgrade: { to: '3.1.0', done: ['first'], place: 'a' },
+      release: release.name,
+      upgrade: { to: next.name, done: ['first'], place: 'a' },
     });
     expect(problemOf(table, between, next, 'upgrade')).toMatch(
-      /^The table \S+ was written by release 3\.0\.0\. Before/,
+      new RegExp(`^The table \\S+ was written by release ${escaped}\\. Before`),
     );
     expect(problemOf(table, between, release, 'upgrade')).toBeUndefined();
 
     failing = '';
-    expect(await upgrade({ dryRun: true })).toEqual({ from: '3.0.0', to: '3.1.0', steps: ['second'] });
-    expect(await upgrade()).toEqual({ from: '3.0.0', to: '3.1.0', steps: ['second'] });
+    expect(await upgrade({ dryRun: true })).toEqual({ from: release.name, to: next.name, steps: ['second'] });
+    expect(await upgrade()).toEqual({ from: release.name, to: next.name, steps: ['second'] });
     expect(visited).toEqual(['first a', 'first b', 'first c', 'second a', 'second b', 'second c']);
     expect(await storedItem(releaseKey.pk, releaseKey.sk)).toEqual({
       ...releaseKey,
-      release: '3.1.0',
-      before: '3.0.0',
+      release: next.name,
+      before: release.name,
       at: expect.any(String),
     });
+  });
+});
+
+describe('npm run release', () => {
+  const cut: Cut = {
+    ...{ current: '3.0.0', next: '3.1.0', unclean: '', tree: 'abc', passed: 'abc' },
+    changeLog: '# Change log\n\n## 3.0.0\n',
+  };
+
+  test.each<[Partial<Cut>, string[]]>([
+    [{}, []],
+    [{ next: '3.0.1' }, []],
+    [{ next: '4.0.0' }, []],
+    [{ next: '3.2.0' }, ['The next version must be 3.0.1 or 3.1.0 or 4.0.0.']],
+    [{ unclean: ' M README.md' }, ['The tree has changes that are not committed:\n M README.md']],
+    [{ passed: '' }, ['The gate has not passed on this commit: run .ci/run first.']],
+    [
+      { changeLog: '## 3.0.0 (unreleased)' },
+      ['docs/CHANGELOG.md has no heading "## 3.0.0". Remove "(unreleased)" from it.'],
+    ],
+  ])('accepts a cut, or rejects it with a sentence: %j', (change, problems) => {
+    expect(problemsOf({ ...cut, ...change })).toEqual(problems);
+  });
+
+  test('makes the same bill of materials for the same packages', () => {
+    const bill = (at: string) =>
+      JSON.stringify({ serialNumber: at, metadata: { timestamp: at }, components: [1] });
+
+    expect(JSON.parse(sbomOf(bill('now')))).toEqual({ metadata: {}, components: [1] });
+    expect(sbomOf(bill('now'))).toBe(sbomOf(bill('later')));
   });
 });

@@ -1,17 +1,16 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Recording, readRecording } from './recording.ts';
 import type { Part } from '../../infra/plugins/references.ts';
-import { packagedStage, type Template } from '../infra/packaging.ts';
-import { lossesBetween } from './template-changes.ts';
-import { recorded } from './recorded.ts';
+import { packagedStage, type Template } from './packaging.ts';
+import { lossesBetween } from '../../infra/plugins/template-changes.ts';
+import { type RecordedRelease, readRecordedRelease } from '../../tools/release/recorded-release.ts';
 
-let before: Recording['templates'];
+let before: RecordedRelease['templates'];
 let now: Record<'direct' | 'full', Template>;
 
 beforeAll(async () => {
   const [direct, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   now = { direct: direct.template, full: full.template };
-  before = (await readRecording(recorded)).templates;
+  before = (await readRecordedRelease()).templates;
 });
 
 describe('an upgrade of a stage', () => {

@@ -1,0 +1,72 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, parse, resolve } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { build } from 'esbuild';
+import { bundling } from '../../infra/bundle/build.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import type { Template } from '../../infra/plugins/framework.ts';
+import { flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
+import { isKept } from '../../infra/plugins/template-changes.ts';
+
+/** A release as the rehearsal of upgrades runs it next to a later one. */
+export interface RecordedRelease {
+  /** Its version, or its commit if it was never released. */
+  name: string;
+  /** The texts of its files: all functions and the administration in one module, and the thread of the extraction. */
+  files: Record<string, string>;
+  /** What holds data and what grants rights in two of its stages. */
+  templates: Record<'direct' | 'full', Template>;
+}
+
+const recordingFile = 'tests/upgrade/last-release.json.br';
+const maxBytes = 500_000;
+
+export async function readRecordedRelease(): Promise<RecordedRelease> {
+  return JSON.parse(brotliDecompressSync(await readFile(recordingFile)).toString());
+}
+
+/** Writes the release that this tree is, for the rehearsal of the next one. Returns the size of the file. */
+export async function recordRelease(name: string, folder: string): Promise<number> {
+  const files = await bundleRelease();
+  const templates = { direct: await templateOf(folder, 'direct'), full: await templateOf(folder, 'full') };
+  const bytes = Buffer.from(JSON.stringify({ name, files, templates } satisfies RecordedRelease));
+  const packed = brotliCompressSync(bytes, {
+    params: {
+      // The thread contains some of the same code: the window must reach from one file to the other.
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
+  });
+  if (packed.length > maxBytes)
+    throw new Error(`${recordingFile} would have ${packed.length} bytes, and ${maxBytes} are allowed.`);
+  await writeFile(recordingFile, packed);
+  return packed.length;
+}
+
+/** Each function is loaded by its name, as late as a deployed one. The SDK, which all of them contain, is there once. */
+export async function bundleRelease(minify = true): Promise<Record<string, string>> {
+  const names = (await readdir('functions')).map((file) => parse(file).name);
+  const entries = [
+    ...names.map((name) => [name, `functions/${name}.ts`]),
+    ['admin', 'tools/admin/command-line.ts'],
+  ];
+  const imports = entries.map(([name, file]) => `'${name}': () => import('./${file}')`);
+  const options = { ...bundling, minify, sourcemap: false, outdir: 'release' } as const;
+  const contents = `export const modules = { ${imports.join(', ')} };`;
+  const built = await Promise.all([
+    build({ ...options, stdin: { contents, resolveDir: resolve('.'), sourcefile: 'release.ts' } }),
+    build({ ...options, entryPoints: { 'extraction-worker': 'host-nodes/worker' } }),
+  ]);
+  const [all, worker] = built.map(({ outputFiles }) => String(outputFiles[0]?.text));
+  return { 'release.js': String(all), 'extraction-worker.js': String(worker) };
+}
+
+async function templateOf(folder: string, set: keyof RecordedRelease['templates']): Promise<Template> {
+  const to = join(folder, set);
+  await packageWith('.', to, flagsOf(parameterSets[set]));
+  const template: Template = JSON.parse(await readFile(templateIn(to), 'utf8'));
+  const resources = Object.entries(template.Resources).filter(
+    ([, { Type }]) => Type === 'AWS::IAM::Role' || isKept(Type),
+  );
+  return { ...template, Resources: Object.fromEntries(resources), Outputs: {} };
+}

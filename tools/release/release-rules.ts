@@ -1,0 +1,39 @@
+/** What a release is cut from. */
+export interface Cut {
+  current: string;
+  next: string;
+  /** The changes that are not committed, as git prints them. */
+  unclean: string;
+  /** The tree of the commit, and the one that last passed the gate. */
+  tree: string;
+  passed: string;
+  changeLog: string;
+}
+
+const version = /^(\d+)\.(\d+)\.(\d+)$/;
+
+/** Why no release can be cut. */
+export function problemsOf({ current, next, unclean, tree, passed, changeLog }: Cut): string[] {
+  const rules: [isBroken: boolean, sentence: string][] = [
+    [!successors(current).includes(next), `The next version must be ${successors(current).join(' or ')}.`],
+    [unclean !== '', `The tree has changes that are not committed:\n${unclean}`],
+    [passed !== tree, 'The gate has not passed on this commit: run .ci/run first.'],
+    [
+      !new RegExp(`^## ${current.replaceAll('.', '\\.')}$`, 'm').test(changeLog),
+      `docs/CHANGELOG.md has no heading "## ${current}". Remove "(unreleased)" from it.`,
+    ],
+  ];
+  return rules.flatMap(([isBroken, sentence]) => (isBroken ? [sentence] : []));
+}
+
+function successors(current: string): string[] {
+  const [major = 0, minor = 0, patch = 0] = version.exec(current)?.slice(1).map(Number) ?? [];
+  return [`${major}.${minor}.${patch + 1}`, `${major}.${minor + 1}.0`, `${major + 1}.0.0`];
+}
+
+/** The same bill of materials for the same packages, so that its digest says something. */
+export function sbomOf(text: string): string {
+  const { serialNumber: _, ...bill } = JSON.parse(text);
+  delete bill.metadata.timestamp;
+  return `${JSON.stringify(bill, null, 2)}\n`;
+}

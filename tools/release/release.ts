@@ -1,0 +1,90 @@
+// npm run release
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createCommand, runCommand } from 'command-line/command';
+import { buildFunctions } from '../../infra/bundle/build.ts';
+import { release } from '../../infra/release.ts';
+import { recordRelease } from './recorded-release.ts';
+import { type Cut, problemsOf, sbomOf } from './release-rules.ts';
+
+const execute = promisify(execFile);
+const changeLog = 'docs/CHANGELOG.md';
+
+async function run(command: string, ...args: string[]): Promise<string> {
+  const { stdout } = await execute(command, args, { maxBuffer: 64 * 1024 * 1024 });
+  return stdout.trim();
+}
+
+async function cutOf(next: string): Promise<Cut> {
+  return {
+    ...{ current: release.name, next },
+    unclean: await run('git', 'status', '--porcelain'),
+    tree: await run('git', 'rev-parse', 'HEAD^{tree}'),
+    // Written by .ci/run.
+    passed: (await readFile('.local/gate-passed', 'utf8').catch(() => '')).trim(),
+    changeLog: await readFile(changeLog, 'utf8'),
+  };
+}
+
+/** Leaves everything that the release is in a folder, and its digests in docs/releases, as `sha256sum -c` reads them. */
+async function writeContents(name: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const workspace of ['publish-node', 'registry-client'])
+    await run('npm', 'pack', '--silent', '--workspace', workspace, '--pack-destination', folder);
+  const sbom = sbomOf(await run('npm', 'sbom', '--omit=dev', '--sbom-format=cyclonedx'));
+  await writeFile(join(folder, 'sbom.cdx.json'), sbom);
+  const built = (await readdir('dist', { recursive: true })).filter((file) => /\/.*\.js(?:on)?$/.test(file));
+  const others = (await readdir(folder)).map((file) => join(folder, file));
+  const files = ['docs/openapi.json', ...built.map((file) => join('dist', file)), ...others].sort();
+  const lines = files.map(async (file) => {
+    const digest = createHash('sha256').update(await readFile(file));
+    return `${digest.digest('hex')}  ${file}\n`;
+  });
+  await mkdir('docs/releases', { recursive: true });
+  await writeFile(`docs/releases/${name}.sha256`, (await Promise.all(lines)).join(''));
+}
+
+async function nameNext(before: string, next: string): Promise<void> {
+  await run('npm', 'version', next, '--no-git-tag-version', '--workspaces=false');
+  const isMajor = next.split('.')[0] !== before.split('.')[0];
+  await run('npm', 'pkg', 'set', `upgradesFrom=${isMajor ? '' : before}`);
+  await run('npm', 'run', 'openapi', '--silent');
+  const text = await readFile(changeLog, 'utf8');
+  await writeFile(changeLog, text.replace(/^## /m, `## ${next} (unreleased)\n\n## `));
+}
+
+async function cutRelease(next: string): Promise<void> {
+  const problems = problemsOf(await cutOf(next));
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const folder = await mkdtemp(join(tmpdir(), 'node-registry-release-'));
+  try {
+    await buildFunctions();
+    await writeContents(release.name, join('.local/releases', release.name));
+    const bytes = await recordRelease(release.name, folder);
+    await nameNext(release.name, next);
+    process.stdout.write(`${release.name} is cut: its digests are in docs/releases/${release.name}.sha256, its files in
+.local/releases/${release.name}, and the rehearsal of upgrades runs its functions (${Math.round(bytes / 1000)} KB).
+Next: git tag v${release.name} && git commit -am "Release: name ${next}"\n`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const command = createCommand({
+  name: 'npm run release --',
+  summary: 'Cuts the release that this tree is, and names the next one',
+})
+  .argument('<next>', 'the next version, such as 3.1.0')
+  .action(async (next: string) => {
+    await cutRelease(next).catch(({ message }: Error) => {
+      process.stderr.write(`${message}\n`);
+      process.exitCode = 1;
+    });
+  });
+
+const status = await runCommand(command, process.argv.slice(2));
+process.exitCode ||= status;
