@@ -72,7 +72,7 @@ function published(options: Publish = {}): Step {
 }
 
 /** What the events of a journey contain. */
-export const markOf = ({ id, ticket }: State) => id ?? hash('sha256', String(ticket));
+const markOf = ({ id, ticket }: State) => id ?? hash('sha256', String(ticket));
 const handled: Step = (actor, state) => actor.handle(markOf(state));
 
 async function lose({ stage }: Actor, state: State, source: Source): Promise<void> {
