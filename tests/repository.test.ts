@@ -218,8 +218,8 @@ const directions: Record<string, readonly string[]> = {
   'packages/testing': ['packages/registry-client', 'packages/publish-node'],
   lib: ['packages/host-nodes', 'packages/registry-rules'],
   functions: ['lib'],
-  // A deployment uploads the site.
-  infra: ['lib', 'packages/registry-rules', 'packages/command-line', 'packages/site'],
+  // A deployment uploads the site, and names the release of package.json.
+  infra: ['lib', 'packages/registry-rules', 'packages/command-line', 'packages/site', 'package.json'],
   // The list of operations, and the release of a table.
   'tools/admin': [
     'lib',
