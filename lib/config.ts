@@ -317,7 +317,7 @@ export const videoRules = concern(() => ({
   VIDEO_MODELS_EXTRA: variable(
     list(/^[\w.-]+$/, 'be model names separated by commas'),
     'videoModelsExtra',
-    'Further model names, separated by commas.',
+    'Further model names for `textToVideo`, `extendVideo` and `multiframeVideo`, separated by commas.',
   ),
 }));
 

@@ -31,7 +31,13 @@ export const publishNodeVersion = contract({
   freeForm: { in: 'node', field: 'translations' },
   reply: z.object({
     node_version: NodeVersion,
-    signedUrl: z.string().with(z.describe('Signed URL for uploading the node version; valid for 15 minutes')),
+    signedUrl: z
+      .string()
+      .with(
+        z.describe(
+          'Signed URL for uploading the node version; valid for 15 minutes. PUT the archive with a Content-Length, and without an Authorization header',
+        ),
+      ),
   }),
   status: 201,
   errors: [

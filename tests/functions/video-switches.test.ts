@@ -10,7 +10,7 @@ setVariables({
 });
 
 const generate = (body: object, headers = {}) =>
-  invoke(proxies['text-to-video'], 'text-to-video', { body, headers });
+  invoke(proxies['text-to-video'], 'text-to-video', { body: { prompt: 'A boat', ...body }, headers });
 
 describe('VIDEO_MODELS_EXTRA', () => {
   test.each(['vidq4-pro', 'vidq4-turbo'])('accepts model %s, with any duration', async (model) => {

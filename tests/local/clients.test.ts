@@ -129,7 +129,7 @@ const callback_url = `${receiver.url}/hook`;
 
 describe('npm start with relayed notifications', () => {
   test('makes the simulated provider notify the local API of each state, and accepts every call', async () => {
-    const answer = await post('/proxy/video-provider/text2video', { model: 'vidq3-pro', callback_url });
+    const answer = await post('/proxy/video-provider/text2video', { ...video, callback_url });
     const { task_id } = (await answer.json()) as { task_id: string };
     let last: Simulated['tasks'][number] | undefined;
     await until(async () => {

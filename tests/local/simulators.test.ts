@@ -38,7 +38,7 @@ afterAll(async () => {
 
 describe('a task', () => {
   test('notifies the video provider’s callback of each state', async () => {
-    const { task_id } = await contentOf<{ task_id: string }>(video({ callback_url: hook }));
+    const { task_id } = await contentOf<{ task_id: string }>(video({ prompt: 'Rain', callback_url: hook }));
     await until(() => notified.length >= 3);
 
     expect(notified.map(({ id, state }) => [id, state])).toEqual([
@@ -61,7 +61,7 @@ describe('a task', () => {
   });
 
   test('calls no address outside this machine', async () => {
-    await video({ callback_url: 'http://callback.example/hook' });
+    await video({ prompt: 'Rain', callback_url: 'http://callback.example/hook' });
     const task = simulation.tasks.list.at(-1);
     await until(() => task?.state === 'success');
 
@@ -69,7 +69,59 @@ describe('a task', () => {
   });
 });
 
+describe('a prompt', () => {
+  test.each([
+    ['[fail]', ['queueing', 'processing', 'failed']],
+    ['[twice]', ['queueing', 'queueing', 'processing', 'processing', 'success', 'success']],
+    ['[out of order]', ['success', 'processing', 'queueing']],
+    ['[out of order] [fail]', ['failed', 'processing', 'queueing']],
+    ['[unknown words]', ['WARMING_UP', 'rendering 80 %', 'success']],
+    ['[silent]', []],
+  ])('chooses with %s the notifications %j', async (prompt, states) => {
+    const { task_id } = await contentOf<{ task_id: string }>(video({ prompt, callback_url: hook }));
+    const task = simulation.tasks.list.find(({ id }) => id === task_id);
+    await until(
+      () => ['success', 'failed'].includes(String(task?.state)) && notified.length >= states.length,
+    );
+
+    expect(notified.map(({ state }) => state)).toEqual(states);
+  });
+
+  test.each([
+    ['[refuse]', 400, 0],
+    ['[busy]', 429, 0],
+    ['[lose answer]', 'lost', 1],
+    ['[no answer]', 'lost', 1],
+    ['[late answer]', 200, 1],
+  ])('chooses with %s the answer %s', async (word, status, tasks) => {
+    const frames = [{ prompt: 'A lake' }, { prompt: `Rain ${word}` }];
+    const signal = AbortSignal.timeout(500);
+    const answer = await fetch(`${url}/video/multiframe`, {
+      ...{ method: 'POST', headers: { authorization: 'Token video-key' }, signal },
+      body: JSON.stringify({ model: 'vidq2-pro', image_settings: frames, callback_url: hook }),
+    }).catch(() => ({ status: 'lost' }));
+
+    expect([answer.status, simulation.tasks.list.length]).toEqual([status, tasks]);
+    if (word === '[late answer]') expect(notified.at(-1)).toMatchObject({ state: 'success' });
+  });
+
+  test('lets a relit image fail', async () => {
+    await image({ image: 'AAAA', prompt: '[fail]', webhook_url: hook });
+    await until(() => notified.length >= 2);
+
+    expect(notified[1]).toMatchObject({ status: 'FAILED', message: expect.any(String) });
+  });
+});
+
 describe('a request', () => {
+  test.each([
+    ['negative seconds', { prompt: 'A lake', duration: -1 }],
+    ['neither text nor a picture', { model: 'vidq3-pro' }],
+  ])('costs nothing with %s, and fails', async (_, body) => {
+    expect((await video(body)).status).toBe(400);
+    expect(simulation.credits).toBe(1_000_000);
+  });
+
   test('fails at the video provider if it has an unknown field', async () => {
     const answer = await video({ model: 'vidq2-pro', seed: 1 }, '/video/multiframe');
 
@@ -87,7 +139,9 @@ describe('a request', () => {
 
   test('costs credits, and is rejected if there are not enough', async () => {
     await post('/control/credits', { credits: 50 });
-    const { credits } = await contentOf<{ credits: number }>(video({ duration: 5, is_rec: true }));
+    const { credits } = await contentOf<{ credits: number }>(
+      video({ prompt: 'Rain', duration: 5, is_rec: true }),
+    );
     const refused = await video({ duration: 8 });
 
     expect(credits).toBe(30);
@@ -100,7 +154,7 @@ describe('the control address', () => {
   test('forgets everything at a reset, tasks and their notifications too', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     held = promise;
-    const { task_id } = await contentOf<{ task_id: string }>(video({ callback_url: hook }));
+    const { task_id } = await contentOf<{ task_id: string }>(video({ prompt: 'Rain', callback_url: hook }));
     await until(() => notified.length === 1);
     const before = await contentOf<{ tasks: object[] }>(fetch(`${url}/control/record`));
     await fetch(`${url}/control/reset`, { method: 'POST' });
@@ -108,7 +162,7 @@ describe('the control address', () => {
     held = undefined;
     resolve();
     // Another task that begins now would end after the first one.
-    await video({ callback_url: hook });
+    await video({ prompt: 'Rain', callback_url: hook });
     await until(() => notified.some(({ id, state }) => id !== task_id && state === 'success'));
 
     expect(before.tasks).toHaveLength(1);
@@ -138,7 +192,12 @@ describe('the control address', () => {
       retryAfter: 3,
       times: 2,
     });
-    const answers = [await image({ image: 'A' }), await video({}), await video({}), await video({})];
+    const answers = [
+      await image({ image: 'A' }),
+      await video({}),
+      await video({}),
+      await video({ prompt: 'Rain' }),
+    ];
 
     expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 200]);
     expect(answers[1]?.headers.get('retry-after')).toBe('3');

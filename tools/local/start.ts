@@ -3,6 +3,7 @@ import { createCommand, runCommand } from 'command-line/command';
 import { referencePath } from '../openapi/reference/files.ts';
 import { isPortFree } from '../processes/ports.ts';
 import { onStopSignal } from '../processes/stop-signals.ts';
+import { promptWordsHelp } from '../simulators/prompt-words.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 import {
   bucketName,
@@ -41,7 +42,9 @@ Environment:
   AWS_ENDPOINT_URL_DYNAMODB  a DynamoDB to use instead of the embedded one
   LOCAL_PORT_OFFSET          a number that is added to every port
   LOCAL_DIRECTORY            a folder for the data instead of .local: a new one, or that of an earlier stack
-  NOTIFICATIONS              direct: the simulated providers notify callers themselves`;
+  NOTIFICATIONS              direct: the simulated providers notify callers themselves
+
+${promptWordsHelp}`;
 
 interface Part {
   stop: () => Promise<void>;

@@ -72,13 +72,9 @@ export function describeService(operations: readonly Operation[]): JsonObject {
     servers: [
       {
         url: '{base_url}',
-        description: 'The deployment',
-        variables: {
-          base_url: {
-            default: 'http://localhost:3000',
-            description: 'Its address; `npm start` has this one',
-          },
-        },
+        description: "The deployment's URL; `npm start` has the default",
+        // Without a description of its own: swagger-parser, and what is built on it, refuses one here.
+        variables: { base_url: { default: 'http://localhost:3000' } },
       },
     ],
     tags,

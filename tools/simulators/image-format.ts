@@ -4,6 +4,7 @@ export const imageFormat: WireFormat = {
   provider: 'image',
   paths: ['/v1/ai/image-relight'],
   states: ['CREATED', 'IN_PROGRESS', 'COMPLETED'],
+  failedState: 'FAILED',
   keyOf: (headers) => String(headers['x-api-key'] ?? ''),
   findError: (_, { image }) =>
     typeof image === 'string'
@@ -20,6 +21,7 @@ export const imageFormat: WireFormat = {
     task_id: id,
     status: state,
     generated: state === 'COMPLETED' ? [`${mediaUrl}.png`] : [],
+    ...(state === 'FAILED' && { message: 'The simulated provider was asked to fail' }),
   }),
   reply: ({ id, state }) => ({ data: { task_id: id, status: state, generated: [] } }),
   emptyReply: ({ id }) => ({ data: { task_id: id, status: '', generated: null, has_nsfw: null } }),

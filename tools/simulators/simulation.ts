@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { imageFormat } from './image-format.ts';
 import { answerJson, parseObject } from './json.ts';
 import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
-import { Tasks } from './tasks.ts';
+import { exchangeOf, promptOf, wishesOf } from './prompt-words.ts';
+import { Tasks, type TaskWishes } from './tasks.ts';
 import { videoFormat } from './video-format.ts';
 import type { Fields, ProviderError, WireFormat } from './wire-format.ts';
 
@@ -25,6 +26,15 @@ const startingCredits = 1_000_000;
 const maxReceived = 500;
 const noObject: ProviderError = { status: 400, message: 'the body is not a JSON object' };
 
+const unknownWords = ['WARMING_UP', 'rendering 80 %'];
+
+/** The states of a task, one for each tick. */
+function statesOf({ states, failedState }: WireFormat, wishes: TaskWishes): string[] {
+  const [first = '', ...rest] = states;
+  const success = rest.pop() ?? '';
+  return [first, ...(wishes.hasUnknownWords ? unknownWords : rest), wishes.isFailing ? failedState : success];
+}
+
 /** Both providers: what they received, which tasks they started, and how they misbehave next. */
 export class Simulation {
   readonly received: Received[] = [];
@@ -33,9 +43,11 @@ export class Simulation {
   readonly #misbehaviors: Misbehavior[] = [];
   readonly #stopping = new AbortController();
   readonly #keys: Settings['keys'];
+  readonly #tickMs: number;
 
   constructor({ keys, tickMs }: Settings) {
     this.#keys = keys;
+    this.#tickMs = tickMs;
     this.tasks = new Tasks(tickMs, this.#stopping.signal);
   }
 
@@ -71,22 +83,23 @@ export class Simulation {
     if (this.received.length > maxReceived) this.received.shift();
 
     const accept = (empty = false) => this.#accept(format, entry, empty);
-    const options = this.#nextMisbehavior(format.provider);
-    if (options) {
-      const { errorBody } = format;
-      const stopped = this.#stopping.signal;
-      return misbehaviors[options.kind]({ options, response, path: url, accept, errorBody, stopped });
-    }
-    const error = this.#findError(format, entry, request.method);
-    const content = error ? format.errorBody(error) : accept();
-    answerJson(response, error?.status ?? 200, content);
+    const { errorBody } = format;
+    const armed = this.#nextMisbehavior(format.provider);
+    const error = armed ? undefined : this.#findError(format, entry, request.method);
+    if (error) return answerJson(response, error.status, errorBody(error));
+    const options = armed ?? exchangeOf(promptOf(body), this.#tickMs);
+    if (!options) return answerJson(response, 200, accept());
+    const stopped = this.#stopping.signal;
+    await misbehaviors[options.kind]({ options, response, path: url, accept, errorBody, stopped });
   }
 
   #accept(format: WireFormat, entry: Received, empty: boolean): Fields {
-    const { provider, states, notification } = format;
+    const { provider, notification } = format;
     const credits = format.creditsOf(entry.body);
     const notifyUrl = format.notifyUrlOf(entry.body);
-    const task = this.tasks.start({ provider, credits, states, notifyUrl, notification });
+    const wishes = wishesOf(promptOf(entry.body));
+    const states = statesOf(format, wishes);
+    const task = this.tasks.start({ provider, credits, states, notifyUrl, notification, wishes });
     entry.taskId = task.id;
     this.credits -= credits;
     return (empty ? format.emptyReply : format.reply)(task, entry.body, credits);

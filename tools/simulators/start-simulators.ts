@@ -5,6 +5,7 @@ import { localOnly } from '../local/local-only.ts';
 import { startHttpServer } from '../processes/http-server.ts';
 import { parseObject } from './json.ts';
 import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
+import { promptWordsHelp } from './prompt-words.ts';
 import { Simulation } from './simulation.ts';
 import type { Fields } from './wire-format.ts';
 
@@ -71,7 +72,8 @@ const help = `The provider simulators.
 Kinds: ${kinds.join(', ')}.
 Options: provider (image, video), times, status, reason, message, retryAfter, ms, bytes, text, contentType,
 stage (before_headers, after_headers), accepted, fields, without.
-`;
+
+${promptWordsHelp}`;
 
 const commands: Record<string, (simulation: Simulation, fields: Fields) => object> = {
   'GET /control/record': ({ credits, received, tasks, armed }) => ({

@@ -1,6 +1,15 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** What a prompt asks of the simulated task that it starts. */
+export interface TaskWishes {
+  isFailing: boolean;
+  isSilent: boolean;
+  isTwice: boolean;
+  isReversed: boolean;
+  hasUnknownWords: boolean;
+}
+
 export interface Task {
   id: string;
   provider: string;
@@ -19,6 +28,7 @@ interface NewTask {
   states: readonly string[];
   notifyUrl: unknown;
   notification: (task: Task) => object;
+  wishes: TaskWishes;
 }
 
 /** A busy machine takes seconds to load the function that is notified. */
@@ -56,15 +66,19 @@ export class Tasks {
     return task;
   }
 
-  async #run(task: Task, { states, notifyUrl, notification }: NewTask): Promise<void> {
+  async #run(task: Task, { states, notifyUrl, notification, wishes }: NewTask): Promise<void> {
     const startedAfter = this.#forgotten;
-    for (const state of states.slice(1)) {
+    const isNotified = isLoopback(notifyUrl) && !wishes.isSilent;
+    const held: { state: string; content: object }[] = [];
+    for (const [place, state] of states.slice(1).entries()) {
       await pause(this.#tickMs, undefined, { ref: false, signal: this.#stopped }).catch(() => {});
       if (this.#stopped.aborted || this.#forgotten > startedAfter) return;
       task.state = state;
-      if (isLoopback(notifyUrl)) {
-        const answer = await notify(notifyUrl, notification(task), this.#stopped);
-        task.notifications.push({ state, answer });
+      held.unshift({ state, content: notification(task) });
+      if (!isNotified || (wishes.isReversed && place < states.length - 2)) continue;
+      for (const { state, content } of held.splice(0)) {
+        for (let times = wishes.isTwice ? 2 : 1; times > 0; times -= 1)
+          task.notifications.push({ state, answer: await notify(notifyUrl, content, this.#stopped) });
       }
     }
   }

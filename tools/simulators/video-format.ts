@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Task } from './tasks.ts';
-import type { Fields, WireFormat } from './wire-format.ts';
+import type { Fields, ProviderError, WireFormat } from './wire-format.ts';
 
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 const video = '/proxy/video-provider';
@@ -35,12 +35,14 @@ export const videoFormat: WireFormat = {
   provider: 'video',
   paths: Object.keys(knownFields),
   states: ['created', 'queueing', 'processing', 'success'],
+  failedState: 'failed',
   keyOf: (headers) => /^Token (.+)$/.exec(headers.authorization ?? '')?.[1],
   findError: (path, body) => {
     const unknown = Object.keys(body).find((name) => !knownFields[path]?.includes(name));
-    return unknown === undefined
-      ? undefined
-      : { status: 400, reason: 'InvalidArgument', message: `unknown field "${unknown}"` };
+    if (unknown !== undefined) return invalid(`unknown field "${unknown}"`);
+    if (Number(body.duration ?? 0) < 0) return invalid('duration must not be negative');
+    const isEmpty = path === '/text2video' && !body.prompt && !Array.isArray(body.images);
+    return isEmpty ? invalid('prompt or images is required') : undefined;
   },
   creditsOf: ({ duration, is_rec }) => 4 * Number(duration ?? 5) + (is_rec === true ? 10 : 0),
   outOfCredits: { status: 400, reason: 'CreditInsufficient', message: 'credits are insufficient' },
@@ -49,6 +51,7 @@ export const videoFormat: WireFormat = {
     id,
     state,
     creations: state === 'success' ? [{ id: `${id}-1`, url: `${mediaUrl}.webm` }] : [],
+    ...(state === 'failed' && { err_code: 'The simulated provider was asked to fail' }),
   }),
   reply: (task, body, credits) => ({
     ...required(task, credits),
@@ -71,6 +74,10 @@ export const videoFormat: WireFormat = {
     metadata: { trace_id: '1' },
   }),
 };
+
+function invalid(message: string): ProviderError {
+  return { status: 400, reason: 'InvalidArgument', message };
+}
 
 function required({ id, state }: Task, credits: number): Fields {
   return { task_id: id, state, credits, type: 'task', extra: { nested: true } };

@@ -17,6 +17,8 @@ export interface WireFormat {
   provider: 'image' | 'video';
   paths: readonly string[];
   states: readonly string[];
+  /** The provider's word for a task that failed. */
+  failedState: string;
   keyOf: (headers: IncomingHttpHeaders) => string | undefined;
   findError: (path: string, body: Fields) => ProviderError | undefined;
   creditsOf: (body: Fields) => number;

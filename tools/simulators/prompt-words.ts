@@ -1,0 +1,47 @@
+import { isObject } from '../../lib/json.ts';
+import type { Misbehavior } from './misbehaviors.ts';
+import type { TaskWishes } from './tasks.ts';
+import type { Fields } from './wire-format.ts';
+
+/** The exchange that a prompt asks for. A late answer comes after the task's last notification. */
+const exchanges: Record<string, (tickMs: number) => Omit<Misbehavior, 'provider'>> = {
+  '[refuse]': () => ({ kind: 'status', status: 400, reason: 'Refused', message: 'The prompt asks for it' }),
+  '[busy]': () => ({ kind: 'status', status: 429, reason: 'Busy', message: 'The prompt asks for it' }),
+  '[lose answer]': () => ({ kind: 'reset' }),
+  '[no answer]': () => ({ kind: 'stall' }),
+  '[late answer]': (tickMs) => ({ kind: 'delay', ms: 8 * tickMs }),
+};
+
+export const promptWordsHelp = `Words in a prompt make a simulated provider go wrong. They can be combined.
+
+  [refuse]         answers 400, and charges nothing
+  [busy]           answers 429, and charges nothing
+  [lose answer]    starts the task, and closes the connection
+  [no answer]      starts the task, and never answers the request
+  [late answer]    answers after the task's last notification
+  [fail]           the task fails
+  [silent]         never notifies
+  [twice]          sends each notification twice
+  [out of order]   sends the last notification first
+  [unknown words]  reports states that are not documented
+`;
+
+/** The prompts of a request, those of its frames too. */
+export function promptOf({ prompt, image_settings }: Fields): string {
+  const frames = Array.isArray(image_settings) ? image_settings : [];
+  return [prompt, ...frames.map((frame) => isObject(frame) && frame.prompt)].join(' ');
+}
+
+export function exchangeOf(prompt: string, tickMs: number): Misbehavior | undefined {
+  return Object.entries(exchanges).find(([word]) => prompt.includes(word))?.[1](tickMs);
+}
+
+export function wishesOf(prompt: string): TaskWishes {
+  return {
+    isFailing: prompt.includes('[fail]'),
+    isSilent: prompt.includes('[silent]'),
+    isTwice: prompt.includes('[twice]'),
+    isReversed: prompt.includes('[out of order]'),
+    hasUnknownWords: prompt.includes('[unknown words]'),
+  };
+}
