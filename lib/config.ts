@@ -265,6 +265,34 @@ export const notifications = concern(() => ({
   ),
 }));
 
+export const taskWords = concern(() => ({
+  PROVIDER_STATES: variable(
+    stateWords(),
+    'providerStates',
+    'Further words of providers for the states of tasks, separated by commas: `word=state`, such as `upscaling=processing`.',
+  ),
+}));
+
+const taskPathAbout = 'Path below the base URL where it is asked for a task; `off` asks for none.';
+
+export const questions = concern(() => ({
+  IMAGE_PROVIDER_TASK_PATH: variable(
+    taskPath('/v1/ai/image-relight/{task_id}'),
+    'imageProviderTaskPath',
+    taskPathAbout,
+  ),
+  VIDEO_PROVIDER_TASK_PATH: variable(
+    taskPath('/tasks/{task_id}/creations'),
+    'videoProviderTaskPath',
+    taskPathAbout,
+  ),
+  QUESTIONS_PER_SECOND: variable(
+    count(5, 100),
+    'questionsPerSecond',
+    'How many tasks each provider is asked for in a second, at most.',
+  ),
+}));
+
 export const relay = concern(() => ({
   NOTIFICATION_URL: variable(address, undefined, 'URL that providers notify.'),
 }));
@@ -428,6 +456,31 @@ function list(pattern?: RegExp, rule = '') {
       .check(
         z.refine((entries) => !pattern || entries.every((entry) => pattern.test(entry)), `must ${rule}`),
       ),
+  );
+}
+
+const stateWord = /^([^=,]{1,100})=(created|queueing|processing|success|failed)$/;
+
+function stateWords() {
+  return z.pipe(
+    list(stateWord, 'be words with their states, such as `upscaling=processing`, separated by commas'),
+    z.transform((entries) =>
+      entries.map((entry) => {
+        const [word = '', state = ''] = entry.split('=');
+        return { word, state };
+      }),
+    ),
+  );
+}
+
+/** Where a provider tells how a task stands; undefined if it is not to be asked. */
+function taskPath(standard: string) {
+  return z.pipe(
+    z._default(
+      text(/^(?:off|\/[\w./~-]*\{task_id\}[\w./~-]*)$/, 'be a path with {task_id}, or off'),
+      standard,
+    ),
+    z.transform((path) => (path === 'off' ? undefined : path)),
   );
 }
 

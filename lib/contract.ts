@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { ErrorCode } from './errors.ts';
 import type { Rate, VideoRules } from './config.ts';
+import type { ProviderName } from './providers/names.ts';
 
 /**
  * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),
@@ -61,7 +62,7 @@ export interface Contract {
   /** Of an operation that spends the operator's money. */
   price?: PriceRule;
   /** Who says how the task of a request stands, and the field of the request with the address for that. */
-  notifies?: { provider: 'image' | 'video'; field: 'webhook_url' | 'callback_url' };
+  notifies?: { provider: ProviderName; field: 'webhook_url' | 'callback_url' };
   /** Whether the answer is sent as gzip to a caller who accepts that. */
   isCompressed?: boolean;
   /** Whether an Idempotency-Key is honored. */

@@ -59,6 +59,7 @@ export function proxyDeployment(...variables: config.Concern[]) {
       config.spending,
       config.notifications,
       config.relay,
+      config.taskWords,
       config.receivers,
       ...publicFiles,
       ...variables,
@@ -69,7 +70,7 @@ export function proxyDeployment(...variables: config.Concern[]) {
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['CALLER#*'] },
       { table: ['PutItem', 'UpdateItem'], keys: ['USAGE#*'] },
       // The ticket of a task whose notifications come here.
-      { table: ['PutItem'], keys: ['TICKET#*'], ifRelaying: true },
+      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['TICKET#*'], ifRelaying: true },
       // Images that are too large for a request: looked up here, and presigned for the caller and for the provider.
       { bucket: ['GetObject', 'PutObject'], folder: 'images' },
     ],

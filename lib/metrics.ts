@@ -47,6 +47,9 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   ],
   upload: (line) => [counted('uploads'), ...milliseconds('lag_ms', line)],
   delivery: (line) => [counted('deliveries'), ...milliseconds('delivery_lag_ms', line)],
+  unknown_state: () => [
+    { dimensions: ['provider'], metrics: { unknown_states: 'Count' }, fields: { unknown_states: 1 } },
+  ],
   hand_over: (line) => milliseconds('oldest_due_ms', line),
   sweep: () => [{ dimensions: ['sweep'], metrics: sweepMetrics }],
 };

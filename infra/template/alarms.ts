@@ -1,4 +1,5 @@
 import { slowRegistryMs } from '../../lib/deployment.ts';
+import { providerNames } from '../../lib/providers/names.ts';
 
 /*
  * Every alarm of a stage, once: what it watches, and one line each for its meaning, where to look and what to do. The
@@ -86,7 +87,7 @@ export function alarmsOf(stage: Stage): Alarm[] {
     ...apiAlarms,
     ...concurrencyAlarms(stage),
     ...tableAlarms(),
-    ...['image', 'video'].flatMap((provider) => providerAlarms(stage, provider)),
+    ...providerNames.flatMap((provider) => providerAlarms(stage, provider)),
     ...moneyAlarms(stage),
     ...uploadAlarms(stage),
     ...sweepAlarms(stage),
@@ -162,7 +163,7 @@ interface SweepSchedule {
 }
 
 /** What runs by a schedule, and the function whose schedule it is. */
-const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
+const sweeps: (SweepSchedule & { sweep: string; ranBy: string; ifRelaying?: true })[] = [
   { sweep: 'uploads', ranBy: 'finalizeUpload', ...hourly },
   { sweep: 'host-nodes', ranBy: 'extractHostNodes', ...hourly },
   {
@@ -176,12 +177,25 @@ const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
     missingPeriods: [3, 3],
     unvisitedPeriods: [3, 4],
   },
+  {
+    sweep: 'unheard',
+    ranBy: 'askProviders',
+    ifRelaying: true,
+    missing: 'No run asks for tasks whose end was not notified.',
+    missingAction: 'Enable its rule.',
+    seconds: 5 * minutes,
+    minRuns: 3,
+    missingPeriods: [3, 3],
+    unvisitedPeriods: [12, 12],
+  },
 ];
 
 function sweepAlarms(stage: Stage): Alarm[] {
   const metric = (name: string, sweep: string) => own(stage, name, { sweep });
   return [
-    ...sweeps.flatMap(({ sweep, ranBy, seconds, minRuns, missingAction, ...schedule }): Alarm[] => [
+    ...sweeps
+      .filter(({ ifRelaying }) => !ifRelaying || stage.relays)
+      .flatMap(({ sweep, ranBy, seconds, minRuns, missingAction, ...schedule }): Alarm[] => [
       {
         name: `sweep-missing-${sweep}`,
         meaning: schedule.missing,
@@ -470,6 +484,16 @@ function oldestMessage(
 
 function notificationAlarms(stage: Stage): Alarm[] {
   return [
+    ...providerNames.map(
+      (provider): Alarm => ({
+        name: `${provider}-unknown-states`,
+        meaning: 'The provider named a state of a task that this service doesn’t know.',
+        look: '`unknown_state` lines',
+        action: 'Say what the word means in `providerStates`. Until then it is passed on as `provider_state`.',
+        metric: own(stage, 'unknown_states', { provider }),
+        ...anyOfFifteen,
+      }),
+    ),
     {
       name: 'notification-failures',
       meaning: 'Over 10 notifications failed all attempts in an hour.',

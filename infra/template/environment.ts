@@ -14,6 +14,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
     config.notifications,
     config.notificationQueue,
     config.notificationSignatures,
+    config.taskWords,
   ],
   deliverNotifications: [
     ...stored,
@@ -21,6 +22,14 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
     config.notificationQueue,
     config.deliveries,
     config.receivers,
+  ],
+  askProviders: [
+    ...stored,
+    config.notificationQueue,
+    config.taskWords,
+    config.questions,
+    config.imageProvider,
+    config.videoProvider,
   ],
   unknownRoute: [],
   finalizeUpload: [...stored, config.bucket, config.archives],

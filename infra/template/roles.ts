@@ -72,22 +72,26 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
   const due = (keys?: string[]) =>
     allow('dynamodb', ['Query'], arn('dynamodb', `${table}/index/pending`), keys && keysAre(keys));
   const write: TableAction[] = ['PutItem', 'UpdateItem'];
+  // The transaction writes the task, the notification of it, and how it ended into its usage record.
+  const reports: (Right | Statement)[] = [
+    { table: ['BatchGetItem'], keys: ['TICKET#*'] },
+    { table: write, keys: ['TICKET#*', 'USAGE#*'] },
+    // A usage record is changed only. Whichever keys the transaction's Put is compared with, a ticket's is one of them.
+    {
+      Effect: 'Deny',
+      Action: ['dynamodb:PutItem'],
+      Resource: arn('dynamodb', table),
+      Condition: keysAre(['USAGE#*']),
+    },
+    // What was counted stays as it is.
+    { table: write, neverChanges: ['credits', 'is_exact'] },
+    allow('sqs', ['SendMessage'], queue('Notifications')),
+  ];
   return {
-    // The transaction writes the task, the notification of it, and how it ended into its usage record.
-    receiveNotification: [
-      { table: ['BatchGetItem'], keys: ['TICKET#*'] },
-      { table: write, keys: ['TICKET#*', 'USAGE#*'] },
-      // A usage record is changed only. Whichever keys the transaction's Put is compared with, a ticket's is one of them.
-      {
-        Effect: 'Deny',
-        Action: ['dynamodb:PutItem'],
-        Resource: arn('dynamodb', table),
-        Condition: keysAre(['USAGE#*']),
-      },
-      // What was counted stays as it is.
-      { table: write, neverChanges: ['credits', 'is_exact'] },
-      allow('sqs', ['SendMessage'], queue('Notifications')),
-    ],
+    receiveNotification: reports,
+
+    // It has the providers' keys, and no right to a receiver's answer or a public status.
+    askProviders: [...reports, due(['ask-*'])],
 
     deliverNotifications: [
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['TICKET#*'] },
@@ -99,6 +103,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
         table: ['UpdateItem'],
         neverChanges: [
           ...['address', 'attempt', 'body', 'caller', 'content_type', 'id', 'operation', 'provider'],
+          ...['credits', 'ended_at', 'payment', 'provider_state', 'request_id', 'words'],
           ...['sequence', 'state', 'status_key', 'task_id'],
         ],
       },
@@ -138,8 +143,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       due(['spend-*']),
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['CALLER#*'] },
       { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['USAGE#*'] },
-      // What became of a request, if it had a key.
-      { table: ['BatchGetItem'], keys: ['IDEMPOTENCY#*'] },
+      // What became of a request: of its key if it had one, and of its task.
+      { table: ['BatchGetItem'], keys: ['IDEMPOTENCY#*', 'TICKET#*'] },
     ],
 
     // It reads strangers' code, so it writes nothing but what it read out of it: no archive, and no key but a node's.

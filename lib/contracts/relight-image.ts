@@ -53,7 +53,7 @@ export const RelightRequest = paidObject({
       .check(
         z.refine(
           (prompt) => weightsIn(prompt).every((weight) => weight >= minWeight && weight <= maxWeight),
-          `must weight phrases, as in (text:1.2), by ${minWeight} to ${maxWeight}`,
+          `must weight phrases, as in (text:1.2), by ${minWeight} to ${maxWeight}; if a number is no weight, leave the parentheses out`,
         ),
       )
       .with(z.describe('Guides generation; (text:weight) weights a phrase by 1 to 1.4')),
@@ -81,6 +81,7 @@ export type RelightRequest = z.infer<typeof RelightRequest>;
 export const RelightStatus = z
   .enum(['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'])
   .with(added('State of the task; the last two are final'));
+export type RelightStatus = z.infer<typeof RelightStatus>;
 
 export const RelightReply = z
   .object({
@@ -97,37 +98,28 @@ export const RelightReply = z
   .with(z.meta({ id: 'RelightReply' }));
 export type RelightReply = z.infer<typeof RelightReply>;
 
-const parenthesisOrWeight = /\(|(?::\s*(\d+(?:\.\d+)?|\.\d+)\s*)?\)/g;
+/** A weight has one digit before its point: (iso:400) and (at 12:30) are words. */
+const parenthesisOrWeight = /\(|(?::\s*(\d(?:\.\d+)?|\.\d+)\s*)?\)/g;
 
-/** A number of its own before the colon and a whole one after it are a ratio or a time: (3:2), (at 12:00). */
-const endsInNumber = /(?:^|[^\w.])\d{1,9}(?:\.\d{1,9})?$/;
-const wholeNumber = /^\d+$/;
-const maxNumberLength = 20;
-
-/** No phrase is weighted by more; a larger number is a word, as in (iso:400) or (f:2.8). */
-const maxPlainWeight = 2;
-
-/** The weights of all `(text:weight)` phrases, nested ones included. A colon outside parentheses weights nothing. */
+/**
+ * The weights of all `(text:weight)` phrases, nested ones included. A colon outside parentheses weights nothing, and neither
+ * does one after a text without a letter: (3:2) is a ratio.
+ */
 function weightsIn(prompt: string): number[] {
   const weights: number[] = [];
   const open: number[] = [];
+  let [end, textsWithLetters] = [0, 0];
   for (const { 0: token, 1: weight, index } of prompt.matchAll(parenthesisOrWeight)) {
-    if (token === '(') open.push(index);
+    if (/\p{L}/u.test(prompt.slice(end, index))) textsWithLetters += 1;
+    end = index + token.length;
+    if (token === '(') open.push(textsWithLetters);
     else {
-      const start = open.pop();
-      if (start === undefined || weight === undefined || Number(weight) > maxPlainWeight) continue;
-      const before = prompt.slice(Math.max(start + 1, index - maxNumberLength), index);
-      const isRatio = wholeNumber.test(weight) && endsInNumber.test(before);
-      if (!isRatio && hasText(prompt, start + 1, index)) weights.push(Number(weight));
+      const before = open.pop();
+      if (before !== undefined && weight !== undefined && textsWithLetters > before)
+        weights.push(Number(weight));
     }
   }
   return weights;
-}
-
-function hasText(prompt: string, start: number, end: number): boolean {
-  const text = /\S/g;
-  text.lastIndex = start;
-  return text.test(prompt) && text.lastIndex <= end;
 }
 
 export const relightImage = contract({

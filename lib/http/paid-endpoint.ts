@@ -64,6 +64,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       await afterwards(context, 'succeed', {
         idempotency: key?.keep(answer, task),
         spending: money.charge(task),
+        relay: relay?.taken(task),
       });
       return { ...answer, headers: { ...answer.headers, ...money.headers(task) } };
     } catch (thrown) {
@@ -72,6 +73,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       await afterwards(context, 'fail', {
         idempotency: key?.release(error),
         spending: money.release(error),
+        relay: relay?.failed(error),
       });
       const named = boughtNothing(error) ? {} : taskHeaders;
       throw error.with({ headers: { ...error.headers, ...named, ...money.headers() } });

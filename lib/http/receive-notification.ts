@@ -6,6 +6,7 @@ import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { receive } from '../notifications/receive.ts';
+import { isProviderName, type ProviderName, providerNames } from '../providers/names.ts';
 import type { Answer } from '../requests/phases.ts';
 import { jsonAnswer } from './answer.ts';
 import { gatewayHandler } from './gateway-handler.ts';
@@ -16,15 +17,19 @@ const relay = config.atStart(
     if (config.notifications().NOTIFICATIONS !== 'relay') return undefined;
     const environment = config.notificationSignatures();
     return {
-      isSigned: {
-        image: signatureCheck(environment.IMAGE_NOTIFICATION_KEY, environment.IMAGE_NOTIFICATION_KEY_HEADER),
-        video: signatureCheck(environment.VIDEO_NOTIFICATION_KEY, environment.VIDEO_NOTIFICATION_KEY_HEADER),
-      },
+      isSigned: Object.fromEntries(
+        providerNames.map((name) => {
+          const prefix = name.toUpperCase() as Uppercase<ProviderName>;
+          const key = environment[`${prefix}_NOTIFICATION_KEY`];
+          return [name, signatureCheck(key, environment[`${prefix}_NOTIFICATION_KEY_HEADER`])];
+        }),
+      ) as Record<ProviderName, SignatureCheck>,
     };
   }),
 );
 
-const maxBodyBytes = 64 * 1024;
+/** More than Lambda takes: a notification repeats the request, whose payload alone may have 1,048,576 characters. */
+const maxBodyBytes = 6 * 1024 * 1024;
 const ticketShape = /^[\w-]{43}$/;
 
 /**
@@ -37,7 +42,7 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const relaying = relay();
   if (!relaying) throw rejection('switched_off');
   const { provider, ticket = '' } = event.pathParameters ?? {};
-  if (provider !== 'image' && provider !== 'video') throw rejection('provider');
+  if (!isProviderName(provider)) throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
   const context = contextOf(invocation);
   const bytes = readBody(event);
@@ -48,7 +53,7 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const receipt = await receive(context, {
     provider,
     ticket,
-    body: bytes.toString(),
+    body: bytes.toString().replace(/^\uFEFF/, ''),
     contentType: plainType.test(contentType) ? contentType : 'application/json',
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);

@@ -2,11 +2,11 @@ import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { maxDelaySeconds } from '../aws/queue.ts';
 import { readText, writeIfMatches } from '../bucket/text-objects.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
-import { parseObject } from '../json.ts';
+import { type JsonObject, parseObject } from '../json.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import { handOver } from '../store/hand-over.ts';
 import { deliverOnce } from './deliver-once.ts';
-import { isForward, isState } from './provider-notification.ts';
+import { isForward, isState, withCommonFields } from './provider-notification.ts';
 import {
   claim,
   conclude,
@@ -18,7 +18,7 @@ import {
   readMessage,
   readWaiting,
 } from './outbox.ts';
-import { type NotificationRecord, shownHashOf } from './records.ts';
+import { type NotificationRecord, shownHashOf, type TaskRecord } from './records.ts';
 import { loadAndPublishSigningKeys } from './signing-keys.ts';
 
 type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
@@ -62,13 +62,32 @@ async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQ
  * status. It throws only for a fault of ours, so that the queue repeats the message.
  */
 async function deliver(context: Context, message: QueuedAttempt): Promise<void> {
-  const waiting = await readWaiting(context, message);
-  if (waiting === undefined) return;
-  if (waiting.attempts === 0) await showStatus(context, waiting);
+  const found = await readWaiting(context, message);
+  if (found === undefined) return;
+  const { waiting, task } = found;
+  if (task && isHeld(task)) return enqueue(context, { ...waiting, delaySeconds: holdSeconds });
+  const body = withAnsweredId(waiting, task);
+  if (waiting.attempts === 0) await showStatus(context, { ...waiting, body });
   const { address } = waiting;
   if (address === undefined) return end(context, waiting, 'shown', {});
   note({ host: hostOf(address) });
-  await notify(context, waiting, address);
+  await notify(context, waiting, { address, body });
+}
+
+const holdSeconds = 2;
+/** No request lives longer, however the clocks of machines differ. */
+const maxRequestMs = 60_000;
+
+/** Whether the request that bought the task may still run: a receiver knows no task that its caller wasn't answered yet. */
+function isHeld({ at, ended_at }: TaskRecord): boolean {
+  return ended_at === undefined && Date.now() < Date.parse(at) + maxRequestMs;
+}
+
+/** The body names the answered task, even if the provider notified before it answered and named another one. */
+function withAnsweredId({ body, state }: NotificationRecord, task: TaskRecord | undefined): string {
+  const task_id = task?.task_id;
+  if (task_id === undefined || parseObject(body)?.task_id === task_id) return body;
+  return withCommonFields(body, { task_id, state });
 }
 
 /** Caches keep a status for seconds, because waiting clients ask again. */
@@ -79,21 +98,31 @@ const maxRounds = 10;
 /** Writes the public status of a task, unless a later one is there: states may be delivered in any order, or at once. */
 async function showStatus(
   context: Context,
-  { status_key: key, body, state, at }: NotificationRecord,
+  { status_key: key, body, state, provider_state, at }: NotificationRecord,
 ): Promise<void> {
   const { task_id, media, error } = parseObject(body) ?? {};
-  const text = JSON.stringify({ task_id, state, media, error, updated_at: at });
+  const text = JSON.stringify({ task_id, state, provider_state, media, error, updated_at: at });
   for (let round = 0; round < maxRounds; round += 1) {
     const found = await readText(context, key);
-    const known = found && parseObject(found.text)?.state;
-    if (isState(known) && !isForward(known, state)) return;
+    const known = found && parseObject(found.text);
+    if (known && isLater(known, { state, at })) return;
     if (await writeIfMatches(context, { key, text, cacheControl, etag: found?.etag })) return;
   }
   throw new Error(`The status of a task was changed ${maxRounds} times while it was written.`);
 }
 
+/** Of reports with the same state, the later one counts: the provider has another word for it. */
+function isLater(known: JsonObject, { state, at }: Pick<NotificationRecord, 'state' | 'at'>): boolean {
+  if (!isState(known.state)) return false;
+  return known.state === state ? String(known.updated_at) >= at : !isForward(known.state, state);
+}
+
 /** Its line names the receiver's host only: the rest of an address may be a secret, and so may the answer. */
-async function notify(context: Context, waiting: NotificationRecord, address: string): Promise<void> {
+async function notify(
+  context: Context,
+  waiting: NotificationRecord,
+  shown: { address: string; body: string },
+): Promise<void> {
   const began = Date.now();
   const keys = await loadAndPublishSigningKeys(context);
   const record = await claim(context, waiting);
@@ -101,7 +130,7 @@ async function notify(context: Context, waiting: NotificationRecord, address: st
   if (record === 'exhausted')
     return log('info', 'delivery', { outcome: 'failed', attempt: waiting.attempts });
   note({ attempt: record.attempts, state: record.state });
-  const result = await deliverOnce({ ...record, address }, keys);
+  const result = await deliverOnce({ ...record, ...shown }, keys);
   const conclusion = await conclude(context, record, result);
   const { outcome } = conclusion;
   log('info', 'delivery', {

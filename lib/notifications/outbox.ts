@@ -8,7 +8,14 @@ import type { Key } from '../store/keys.ts';
 import { get, readAll } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import type { DeliveryResult } from './deliver-once.ts';
-import { keyOfNotification, type NotificationRecord, notificationRecord, ttlFrom } from './records.ts';
+import {
+  keysOfNotification,
+  type NotificationRecord,
+  notificationRecord,
+  type TaskRecord,
+  taskRecord,
+  ttlFrom,
+} from './records.ts';
 
 /*
  * The record of a notification says what must be done, and waits in the index `pending` until its delivery has ended. A
@@ -81,14 +88,17 @@ export async function listNow(context: Context, record: Key): Promise<void> {
   await update<NotificationRecord>(context, record, { pending_since: timestamp(Date.now()) }, ofAttempt(0));
 }
 
-/** The notification, if the attempt that a message names is still to be made. */
+/** The notification, if the attempt that a message names is still to be made, and its task. */
 export async function readWaiting(
   context: Context,
   { id, attempts }: { id: string; attempts: number },
-): Promise<NotificationRecord | undefined> {
-  const key = keyOfNotification(id);
-  const record = key && notificationRecord((await get(context, key))[0]);
-  return record?.result === 'pending' && record.attempts === attempts ? record : undefined;
+): Promise<{ waiting: NotificationRecord; task: TaskRecord | undefined } | undefined> {
+  const keys = keysOfNotification(id);
+  if (!keys) return undefined;
+  const [notification, task] = await get(context, ...keys);
+  const waiting = notificationRecord(notification);
+  if (waiting?.result !== 'pending' || waiting.attempts !== attempts) return undefined;
+  return { waiting, task: taskRecord(task) };
 }
 
 /** The record, if this invocation makes the attempt. `exhausted` if no attempt is left. */

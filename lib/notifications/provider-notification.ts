@@ -1,12 +1,16 @@
-import { isObject, type JsonObject, parseObject, parseWithIds } from '../json.ts';
+import { isObject, type JsonObject, parseAsWritten, parseObject, parseWithIds } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
+import type { ProviderName } from '../providers/names.ts';
 import { isTaskId, readCredits } from '../providers/reply.ts';
+import { readWord, stateOf } from '../providers/task-words.ts';
 import { isWebAddress } from 'registry-rules/web-address';
-import type { NotifyingProvider } from './records.ts';
 
 /** The fields that every notification has, read from the provider's own words. */
 export interface ProviderNotification {
-  state: TaskState;
+  /** Undefined if the provider's word is unknown, or it has none. */
+  state: TaskState | undefined;
+  /** The provider's word, if it is unknown. */
+  unknownWord: string | undefined;
   taskId: string | undefined;
   /** The task's price, if the provider tells it. */
   credits: number | undefined;
@@ -15,44 +19,39 @@ export interface ProviderNotification {
   error: string | undefined;
 }
 
-const stateFields = { image: 'status', video: 'state' } as const;
+/** Where each provider says it first of all. */
+const stateFields: Record<ProviderName, string> = { image: 'status', video: 'state' };
 
-/** The words of each provider for the states of a task, in lowercase. */
-const states: Record<NotifyingProvider, ReadonlyMap<string, TaskState>> = {
-  image: new Map([
-    ['created', 'created'],
-    ['in_progress', 'processing'],
-    ['completed', 'success'],
-    ['failed', 'failed'],
-  ]),
-  video: new Map([
-    ['created', 'created'],
-    ['queueing', 'queueing'],
-    ['processing', 'processing'],
-    ['success', 'success'],
-    ['failed', 'failed'],
-  ]),
-};
-
-/** Reads a provider's body; undefined if it isn't a JSON object with a known state. */
-export function readNotification(
-  provider: NotifyingProvider,
-  text: string,
-): ProviderNotification | undefined {
+/** Reads a provider's body; undefined if it isn't a JSON object. */
+export function readNotification(provider: ProviderName, text: string): ProviderNotification | undefined {
   const body = parseWithIds(text);
   if (body === undefined) return undefined;
-  const parts = [body, body.data].filter(isObject);
-  const words = parts.map((part) => part[stateFields[provider]]).filter((word) => typeof word === 'string');
-  const state = words.map((word) => states[provider].get(word.toLowerCase())).find(Boolean);
-  if (state === undefined) return undefined;
-  const ids = parts.flatMap(({ task_id, id }) => [task_id, id]);
+  // An envelope may have a word of its own, about the call and not about the task.
+  const parts = [body.data, body].filter(isObject);
+  const fields = [stateFields[provider], 'state', 'status'];
+  const words = fields.flatMap((field) => parts.map((part) => readWord(part[field])));
+  const word = words.find((each) => each !== undefined);
+  const state = word === undefined ? undefined : stateOf(word);
+  const ids = [body, body.data].filter(isObject).flatMap(({ task_id, id }) => [task_id, id]);
   return {
     state,
+    unknownWord: state === undefined ? word : undefined,
     taskId: ids.find(isTaskId),
     credits: parts.map(({ credits }) => readCredits(credits)).find((price) => price !== undefined),
-    media: parts.flatMap(mediaIn),
+    media: mediaOf(parts),
     error: state === 'failed' ? errorIn(parts) : undefined,
   };
+}
+
+const maxMediaLength = 100_000;
+
+/** A record must hold them all. */
+function mediaOf(parts: readonly JsonObject[]): string[] {
+  let length = 0;
+  return parts.flatMap(mediaIn).filter((url) => {
+    length += url.length;
+    return length <= maxMediaLength;
+  });
 }
 
 /** A page shows these addresses, so they must be addresses of the web. */
@@ -63,6 +62,7 @@ function mediaIn({ creations, generated }: JsonObject): string[] {
 }
 
 const maxErrorLength = 500;
+const reasons = new Set(['error', 'message', 'err_msg', 'reason', 'err_code']);
 
 function errorIn(parts: readonly JsonObject[]): string {
   const texts = parts.flatMap(({ error, message, err_msg, reason, err_code }) =>
@@ -77,32 +77,64 @@ function errorIn(parts: readonly JsonObject[]): string {
     .slice(0, maxErrorLength);
 }
 
+/** The fields that this service adds to a provider's own. */
+export interface CommonFields {
+  task_id?: string | undefined;
+  state: TaskState;
+  provider_state?: string | undefined;
+  media?: string[];
+  error?: string | undefined;
+}
+
 /**
- * Puts our four fields in front of the provider's text, which stays as it came, so that its numbers keep their digits. A
- * field of the provider with one of their names but another meaning is replaced.
+ * Puts our fields in front of the provider's text, which stays as it came, so that its numbers keep their digits. A field of
+ * the provider with one of their names but another meaning is replaced.
  */
-export function withCommonFields(
-  text: string,
-  { state, taskId, media, error }: ProviderNotification,
-): string {
+export function withCommonFields(text: string, common: CommonFields): string {
   const body = parseObject(text) ?? {};
-  const common = { task_id: taskId, state, media, error };
   const lacking = Object.entries(common).filter(
     ([name, value]) => value !== undefined && !isSame(body[name], value),
   );
   if (lacking.length === 0) return text;
   const added = Object.fromEntries(lacking);
-  if (lacking.some(([name]) => name in body)) return JSON.stringify({ ...body, ...added });
+  if (Object.keys(body).length === 0 || lacking.some(([name]) => name in body))
+    return JSON.stringify({ ...body, ...added });
   return `${JSON.stringify(added).slice(0, -1)},${text.trimStart().slice(1)}`;
+}
+
+const maxKeptBytes = 64 * 1024;
+const maxKeptText = 1000;
+
+/**
+ * The part of a provider's body that is kept. A large one repeats the request, whose payload alone may have a million
+ * characters, and an item holds 400 KB: its long texts are left out, except addresses and the beginnings of reasons.
+ */
+export function withoutEcho(text: string, { media }: ProviderNotification): string {
+  if (Buffer.byteLength(text) <= maxKeptBytes) return text;
+  const kept = shortened(text);
+  if (kept !== undefined && Buffer.byteLength(kept) <= maxKeptBytes) return kept;
+  return JSON.stringify({ generated: media });
+}
+
+function shortened(text: string): string | undefined {
+  try {
+    return JSON.stringify(parseAsWritten(text), (name, value) => {
+      if (typeof value !== 'string' || value.length <= maxKeptText || isWebAddress(value)) return value;
+      return reasons.has(name) ? value.slice(0, maxKeptText) : undefined;
+    });
+  } catch {
+    // It is nested too deep to be visited.
+    return undefined;
+  }
 }
 
 function isSame(theirs: unknown, ours: unknown): boolean {
   return JSON.stringify(theirs) === JSON.stringify(ours);
 }
 
-const ranks: Record<TaskState, number> = { created: 0, queueing: 1, processing: 2, success: 3, failed: 3 };
+const ranks: Record<TaskState, number> = { created: 0, queueing: 1, processing: 2, failed: 3, success: 4 };
 
-/** Whether a task moves on: states are never repeated or taken back, and a task ends once. */
+/** Whether a task moves on: states are never repeated or taken back. Some providers finish a task that they called expired. */
 export function isForward(from: TaskState | undefined, to: TaskState): boolean {
   return from === undefined || ranks[from] < ranks[to];
 }
@@ -112,5 +144,5 @@ export function isState(value: unknown): value is TaskState {
 }
 
 export function isFinal(state: TaskState): boolean {
-  return ranks[state] === ranks.success;
+  return ranks[state] >= ranks.failed;
 }

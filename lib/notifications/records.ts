@@ -1,29 +1,42 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Contract } from '../contract.ts';
+import type { ProviderName } from '../providers/names.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { type Key, notificationKey, ticketKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { typedRead } from '../store/items.ts';
 import { windowSeconds } from '../windows.ts';
 
-/** Each provider has its own words for the states of a task. */
-export type NotifyingProvider = NonNullable<Contract['notifies']>['provider'];
-
 /** A task whose provider notifies this service. It is found by the hash of its ticket, which only the provider has. */
 export interface TaskRecord extends Key {
   at: string;
-  provider: NotifyingProvider;
+  provider: ProviderName;
   operation: string;
   caller: string;
   /** The caller's URL for notifications. */
   address?: string | undefined;
   /** The paid attempt, which names the usage record together with the caller; undefined if usage records are off. */
   attempt?: string | undefined;
-  /** As the provider's first notification that has it says. */
-  task_id?: string;
+  /** Of the request that bought the task. */
+  request_id?: string;
+  /** The object in the bucket that shows the task's status. It is no secret to who may read this. */
+  status_key?: string;
+  /** When the request was answered or ended. Nothing is delivered before. */
+  ended_at?: string;
+  /** How the request ended. */
+  payment?: 'taken' | 'unknown';
+  /** The price in the provider's reply. */
+  credits?: number | undefined;
+  /** As the provider's reply says, or else its first notification that has it. */
+  task_id?: string | undefined;
   /** The last state that was accepted; undefined before the first. */
   state?: TaskState;
+  /** What the provider said since then in words that are not known, and the last of them. */
+  words?: string[];
+  provider_state?: string;
+  /** Lists it in the index `pending` until its end is known: by the time when the provider is asked for it. */
+  pending_shard?: string;
+  pending_since?: string;
   /** How many notifications were written. */
   sequence: number;
   revision: number;
@@ -31,7 +44,7 @@ export interface TaskRecord extends Key {
   ttl: number;
 }
 
-const taskRecord = typedRead<TaskRecord>();
+export const taskRecord = typedRead<TaskRecord>();
 
 export async function readTask(context: Context, ticketHashed: string): Promise<TaskRecord | undefined> {
   return taskRecord((await get(context, ticketKey(ticketHashed)))[0]);
@@ -51,6 +64,8 @@ export interface NotificationRecord extends Key {
   body: string;
   content_type: string;
   state: TaskState;
+  /** The provider's word, if it is unknown. */
+  provider_state?: string | undefined;
   at: string;
   /** How many attempts were begun. */
   attempts: number;
@@ -106,10 +121,10 @@ export function notificationId(ticketHashed: string, sequence: number): string {
   return `msg_${ticketHashed}_${sequence}`;
 }
 
-/** The key of the notification that an id names. */
-export function keyOfNotification(id: string): Key | undefined {
+/** The keys of the notification that an id names, and of its task. */
+export function keysOfNotification(id: string): [notification: Key, task: Key] | undefined {
   const [, hash = '', sequence] = /^msg_([0-9a-f]{64})_(\d{1,4})$/.exec(id) ?? [];
-  return sequence === undefined ? undefined : notificationKey(hash, Number(sequence));
+  return sequence === undefined ? undefined : [notificationKey(hash, Number(sequence)), ticketKey(hash)];
 }
 
 /** The public keys for receivers: one key, or two while it is replaced, separated by a space. */

@@ -28,10 +28,10 @@ export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly reason: 'connection' | 'timeout' | 'too_large';
   readonly sent: boolean;
-  /** Status and headers of the reply, if the exchange failed in the middle of its body. */
-  readonly head: ReplyHead | undefined;
+  /** The reply up to where it broke off, if the exchange failed in the middle of its body. */
+  readonly head: HttpReply | undefined;
 
-  constructor(reason: TransportError['reason'], sent: boolean, head?: ReplyHead, cause?: unknown) {
+  constructor(reason: TransportError['reason'], sent: boolean, head?: HttpReply, cause?: unknown) {
     super(`the exchange failed (${reason}, ${sent ? 'after' : 'before'} a connection was made)`, { cause });
     this.reason = reason;
     this.sent = sent;
@@ -104,6 +104,7 @@ export function httpRequest({
   return new Promise((resolve, reject) => {
     let connected = false;
     let head: ReplyHead | undefined;
+    const chunks: Buffer[] = [];
     const outgoing = request(url, { method, agent, headers, ...(lookup && { lookup }) });
     const finish = () => {
       clearTimeout(timer);
@@ -112,7 +113,8 @@ export function httpRequest({
     const fail: Fail = (reason, cause) => {
       finish();
       outgoing.destroy();
-      reject(new TransportError(reason, connected, head, cause));
+      const reply = head && { ...head, body: Buffer.concat(chunks) };
+      reject(new TransportError(reason, connected, reply, cause));
     };
     const timer = setTimeout(() => fail('timeout'), timeoutMs);
     const connectTimer = setTimeout(() => fail('timeout'), connectTimeoutMs);
@@ -131,7 +133,6 @@ export function httpRequest({
       if (incoming.statusCode === 101) return fail('connection');
       head = { status: incoming.statusCode ?? 0, headers: incoming.headers };
       const { status, headers } = head;
-      const chunks: Buffer[] = [];
       let size = 0;
       incoming.on('data', (chunk: Buffer) => {
         size += chunk.length;

@@ -1,13 +1,14 @@
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
-import { isObject, type JsonObject, parseWithIds } from '../json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { log } from '../log.ts';
 import type { StoredSecret } from '../aws/stored-secret.ts';
-import { idCandidates, readCredits, readErrorReply, readRetryAfter, readTaskId } from './reply.ts';
+import type { ProviderName } from './names.ts';
+import { idCandidates, readCredits, readErrorReply, readReplyObject, readRetryAfter, readTaskId } from './reply.ts';
 
 /** How a provider is called. */
 export interface Provider {
-  name: string;
+  name: ProviderName;
   url: string;
   key: StoredSecret;
   keyHeader: string;
@@ -81,16 +82,13 @@ export async function exchange(
   provider: Provider,
   { path, body, key, timeoutMs }: OutgoingCall,
 ): Promise<ExchangeResult> {
-  const { keyHeader, keyScheme } = provider;
   try {
     const reply = await httpRequest({
       url: new URL(provider.url.replace(/\/*$/, path)),
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-        [keyHeader]: keyScheme ? `${keyScheme} ${key}` : key,
+        ...requestHeaders(provider, key),
       },
       body,
       timeoutMs,
@@ -101,11 +99,20 @@ export async function exchange(
     if (!(cause instanceof TransportError)) throw cause;
     const { sent, head, reason } = cause;
     if (!sent) return { ...notSent, cause };
-    // The status decides even if the body was cut off. Only a success whose body stalls is a timeout.
-    if (head && (reason !== 'timeout' || !isSuccess(head.status)))
-      return readReply({ ...head, body: Buffer.alloc(0) }, key);
+    // The status decides even if the body was cut off. Only a success whose body stalls before it names a task is a timeout.
+    const read = head && readReply(head, key);
+    if (head && read && (reason !== 'timeout' || !isSuccess(head.status) || read.payment === 'taken')) return read;
     return { payment: 'unknown', code: 'provider_timeout', cause };
   }
+}
+
+/** The headers of every request to a provider. */
+export function requestHeaders({ keyHeader, keyScheme }: Provider, key: string): Record<string, string> {
+  return {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    [keyHeader]: keyScheme ? `${keyScheme} ${key}` : key,
+  };
 }
 
 const notSent: Omit<Refused, 'cause'> = {
@@ -117,7 +124,7 @@ const notSent: Omit<Refused, 'cause'> = {
 };
 
 function readReply({ status, headers, body }: HttpReply, key: string): ExchangeResult {
-  const content = parseWithIds(new TextDecoder().decode(body)) ?? {};
+  const content = readReplyObject(new TextDecoder().decode(body));
   const taskId = taskIdIn(content);
   const credits = readCredits(content.credits);
   if (isSuccess(status) && taskId !== undefined)

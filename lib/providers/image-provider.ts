@@ -1,9 +1,20 @@
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import { isObject } from '../json.ts';
-import { type RelightReply, RelightStatus } from '../contracts/relight-image.ts';
+import type { RelightReply, RelightStatus } from '../contracts/relight-image.ts';
+import type { TaskState } from '../schemas/video.ts';
 import type { StartedTask } from './provider-call.ts';
 import type { Provider } from './exchange.ts';
+import { readWord, stateOf } from './task-words.ts';
+
+/** What clients of the image provider call the states of a task. */
+const statusOf: Record<TaskState, RelightStatus> = {
+  created: 'CREATED',
+  queueing: 'CREATED',
+  processing: 'IN_PROGRESS',
+  success: 'COMPLETED',
+  failed: 'FAILED',
+};
 
 export const imageProvider = config.atStart(
   config.configured((): Provider => {
@@ -22,11 +33,12 @@ export const imageProvider = config.atStart(
 /** Clients require a status; a task whose status the provider leaves out is created. */
 export function relightReply({ task: { taskId }, reply }: StartedTask): RelightReply {
   const { generated, status } = isObject(reply.data) ? reply.data : reply;
+  const word = readWord(status);
   return {
     data: {
       generated: Array.isArray(generated) ? generated.filter((image) => typeof image === 'string') : [],
       task_id: taskId,
-      status: RelightStatus.safeParse(status).data ?? 'CREATED',
+      status: word === undefined ? 'CREATED' : statusOf[stateOf(word) ?? 'created'],
     },
   };
 }

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { ErrorDetail } from '../errors.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type JsonObject, parseWithIds } from '../json.ts';
 
 const taskId = /^[\x21-\x7e]{1,256}$/;
 
@@ -24,6 +24,27 @@ export function readFields(
   });
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
+
+/**
+ * The object that a reply is. Of a list, the first object that names a task. Of text that was cut off, the fields that name
+ * what was bought: a paid task must not be lost with the end of its reply.
+ */
+export function readReplyObject(text: string): JsonObject {
+  const list = text.trimStart().startsWith('[') ? parseWithIds(`{"list":${text}}`)?.list : undefined;
+  if (Array.isArray(list)) return list.filter(isObject).find(({ task_id }) => readTaskId(task_id)) ?? {};
+  const whole = parseWithIds(text);
+  if (whole !== undefined) return whole;
+  const fields = [...text.matchAll(wholeField)].map(({ groups = {} }) => [
+    groups.name,
+    groups.text ?? groups.number,
+  ]);
+  // The first of each name: later ones are deeper.
+  return Object.fromEntries(fields.reverse());
+}
+
+/** Not within a text that is JSON itself, whose quotes are escaped. */
+const wholeField =
+  /(?<!\\)"(?<name>task_id|credits|state|status)"\s{0,9}:\s{0,9}(?:"(?<text>[^"\\]{1,256})"|(?<number>[\d.]{1,40})(?=\s{0,9}[,}\]]))/g;
 
 /** Undefined for an invalid id: something must have gone wrong in such a reply. */
 export function readTaskId(value: unknown): string | undefined {
@@ -62,8 +83,9 @@ function isSet(value: unknown, sent: unknown): boolean {
 /** A price in whole credits, sent as a number or as text, perhaps with a fraction; undefined if there is no price. */
 export function readCredits(value: unknown): number | undefined {
   const isDecimal = typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value);
-  const credits = Math.ceil(Number(isDecimal || typeof value === 'number' ? value : Number.NaN));
-  return Number.isSafeInteger(credits) && credits >= 0 ? credits : undefined;
+  const number = Number(isDecimal || typeof value === 'number' ? value : Number.NaN);
+  const credits = Math.ceil(number);
+  return Number.isSafeInteger(credits) && number >= 0 ? credits : undefined;
 }
 
 const maxCandidates = 10;

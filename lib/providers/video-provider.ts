@@ -9,6 +9,7 @@ import { taskFields } from '../schemas/video.ts';
 import type { StartedTask } from './provider-call.ts';
 import type { Provider } from './exchange.ts';
 import { readCreatedAt, readFields } from './reply.ts';
+import { readWord, stateOf } from './task-words.ts';
 
 /** What every answer has, whatever the provider repeats of the request. */
 type RequiredFields = z.infer<z.ZodMiniObject<typeof taskFields>>;
@@ -56,11 +57,12 @@ function readVideoReply(
   sent: object,
   ceiling: number,
 ): SerializedJson {
-  const state = taskFields.state.safeParse(reply.state).data;
+  const word = readWord(reply.state ?? reply.status);
+  const state = word === undefined ? undefined : stateOf(word);
   if (credits !== undefined) note({ credits });
   if (state === undefined || credits === undefined) {
     const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
-    log('warn', 'provider_reply', { unreadable });
+    log('warn', 'provider_reply', { unreadable, ...(state === undefined && { provider_state: word }) });
   }
   // The interface requires credits. Without a price they are what the ledger counts, and X-Credits-Used is absent.
   if (credits === undefined) note({ credits_are_ceiling: true });

@@ -2,14 +2,17 @@ import type { Context } from '../context.ts';
 import { downloadUrl } from '../bucket/object-keys.ts';
 import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, boughtNothing } from '../errors.ts';
 import { note } from '../log.ts';
 import { replaceOurUrl } from '../notifications/hidden-ticket.ts';
 import { readReceiverUrl } from '../notifications/receiver-address.ts';
+import { firstQuestionAt } from '../notifications/questions.ts';
 import { shownHash, statusKey, type TaskRecord, ttlFrom } from '../notifications/records.ts';
-import { absent } from '../store/items.ts';
+import type { BoughtTask } from '../providers/exchange.ts';
+import { dueShard } from '../store/due.ts';
+import { absent, present } from '../store/items.ts';
 import { ticketKey } from '../store/keys.ts';
-import { put } from '../store/write.ts';
+import { put, remove, update } from '../store/write.ts';
 import type { Attempt, Ticket } from './attempt.ts';
 import type { Answer } from './phases.ts';
 
@@ -29,14 +32,18 @@ export class Relay {
   readonly #notifies: Notifies;
   /** The caller's own, if it wants to be notified. */
   readonly #address: string | undefined;
+  readonly #isOffPeak: boolean;
+  #isRecorded = false;
 
   constructor(context: Context, attempt: Attempt, ticket: Ticket, notifies: Notifies, body: object) {
-    const address: unknown = new Map(Object.entries(body)).get(notifies.field);
+    const fields = new Map<string, unknown>(Object.entries(body));
+    const address = fields.get(notifies.field);
     this.#context = context;
     this.#attempt = attempt;
     this.#ticket = ticket;
     this.#notifies = notifies;
     this.#address = typeof address === 'string' ? address : undefined;
+    this.#isOffPeak = fields.get('off_peak') === true;
   }
 
   /** The request as the provider gets it. */
@@ -53,10 +60,11 @@ export class Relay {
     throw new ApiError('invalid_request', { details });
   }
 
-  /** The task, under the hash of its ticket: the provider may notify before it answers. */
+  /** The task, under the hash of its ticket: the provider may notify before it answers, or not at all. */
   async record(usageName: string): Promise<void> {
-    const { operation, caller } = this.#attempt;
+    const { operation, caller, requestId } = this.#attempt;
     const now = Date.now();
+    this.#isRecorded = true;
     const record: TaskRecord = {
       ...ticketKey(this.#ticket.hash),
       at: new Date(now).toISOString(),
@@ -65,12 +73,34 @@ export class Relay {
       caller,
       address: this.#address,
       attempt: usageName,
+      request_id: requestId,
+      status_key: statusKey(this.#ticket.secret),
+      pending_shard: dueShard('unheard', this.#ticket.hash),
+      pending_since: firstQuestionAt(now, this.#isOffPeak),
       sequence: 0,
       revision: 1,
       ttl: ttlFrom(now),
     };
     note({ ticket_hash: shownHash(this.#ticket.hash) });
     await put(this.#context, record, absent);
+  }
+
+  /** The request is answered, so its notifications may be delivered, and they name this task. */
+  async taken(task: BoughtTask): Promise<void> {
+    await this.#end({ payment: 'taken', task_id: task.taskId, credits: task.credits });
+  }
+
+  /** The same for a request that failed. A task that was not started is no longer followed. */
+  async failed(error: ApiError): Promise<void> {
+    if (!this.#isRecorded) return;
+    const { taskId, credits } = error.task ?? {};
+    if (boughtNothing(error)) await remove(this.#context, ticketKey(this.#ticket.hash), present);
+    else await this.#end({ payment: 'unknown', task_id: taskId, credits });
+  }
+
+  async #end(changes: Pick<TaskRecord, 'payment' | 'task_id' | 'credits'>): Promise<void> {
+    const ended_at = new Date().toISOString();
+    await update<TaskRecord>(this.#context, ticketKey(this.#ticket.hash), { ...changes, ended_at }, present);
   }
 
   /** Replaces our URL by the caller's wherever the provider repeats it. */

@@ -104,6 +104,9 @@ export function paidObject<Shape extends Record<string, z.ZodMiniType>>(shape: S
   return z.pipe(checkNames, z.object(shape));
 }
 
+/** Fields of other services, whose loss is not a misspelling's. */
+const ofOtherServices = new Set(['image', 'mode', 'metadata', 'speed']);
+
 /** No real client sends this many unknown fields, and the cost of a request must not depend on their number. */
 const maxUnknownFields = 100;
 
@@ -112,7 +115,7 @@ function nearMisses(known: readonly string[], input: Record<string, unknown>) {
   const issues: NearMiss[] = [];
   let unknownFields = 0;
   for (const field in input) {
-    if (isUnset(input[field]) || known.includes(field)) continue;
+    if (isUnset(input[field]) || known.includes(field) || ofOtherServices.has(field)) continue;
     unknownFields += 1;
     if (unknownFields > maxUnknownFields) break;
     const meant = absent.find((name) => isNearMiss(field, name));

@@ -34,6 +34,8 @@ import { dayOf, minuteOf, secondsLeft, startOfMinute, type WindowKind, windowSec
  * A minute is closed when its youngest attempt is four minutes old (sweep-spending.ts). An invocation ends within half a
  * minute, so nothing of it is alive, however the clocks of machines differ by less than three minutes. A closed minute
  * is never opened again (`closed`), not even by a write that the store applies late, and settling needs an open one.
+ * A minute that was closed with unsettled attempts is looked at again ten minutes later (`late_`): by then a record that
+ * was stored late is there, and a request that was alive, because a clock was wrong, has completed its own.
  * An attempt on a machine whose clock is slower than that counts as begun in the first minute that is not closed.
  */
 
@@ -62,11 +64,13 @@ type Days = Record<`credits:${string}` | `tasks:${string}`, number>;
 type Minutes = Record<`credits@${number}` | `tasks@${number}`, number>;
 /** How many requests a minute had, whatever became of them, and how many of its attempts are not settled yet. */
 type Moments = Record<`requests@${number}` | `running@${number}`, number>;
+/** What a minute counted when it was closed with attempts that had not been settled, until they are looked at again. */
+type LateMinutes = Record<`late_credits@${number}` | `late_tasks@${number}`, number>;
 /** How many percent of a day's budget were used when its caller was last warned. */
 type Warnings = Record<`warned:${string}`, number>;
 
 /** All that a reservation depends on is in one item, so that one conditional write decides it. */
-export interface AccountRecord extends Key, Partial<Days & Minutes & Moments & Warnings> {
+export interface AccountRecord extends Key, Partial<Days & Minutes & LateMinutes & Moments & Warnings> {
   caller: string;
   revision: number;
   terms?: Terms;
@@ -151,8 +155,17 @@ export function adding(
 
 /** The minutes that an account counts by themselves, in their order. */
 export function openMinutes(account: AccountRecord): number[] {
-  const names = Object.keys(account).filter((name) => name.startsWith('tasks@'));
-  return names.map((name) => Number(name.slice('tasks@'.length))).sort((a, b) => a - b);
+  return minutesOf(account, 'tasks@');
+}
+
+/** The closed minutes that are to be looked at again, in their order. */
+export function lateMinutes(account: AccountRecord): number[] {
+  return minutesOf(account, 'late_tasks@');
+}
+
+function minutesOf(account: AccountRecord, prefix: string): number[] {
+  const names = Object.keys(account).filter((name) => name.startsWith(prefix));
+  return names.map((name) => Number(name.slice(prefix.length))).sort((a, b) => a - b);
 }
 
 /** The day of a minute: all that counts for an attempt goes by its minute. */

@@ -20,6 +20,7 @@ import {
   type AccountRecord,
   accountRecord,
   dayOfMinute,
+  lateMinutes,
   openMinutes,
   pastCounters,
   shownMinute,
@@ -87,48 +88,59 @@ function logEnded({ at, state }: EndedUsage): void {
   log('info', 'swept_usage', { at, state });
 }
 
+/** How long after it was closed a minute is looked at again, if attempts of it had not been settled. */
+const lookBackMinutes = 10;
+
+interface Closing {
+  corrections: Map<string, number>;
+  condition: Clause<AccountRecord>[];
+  changes: Changes<AccountRecord>;
+}
+
 async function closeMinutes(
   context: Context,
   account: AccountRecord,
   lastMinute: number,
   onEnded: OnEnded,
 ): Promise<Finding> {
-  const open = openMinutes(account);
+  const [open, late] = [openMinutes(account), lateMinutes(account)];
   const due = open.filter((minute) => minute <= lastMinute).slice(0, maxMinutes);
-  const next = open[due.length];
-  // The index lags a little behind.
-  if (due.length === 0 && next !== undefined) return 'changed';
+  const again = late.filter((minute) => minute <= lastMinute - lookBackMinutes).slice(0, maxMinutes);
+  // The index lags a little behind, and an account is listed by its first late minute.
+  if (due.length + again.length === 0 && open.length + late.length > 0) return 'changed';
 
   let { listed } = account;
-  const corrections = new Map<string, number>();
-  const removed: Record<string, null> = {};
-  const condition: Clause<AccountRecord>[] = [];
+  const closing: Closing = { corrections: new Map(), condition: [], changes: {} };
+  const added: number[] = [];
   for (const minute of due) {
-    const [credits, tasks] = [account[`credits@${minute}`] ?? 0, account[`tasks@${minute}`] ?? 0];
-    // All are settled, each once and after its record, so the account counts what the records say.
     const isSettled = account[`running@${minute}`] === 0;
-    const recorded = isSettled
-      ? { credits, tasks, records: 1 }
-      : await sumMinute(context, account.caller, minute, onEnded);
+    // All are settled, each once and after its record, so the account counts what the records say.
+    const recorded = isSettled ? undefined : await sumMinute(context, account.caller, minute, onEnded);
+    countAgain(closing, account, minute, '', recorded);
     const day = dayOfMinute(minute);
-    const correct = (name: string, amount: number) =>
-      corrections.set(name, (corrections.get(name) ?? 0) + amount);
-    correct(`credits:${day}`, recorded.credits - credits);
-    correct(`tasks:${day}`, recorded.tasks - tasks);
-    condition.push([`credits@${minute}`, '=', credits], [`tasks@${minute}`, '=', tasks]);
-    for (const name of ['credits', 'tasks', 'requests', 'running']) removed[`${name}@${minute}`] = null;
-    if (listed !== day && recorded.records > 0) {
+    if (recorded) {
+      added.push(minute);
+      Object.assign(closing.changes, {
+        [`late_credits@${minute}`]: recorded.credits,
+        [`late_tasks@${minute}`]: recorded.tasks,
+      });
+    }
+    if (listed !== day && (isSettled || recorded?.records)) {
       await listDayCaller(context, account.caller, startOfMinute(minute));
       listed = day;
     }
   }
+  for (const minute of again)
+    countAgain(closing, account, minute, 'late_', await sumMinute(context, account.caller, minute, onEnded));
 
+  const { condition } = closing;
   const last = due.at(-1);
-  const additions = [...corrections].filter(([, amount]) => amount !== 0);
+  const [next] = [open[due.length] ?? [], late[again.length] ?? [], added].flat().sort((a, b) => a - b);
+  const additions = [...closing.corrections].filter(([, amount]) => amount !== 0);
   const changes: Changes<AccountRecord> = {
     ...Object.fromEntries(additions.map(([name, amount]) => [name, new Plus(amount)])),
     ...pastCounters(account, startOfMinute(lastMinute)),
-    ...removed,
+    ...closing.changes,
     ...(last !== undefined && { closed: last, listed }),
     ...(next === undefined ? notDue : { pending_since: shownMinute(next) }),
   };
@@ -137,6 +149,25 @@ async function closeMinutes(
   const { written } = await update<AccountRecord>(context, account, changes, condition);
   if (!written) return 'changed';
   return additions.length > 0 ? 'corrected' : 'closed';
+}
+
+/** Removes what a minute counts, and corrects its day by what its records say. */
+function countAgain(
+  { corrections, condition, changes }: Closing,
+  account: AccountRecord,
+  minute: number,
+  kind: '' | 'late_',
+  recorded: { credits: number; tasks: number } | undefined,
+): void {
+  for (const counter of ['credits', 'tasks'] as const) {
+    const name = `${kind}${counter}@${minute}` as const;
+    const counts = account[name] ?? 0;
+    const day = `${counter}:${dayOfMinute(minute)}`;
+    corrections.set(day, (corrections.get(day) ?? 0) + (recorded?.[counter] ?? counts) - counts);
+    condition.push([name, '=', counts]);
+    Object.assign(changes, { [name]: null });
+  }
+  if (kind === '') Object.assign(changes, { [`requests@${minute}`]: null, [`running@${minute}`]: null });
 }
 
 /** The sum of a minute's usage records, once each of them says how its attempt ended. */
@@ -155,8 +186,8 @@ async function sumMinute(
         // The records that are ended stay so: the next sweep goes on from here.
         if (Date.now() > context.deadline)
           throw new ApiError('unavailable', { reason: 'sweep: out of time' });
-        const { state, credits } =
-          record.state === 'reserved' ? await endUsage(context, record, onEnded) : record;
+        const isOpen = record.state === 'reserved' || record.is_swept;
+        const { state, credits } = isOpen ? await endUsage(context, record, onEnded) : record;
         sum.credits += credits;
         sum.records += 1;
         if (state !== 'refused') sum.tasks += 1;
@@ -168,14 +199,13 @@ async function sumMinute(
 }
 
 /** Another sweep that ends the same record finds the same values, so the order of the writes does not matter. */
-async function endUsage(
-  context: Context,
-  { caller, at, sk, key_hash, credits }: UsageRecord,
-  onEnded: OnEnded,
-): Promise<UsageResult> {
-  const id = sk.slice(sk.indexOf('#') + 1);
-  const result = await keptOutcome(context, key_hash, { id, ceiling: credits });
-  const isOurs = await completeUsage(context, { caller, at: Date.parse(at), id }, result);
+async function endUsage(context: Context, record: UsageRecord, onEnded: OnEnded): Promise<UsageResult> {
+  const { caller, at, sk, state } = record;
+  const ceiling = record.ceiling ?? record.credits;
+  const result = await keptOutcome(context, record, ceiling);
+  if (result.state === state && result.task_id === record.task_id) return result;
+  const attempt = { caller, at: Date.parse(at), id: sk.slice(sk.indexOf('#') + 1) };
+  const isOurs = await completeUsage(context, attempt, { ...result, ceiling, is_swept: true });
   if (isOurs) onEnded({ caller, at, state: result.state });
   return result;
 }

@@ -39,14 +39,25 @@ export interface UsageRecord extends Key, Task {
   /** How long the provider took. */
   ms?: number;
   completed_at?: string;
+  /** The sweep concluded it from other records. The request itself may still know better. */
+  is_swept?: boolean;
+  /** The reservation of a record that the sweep concluded. */
+  ceiling?: number;
   /** How the task ended, and when, as the provider notified this service of it; see lib/notifications. */
   final_state?: TaskState;
   final_at?: string;
+  /** The final state is an assumption: nothing was heard of the task for seven days. */
+  given_up?: boolean;
   /** In seconds, for DynamoDB. */
   ttl: number;
 }
 
 export const usageRecord = typedRead<UsageRecord>();
+
+/** What an attempt cost, as far as it is known. An unknown outcome stays counted in full, even if its price is told later. */
+export function priceOf({ state, credits, credits_told }: UsageRecord): number {
+  return state === 'unknown' ? (credits_told ?? credits) : credits;
+}
 
 const keptForDays = 400;
 
@@ -111,16 +122,16 @@ export async function openUsage(context: Context, opened: Opened): Promise<void>
 }
 
 export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
-  Partial<Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code'>>;
+  Partial<Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code' | 'is_swept' | 'ceiling'>>;
 
-/** Says once how an attempt ended. Returns false if its record said so already. */
+/** Says once how an attempt ended; what a sweep concluded is replaced. Returns false if its record said so already. */
 export async function completeUsage(
   context: Context,
   attempt: Attempt,
   result: UsageResult,
 ): Promise<boolean> {
-  const changes = { ...result, completed_at: new Date().toISOString() };
-  const isOpen = [['state', '=', 'reserved']] as const;
+  const changes = { is_swept: null, ceiling: null, ...result, completed_at: new Date().toISOString() };
+  const isOpen = { anyOf: [[['state', '=', 'reserved']], [['is_swept', '=', true]]] } as const;
   return (await update<UsageRecord>(context, keyOfUsage(attempt), changes, isOpen)).written;
 }
 

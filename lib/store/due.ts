@@ -11,7 +11,8 @@ import { queryPage } from './read.ts';
  * needs no memory of its own: what it did not come to, or what failed, is still there for the next one.
  */
 
-export type DueWork = 'uploads' | 'host-nodes' | 'spending' | 'notifications' | 'failed-notifications';
+export type DueWork =
+  'uploads' | 'host-nodes' | 'spending' | 'notifications' | 'failed-notifications' | 'unheard';
 
 /** Each takes 1,000 writes a second. A task with three notified states makes six. */
 const shards: Record<DueWork, readonly string[]> = {
@@ -20,6 +21,7 @@ const shards: Record<DueWork, readonly string[]> = {
   spending: shardNames('spend-', 16),
   notifications: shardNames('notify-', 64),
   'failed-notifications': shardNames('notify-failed-', 16),
+  unheard: shardNames('ask-', 16),
 };
 
 function shardNames(prefix: string, count: number): string[] {

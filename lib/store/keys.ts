@@ -24,6 +24,7 @@
  *   notifications of a task           TICKET#<ticket's sha256>  NOTIFICATION#<4 digits>     expire by `ttl`
  *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next attempt
  *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
+ *   tasks without an end              index `pending`           shards ask-0 to -f          sparse, by the next question
  *   public keys of notifications      SIGNING#KEYS              KEYS                        what signs them now
  *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it

@@ -5,13 +5,15 @@ import '../support/patience.ts';
 import { deadLetters, queue, runQueue } from '../support/queue.ts';
 import { handler } from '../../functions/deliver-notifications.ts';
 import { claim, conclude } from '../../lib/notifications/outbox.ts';
-import type { NotificationRecord } from '../../lib/notifications/records.ts';
+import type { NotificationRecord, TaskRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { dueShard } from '../../lib/store/due.ts';
 import { keyOf, signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { remove } from '../../lib/store/write.ts';
+import { absent } from '../../lib/store/items.ts';
+import { put, remove } from '../../lib/store/write.ts';
+import { setFields } from '../support/registry.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
@@ -265,6 +267,37 @@ describe('a notification', () => {
     await run().finally(() => setVariables({ NOTIFICATION_SIGNING_KEY: String(NOTIFICATION_SIGNING_KEY) }));
 
     expect(await storedNotification(written)).toEqual({ ...written, write_id: expect.any(String) });
+  });
+});
+
+describe('a notification that comes before the answer', () => {
+  async function notified(task: Partial<TaskRecord>): Promise<NotificationRecord> {
+    const written = await writeNotification(receiver.url);
+    const record = { ...written, sk: 'TASK', at: now(), result: undefined, pending_shard: undefined };
+    await put({ deadline: Date.now() + 5000 }, { ...record, ...task }, absent);
+    return written;
+  }
+
+  test('waits until the request is answered, and then names the answered task', async () => {
+    const written = await notified({});
+    await run();
+    expect([receiver.received, queue.waits]).toEqual([[], [2]]);
+    await setFields({ ...written, sk: 'TASK' }, { ended_at: now(), task_id: 'answered' });
+    queue.skip(2000);
+    await run();
+
+    expect(receiver.received.map(({ body }) => JSON.parse(body))).toEqual([
+      { task_id: 'answered', state: 'success' },
+    ]);
+    expect(isSigned(receiver.received[0] as Received)).toBe(true);
+    expect((await shownStatus(written)).content).toMatchObject({ task_id: 'answered' });
+  });
+
+  test('waits for no request that died a minute ago', async () => {
+    const written = await notified({ at: new Date(Date.now() - 60_000).toISOString() });
+    await run();
+
+    expect(receivedOf(written)).toHaveLength(1);
   });
 });
 

@@ -26,7 +26,7 @@ beforeEach(() => {
 
 describe('POST /notifications/{provider}/{ticket}', () => {
   describe('200', () => {
-    test.each<[ProxyName, object, string]>([
+    test.each<readonly [ProxyName, object, string]>([
       ['text-to-video', { state: 'created' }, 'created'],
       ['text-to-video', { state: 'queueing' }, 'queueing'],
       ['text-to-video', { state: 'processing' }, 'processing'],
@@ -37,7 +37,17 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       ['relight-image', { status: 'in_progress' }, 'processing'],
       ['relight-image', { data: { status: 'Completed' } }, 'success'],
       ['relight-image', { status: 'FAILED' }, 'failed'],
+      ['relight-image', { state: 'succeeded' }, 'success'],
+      ['text-to-video', { status: 'COMPLETED' }, 'success'],
+      ['text-to-video', { status: 'success', data: { state: 'InProgress' } }, 'processing'],
+      ...['PENDING', 'QUEUED', 'in queue'].map((word) => ['text-to-video', { state: word }, 'queueing'] as const),
+      ...['CANCELLED', 'timeout', 'expired', 'error'].map(
+        (word) => ['text-to-video', { state: word }, 'failed'] as const,
+      ),
+      ['text-to-video', { state: 'Upscaling' }, 'processing'],
+      ['text-to-video', { state: 99 }, 'success'],
     ])('answers %s and %j, and keeps the task as %s', async (name, body, state) => {
+      setVariables({ PROVIDER_STATES: 'upscaling=processing, 99=success' });
       const path = await started(name);
       const { status, text, headers } = await say(path, body);
 
@@ -56,11 +66,12 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const rawBody = '{ "id":"12", "state" : "processing",\n"n":1.50, "text":"\\u00e9 é" }';
       await say(path, {}, { rawBody, headers: { 'content-type': 'application/json; charset=utf-8' } });
       const { task, notifications } = await everythingOf(path);
+      const { task_id } = before ?? {};
 
       const ttl = Math.ceil(Date.now() / 1000) + 14 * 86_400;
       expect(task).toEqual({
         ...before,
-        ...{ state: 'processing', sequence: 1, revision: 2, task_id: '12', ttl },
+        ...{ state: 'processing', sequence: 1, revision: 3, ttl },
       });
       const hash = String(task?.pk.slice('TICKET#'.length));
       const [notification] = notifications;
@@ -72,7 +83,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
           caller_hash: callerHash(String(task?.caller)),
           address: hook,
           status_key: statusKey(path.ticket),
-          body: rawBody.replace('{', '{"task_id":"12","media":[],'),
+          body: rawBody.replace('{', `{"task_id":"${task_id}","media":[],`),
           content_type: 'application/json; charset=utf-8',
           state: 'processing',
           at: new Date().toISOString(),
@@ -88,26 +99,95 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(await dueIn(String(notification?.pending_shard))).toContain(task?.pk);
     });
 
+    // The contract allows a payload of 1,048,576 characters.
     test.each([
-      [
-        'base64',
-        (body: string) => ({ rawBody: Buffer.from(body).toString('base64'), isBase64Encoded: true }),
-      ],
+      ['base64', (body: string) => ({ rawBody: Buffer.from(body).toString('base64'), isBase64Encoded: true })],
       ['text', (body: string) => ({ rawBody: body })],
-    ])('answers a body of exactly 64 KB that comes as %s', async (_, changes) => {
+    ])('keeps all of a notification as %s except the payload that it repeats', async (_, changes) => {
       const path = await started();
-      const body = JSON.stringify({ state: 'success', text: '' });
-      const padded = body.replace('""', `"${'x'.repeat(64 * 1024 - body.length)}"`);
-      const { status } = await say(path, {}, changes(padded));
+      const task = await storedTask(path.ticket);
+      const [creations, address] = [[{ url: 'https://videos.example/1.mp4' }], `https://a.example/${path.ticket}`];
+      const payload = `${address} ${'é'.repeat(1_048_576)}`;
+      const said = { state: 'failed', payload, creations, n: 1, message: `${address} ${'x'.repeat(100_000)}` };
+      const { status } = await say(path, {}, changes(JSON.stringify(said).replace('"n":1', '"n":1.50')));
 
       expect(status).toBe(200);
       const [notification] = await notificationsOf(path.ticket);
-      expect(notification?.body === padded.replace('{', '{"media":[],')).toBe(true);
+      const { error, message, ...others } = JSON.parse(String(notification?.body));
+      expect(others).toEqual({
+        ...{ state: 'failed', task_id: task?.task_id, creations, n: 1.5 },
+        media: ['https://videos.example/1.mp4'],
+      });
+      expect(notification?.body).toContain('"n":1.50');
+      expect([error.length, message.length, error.slice(0, hook.length)]).toEqual([500, expect.any(Number), hook]);
+      expect(notification?.body).not.toContain(path.ticket);
+    });
+
+    test.each([
+      ['many short texts', JSON.stringify(Array.from({ length: 10_000 }, (_, index) => `text ${index}`))],
+      ['texts that are nested deep', `${'['.repeat(40_000)}${']'.repeat(40_000)}`],
+    ])('keeps the common fields alone of %s', async (_, texts) => {
+      const path = await started();
+      const generated = ['https://videos.example/1.mp4'];
+      const rawBody = `{"texts":${texts},"state":"success","generated":${JSON.stringify(generated)}}`;
+      await say(path, {}, { rawBody });
+      const [notification] = await notificationsOf(path.ticket);
+      const { task_id } = (await storedTask(path.ticket)) ?? {};
+
+      expect(JSON.parse(String(notification?.body))).toEqual({
+        ...{ task_id, state: 'success', media: generated, generated },
+      });
+    });
+
+    test('delivers an unknown word once, next to the last state, and logs it with task and request', async () => {
+      const path = await started();
+      for (const state of ['paused', 'queueing', 'PAUSED!', 'paused', '', undefined, ['success'], 'constructor'])
+        expect((await say(path, { state })).status).toBe(200);
+      const { task, notifications } = await everythingOf(path);
+
+      expect(notifications.map(({ state, provider_state }) => [state, provider_state])).toEqual([
+        ['created', 'paused'],
+        ['queueing', undefined],
+        ['queueing', 'PAUSED!'],
+        ['queueing', 'constructor'],
+      ]);
+      expect(JSON.parse(String(notifications[2]?.body))).toMatchObject({
+        ...{ state: 'queueing', provider_state: 'PAUSED!', task_id: task?.task_id },
+      });
+      expect(task).toMatchObject({ state: 'queueing', provider_state: 'constructor' });
+      const unknown = linesOf('unknown_state');
+      expect(unknown.map(({ provider_state }) => provider_state)).toEqual([
+        ...['paused', 'PAUSED!', null, null, null, 'constructor'],
+      ]);
+      expect(unknown[0]).toMatchObject({
+        ...{ provider: 'video', provider_task_id: task?.task_id, paid_request_id: task?.request_id },
+        request_id: 'sample-receive-notification',
+      });
+    });
+
+    test('lets only the status follow a task after twenty unknown words', async () => {
+      const path = await started();
+      for (let percent = 1; percent <= 22; percent += 1) await say(path, { state: `${percent} %` });
+      const { task, notifications } = await everythingOf(path);
+
+      expect(notifications.map(({ address }) => address)).toEqual([...Array(20).fill(hook), undefined, undefined]);
+      expect(task?.words).toHaveLength(20);
+      await say(path, { state: 'success' });
+      expect((await notificationsOf(path.ticket)).at(-1)).toMatchObject({ state: 'success', address: hook });
+    });
+
+    test('takes a success after a failure, which the ledger follows, and never the reverse', async () => {
+      const user = await spender();
+      const path = await started('text-to-video', user);
+      for (const state of ['timeout', 'unheard of', 'success', 'failed']) await say(path, { state });
+
+      expect((await notificationsOf(path.ticket)).map(({ state }) => state)).toEqual(['failed', 'success']);
+      expect(await usageOf(user)).toMatchObject([{ state: 'taken', final_state: 'success' }]);
     });
 
     test('keeps the task in each state once, and the final one for good', async () => {
       const path = await started();
-      const states = [...'queueing created queueing processing queueing success failed success'.split(' ')];
+      const states = 'queueing created queueing processing queueing success failed success'.split(' ');
       for (const state of states) expect((await say(path, { state })).status).toBe(200);
       const { task, notifications } = await everythingOf(path);
 
@@ -116,10 +196,21 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         ['NOTIFICATION#0002', 'processing'],
         ['NOTIFICATION#0003', 'success'],
       ]);
-      expect(task).toMatchObject({ state: 'success', sequence: 3, revision: 4 });
+      expect(task).toMatchObject({ state: 'success', sequence: 3, revision: 5 });
     });
 
-    test('keeps the task id that the provider named first', async () => {
+    test('names the answered task, whatever a notification calls it', async () => {
+      const path = await started();
+      const answered = (await storedTask(path.ticket))?.task_id;
+      await say(path, { state: 'success', task_id: 'invented' });
+      const { task, notifications } = await everythingOf(path);
+
+      expect(answered).toMatch(/./);
+      expect([task?.task_id, JSON.parse(String(notifications[0]?.body)).task_id]).toEqual([answered, answered]);
+    });
+
+    test('keeps the task id that was notified first if the answer was lost', async () => {
+      misbehave({ kind: 'reset', accepted: true });
       const path = await started();
       for (const [state, id] of [
         ['created', 'task 1'],
@@ -128,7 +219,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       ])
         await say(path, { state, id });
 
-      expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: '7' });
+      expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: '7', payment: 'unknown' });
     });
 
     // What may be an id: tests/lib/providers/reply-fields.test.ts.
@@ -136,6 +227,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       ['half a character', '\\ud800'],
       ['no character', ''],
     ])('keeps no task id with %s', async (_, id) => {
+      misbehave({ kind: 'reset', accepted: true });
       const path = await started();
       const rawBody = `{"state":"success","task_id":"${id}"}`;
       const { status } = await say(path, {}, { rawBody });
@@ -373,6 +465,9 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     ]);
   });
 });
+
+const linesOf = (event: string) =>
+  loggedLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
 async function dueIn(shard: string): Promise<unknown[]> {
   const found: unknown[] = [];

@@ -1,5 +1,5 @@
 import {
-  keyOfNotification,
+  keysOfNotification,
   type NotificationRecord,
   notificationRecord,
   signingKeysRecord,
@@ -35,7 +35,7 @@ async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
 }
 
 export async function readNotification(id: string): Promise<NotificationRecord> {
-  const key = keyOfNotification(id);
+  const [key] = keysOfNotification(id) ?? [];
   if (!key) throw new Rejection(`"${id}" is not the id of a notification, such as msg_0f3a…_2.`);
   const record = notificationRecord((await get(newContext(), key))[0]);
   if (!record) throw new Rejection(`There is no notification ${id}; they are kept for 14 days.`);

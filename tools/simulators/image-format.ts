@@ -23,6 +23,7 @@ export const imageFormat: WireFormat = {
     generated: state === 'COMPLETED' ? [`${mediaUrl}.png`] : [],
     ...(state === 'FAILED' && { message: 'The simulated provider was asked to fail' }),
   }),
+  askedFor: (path) => /^\/v1\/ai\/image-relight\/([\w-]+)$/.exec(path)?.[1],
   reply: ({ id, state }) => ({ data: { task_id: id, status: state, generated: [] } }),
   emptyReply: ({ id }) => ({ data: { task_id: id, status: '', generated: null, has_nsfw: null } }),
   errorBody: ({ message, invalidParams }) => ({

@@ -6,6 +6,8 @@ import type { Fields, ProviderError } from './wire-format.ts';
 export interface Misbehavior extends Partial<ProviderError> {
   kind: MisbehaviorKind;
   provider?: 'image' | 'video' | undefined;
+  /** `GET` goes wrong when a task is asked for; by default a purchase does. */
+  method?: 'GET' | 'POST';
   /** How many requests go wrong; 1 by default. */
   times?: number;
   /** Whether the task is started anyway; every kind has a default. */

@@ -76,6 +76,7 @@ export class Simulation {
     const format = formats.find(({ provider }) => url.startsWith(`/${provider}/`));
     if (!format) return void response.writeHead(404).end();
     const path = url.slice(format.provider.length + 1);
+    if (request.method === 'GET') return this.#tell(format, request, response);
     const body = parseObject(text);
     if (body === undefined) return answerJson(response, 400, format.errorBody(noObject));
     const entry: Received = { provider: format.provider, path, headers, body };
@@ -84,7 +85,7 @@ export class Simulation {
 
     const accept = (empty = false) => this.#accept(format, entry, empty);
     const { errorBody } = format;
-    const armed = this.#nextMisbehavior(format.provider);
+    const armed = this.#nextMisbehavior(format.provider, 'POST');
     const error = armed ? undefined : this.#findError(format, entry, request.method);
     if (error) return answerJson(response, error.status, errorBody(error));
     const options = armed ?? exchangeOf(promptOf(body), this.#tickMs);
@@ -97,12 +98,27 @@ export class Simulation {
     const { provider, notification } = format;
     const credits = format.creditsOf(entry.body);
     const notifyUrl = format.notifyUrlOf(entry.body);
+    const { payload } = entry.body;
     const wishes = wishesOf(promptOf(entry.body));
     const states = statesOf(format, wishes);
-    const task = this.tasks.start({ provider, credits, states, notifyUrl, notification, wishes });
+    const task = this.tasks.start({ provider, credits, states, payload, notifyUrl, notification, wishes });
     entry.taskId = task.id;
     this.credits -= credits;
     return (empty ? format.emptyReply : format.reply)(task, entry.body, credits);
+  }
+
+  /** Answers how a task stands. */
+  async #tell(format: WireFormat, { url = '', headers }: IncomingMessage, response: ServerResponse) {
+    const { provider, errorBody, keyOf, askedFor, notification } = format;
+    const id = askedFor(url.slice(provider.length + 1));
+    const task = this.tasks.list.find((each) => each.id === id && each.provider === provider);
+    const options = this.#nextMisbehavior(provider, 'GET');
+    const isAllowed = keyOf(headers) === this.#keys[provider];
+    const status = isAllowed ? 404 : 401;
+    const accept = () => (task && isAllowed ? notification(task) : errorBody({ status }));
+    const stopped = this.#stopping.signal;
+    if (options) return misbehaviors[options.kind]({ options, response, path: url, accept, errorBody, stopped });
+    answerJson(response, task && isAllowed ? 200 : status, accept());
   }
 
   #findError(
@@ -116,8 +132,10 @@ export class Simulation {
     return this.credits < format.creditsOf(body) ? format.outOfCredits : format.findError(path, body);
   }
 
-  #nextMisbehavior(provider: string): Misbehavior | undefined {
-    const index = this.#misbehaviors.findIndex((next) => (next.provider ?? provider) === provider);
+  #nextMisbehavior(provider: string, method: string): Misbehavior | undefined {
+    const index = this.#misbehaviors.findIndex(
+      (next) => (next.provider ?? provider) === provider && (next.method ?? 'POST') === method,
+    );
     const found = this.#misbehaviors[index];
     if (!found) return undefined;
     found.times = (found.times ?? 1) - 1;

@@ -15,6 +15,8 @@ export interface Task {
   provider: string;
   credits: number;
   state: string;
+  /** What the request passes through. */
+  payload: unknown;
   /** Where what it makes is shown once it has succeeded, without its file extension. */
   mediaUrl: string;
   /** Every status update that was sent, with the receiver's response. */
@@ -24,6 +26,7 @@ export interface Task {
 interface NewTask {
   provider: string;
   credits: number;
+  payload: unknown;
   /** The states that the task moves through, one a tick. */
   states: readonly string[];
   notifyUrl: unknown;
@@ -56,10 +59,10 @@ export class Tasks {
   }
 
   start(settings: NewTask): Task {
-    const { provider, credits, states } = settings;
+    const { provider, credits, states, payload } = settings;
     const id = provider === 'video' ? String(randomInt(1e14, 2e14)) : randomUUID();
     const mediaUrl = `${this.baseUrl}/media/${id}`;
-    const task = { id, provider, credits, state: states[0] ?? '', mediaUrl, notifications: [] };
+    const task = { id, provider, credits, state: states[0] ?? '', payload, mediaUrl, notifications: [] };
     this.list.push(task);
     if (this.list.length > maxTasks) this.list.shift();
     void this.#run(task, settings);

@@ -47,12 +47,15 @@ export const videoFormat: WireFormat = {
   creditsOf: ({ duration, is_rec }) => 4 * Number(duration ?? 5) + (is_rec === true ? 10 : 0),
   outOfCredits: { status: 400, reason: 'CreditInsufficient', message: 'credits are insufficient' },
   notifyUrlOf: ({ callback_url }) => callback_url,
-  notification: ({ id, state, mediaUrl }) => ({
+  notification: ({ id, state, mediaUrl, credits, payload }) => ({
     id,
     state,
+    credits,
+    payload,
     creations: state === 'success' ? [{ id: `${id}-1`, url: `${mediaUrl}.webm` }] : [],
     ...(state === 'failed' && { err_code: 'The simulated provider was asked to fail' }),
   }),
+  askedFor: (path) => /^\/tasks\/(\w+)\/creations$/.exec(path)?.[1],
   reply: (task, body, credits) => ({
     ...required(task, credits),
     created_at: new Date().toISOString().replace('Z', '968916Z'),

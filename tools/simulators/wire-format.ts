@@ -24,9 +24,11 @@ export interface WireFormat {
   creditsOf: (body: Fields) => number;
   outOfCredits: ProviderError;
   notifyUrlOf: (body: Fields) => unknown;
-  notification: (task: Task) => object;
+  notification: (task: Task) => Fields;
+  /** The id of the task that a GET asks for. */
+  askedFor: (path: string) => string | undefined;
   reply: (task: Task, body: Fields, credits: number) => Fields;
   /** The same reply with "", 0 and null in every optional field. */
   emptyReply: (task: Task, body: Fields, credits: number) => Fields;
-  errorBody: (error: ProviderError) => object;
+  errorBody: (error: ProviderError) => Fields;
 }

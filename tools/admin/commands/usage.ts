@@ -14,7 +14,8 @@ export const sum = command({
   isDefault: true,
   summary: 'Sum up what was spent',
   readsOnly: true,
-  notes: 'Attempts with an unknown outcome count with their whole reservation.',
+  notes:
+    'Attempts with an unknown outcome count with their whole reservation, unless the provider has told their price since. Tasks of whose end nothing was heard have a line of their own.',
   options: {
     ...periodOptions,
     user: { value: 'USER', about: 'Only this user, or @anonymous for callers without a token' },
@@ -35,10 +36,10 @@ export const sum = command({
       const shown = group.caller === undefined ? group : { ...group, caller: shownCaller(group.caller) };
       return { group: shown, ...rest };
     });
-    const heading = [...names, 'credits', 'tasks', 'unknown', 'refused'];
-    const rows = sums.map(({ group, credits, tasks, unknown, refused }) => [
+    const heading = [...names, 'credits', 'tasks', 'unknown', 'refused', 'given_up'];
+    const rows = sums.map(({ group, credits, tasks, unknown, refused, given_up }) => [
       ...names.map((name) => group[name] ?? ''),
-      ...[credits, tasks, unknown, refused].map(String),
+      ...[credits, tasks, unknown, refused, given_up].map(String),
     ]);
     if (csv)
       return { data: sums, text: [heading, ...rows].map((row) => row.map(csvCell).join(',')).join('\n') };

@@ -1,4 +1,4 @@
-import type { UsageRecord } from '../../../lib/spend/usage-records.ts';
+import { priceOf, type UsageRecord } from '../../../lib/spend/usage-records.ts';
 import { type BilledTask, rounded } from './bill.ts';
 import { shownCaller } from './caller-name.ts';
 
@@ -52,11 +52,11 @@ export async function reconcile(
       const found = recorded.get(task_id);
       // An error or a notification may have named the task of an unknown outcome.
       if (state !== 'taken' && !found) {
-        totals.unknown = rounded(totals.unknown + record.credits);
+        totals.unknown = rounded(totals.unknown + shown.credits);
         result.unknown.push(shown);
         continue;
       }
-      totals.recorded = rounded(totals.recorded + record.credits);
+      totals.recorded = rounded(totals.recorded + shown.credits);
       if (found) found.push({ ...shown, billed: credits.get(task_id) ?? 0 });
       else result.not_billed.push(shown);
     }
@@ -80,7 +80,8 @@ function sumOf(entries: readonly { credits: number }[]): number {
 
 /** A usage record as administrators see it. */
 export function shownUsage(record: UsageRecord) {
-  const { at, caller, operation, model, seconds, request_id, state, credits, is_exact, task_id, ms } = record;
+  const { at, caller, operation, model, seconds, request_id, state, is_exact, task_id, ms } = record;
+  const credits = priceOf(record);
   const task = { operation, model, seconds };
   return { at, caller: shownCaller(caller), ...task, request_id, state, credits, is_exact, task_id, ms };
 }

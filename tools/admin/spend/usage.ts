@@ -1,5 +1,5 @@
 import { callerHash, principalOf } from '../../../lib/caller.ts';
-import { dayCallerRecord, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
+import { dayCallerRecord, priceOf, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { dayCallersPartition, usagePartitions } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
@@ -126,9 +126,11 @@ export interface UsageSum {
   group: Record<string, string>;
   tasks: number;
   credits: number;
-  /** Attempts that may have started a task; their credits count in full. */
+  /** Attempts that may have started a task, which no one has named; their credits count in full. */
   unknown: number;
   refused: number;
+  /** Tasks and attempts of whose end nothing was heard. They have a line of their own. */
+  given_up: number;
 }
 
 export async function sumUsage(period: Period, by: readonly Grouping[]): Promise<UsageSum[]> {
@@ -136,13 +138,14 @@ export async function sumUsage(period: Period, by: readonly Grouping[]): Promise
   for await (const page of usagePages(period)) {
     for (const record of page) {
       const group = Object.fromEntries(by.map((name) => [name, groupValue(record, name)]));
-      const key = JSON.stringify(group);
-      const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, refused: 0 };
+      const key = JSON.stringify([group, record.given_up]);
+      const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, refused: 0, given_up: 0 };
       sums.set(key, sum);
-      if (record.state === 'taken') sum.tasks += 1;
-      else if (record.state === 'refused') sum.refused += 1;
+      if (record.state === 'refused') sum.refused += 1;
+      else if (record.state === 'taken' || record.task_id !== undefined) sum.tasks += 1;
       else sum.unknown += 1;
-      sum.credits += record.credits;
+      if (record.given_up) sum.given_up += 1;
+      sum.credits += priceOf(record);
     }
   }
   return [...sums.values()].sort((a, b) => b.credits - a.credits);

@@ -1,0 +1,146 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import * as config from '../config.ts';
+import { type Context, endOf, type EventInvocation } from '../context.ts';
+import { log, withLogFields } from '../log.ts';
+import { askForTask } from '../providers/ask.ts';
+import type { ProviderName } from '../providers/names.ts';
+import { requireNoneFailed, sweepDue, type SweepReport } from '../store/due.ts';
+import { keyOf } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { update } from '../store/write.ts';
+import { givenUpAfterMs, nextQuestionAt } from './questions.ts';
+import { takeReport } from './receive.ts';
+import { shownHash, taskRecord, type TaskRecord, ticketHash } from './records.ts';
+
+/*
+ * A task whose end was not notified is asked for: the provider's notification may be lost, or it may send none. The record of
+ * a task stands in the index `pending` from its start until its end is known. What the provider tells takes the way of a
+ * notification, so this function calls no receiver.
+ */
+
+/** `untold`: the provider answered, but not how the task stands. */
+type Finding = 'ended' | 'told' | 'untold' | 'unasked' | 'given_up';
+
+/** For the visits that have begun when the time is up. */
+const finishingMs = 15_000;
+const visitsAtOnce = 10;
+
+export async function askProviders(_: unknown, invocation: EventInvocation): Promise<void> {
+  const fields = { function: 'askProviders', function_request_id: invocation.awsRequestId };
+  const context = { deadline: endOf(invocation) - 1000 };
+  requireNoneFailed(await withLogFields(fields, () => askForDue(context)));
+}
+
+function askForDue(context: Context): Promise<SweepReport> {
+  const until = context.deadline - finishingMs;
+  const turns = new Turns(config.questions().QUESTIONS_PER_SECOND);
+  return sweepDue<TaskRecord, Finding>(context, {
+    work: 'unheard',
+    period: { from: 0, to: Date.now() },
+    order: 'oldest first',
+    visitsAtOnce,
+    hasTime: () => Date.now() < until,
+    read: async (keys) =>
+      (await get(context, ...keys.map(keyOf)))
+        .flatMap((item) => taskRecord(item) ?? [])
+        .filter(({ pending_since }) => pending_since !== undefined),
+    visit: (task) => visit(context, task, turns),
+    unexpected: ['given_up'],
+    quiet: ['told', 'unasked'],
+    nameOf: (task) => ({
+      provider: task.provider,
+      provider_task_id: task.task_id,
+      ticket_hash: shownHash(hashOf(task)),
+    }),
+  });
+}
+
+async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<Finding | 'unvisited'> {
+  if (Date.now() >= Date.parse(task.at) + givenUpAfterMs) return giveUp(context, task);
+  const { IMAGE_PROVIDER_TASK_PATH: image, VIDEO_PROVIDER_TASK_PATH: video } = config.questions();
+  const path = { image, video }[task.provider];
+  // A task without an ID can only be heard of.
+  if (path === undefined || task.task_id === undefined) return postpone(context, task, 'unasked', true);
+  if (!(await turns.next(task.provider))) return 'unvisited';
+  const asked = path.replace('{task_id}', encodeURIComponent(task.task_id));
+  const answer = await askForTask(context, task.provider, asked);
+  if (answer.result === 'busy') {
+    turns.stop(task.provider, answer.status);
+    return 'unvisited';
+  }
+  if (answer.result === 'untold') return postpone(context, task, 'untold');
+  const { body, contentType } = answer;
+  const ticket = ticketIn(body, hashOf(task));
+  await takeReport(context, { provider: task.provider, ticketHash: hashOf(task), ticket, body, contentType });
+  return postpone(context, task, 'told');
+}
+
+/** Lists a task for its next question, unless its end was heard of. */
+async function postpone(
+  context: Context,
+  task: TaskRecord,
+  finding: Finding,
+  isLast = false,
+): Promise<Finding> {
+  const startedAt = Date.parse(task.at);
+  const pending_since = isLast
+    ? new Date(startedAt + givenUpAfterMs).toISOString()
+    : nextQuestionAt(startedAt, Date.now());
+  const { written } = await update<TaskRecord>(context, task, { pending_since }, [
+    ['pending_since', '=', task.pending_since],
+  ]);
+  return written ? finding : 'ended';
+}
+
+const notHeardOf =
+  'Nothing was heard of the end of this task for seven days, so this service no longer asks for it. The provider may have charged for it.';
+
+/** It ends as failed, with the reason, and the ledger says that this is an assumption. */
+async function giveUp(context: Context, task: TaskRecord): Promise<Finding> {
+  const { provider, task_id } = task;
+  const body = JSON.stringify({ task_id, state: 'failed', error: notHeardOf });
+  const report = { provider, ticketHash: hashOf(task), body, contentType: 'application/json' };
+  await takeReport(context, { ...report, isGivenUp: true });
+  return 'given_up';
+}
+
+function hashOf({ pk }: TaskRecord): string {
+  return pk.slice('TICKET#'.length);
+}
+
+/** The ticket of a task, if a text that repeats the request contains it. It is stored nowhere. */
+function ticketIn(text: string, hashed: string): string | undefined {
+  const plain = text.replace(/\\+u00([0-9a-f]{2})/gi, (_, digits) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  for (const [, found = ''] of plain.matchAll(/\/([\w-]{43})(?![\w-])/g))
+    if (ticketHash(found) === hashed) return found;
+  return undefined;
+}
+
+/** The turns to ask each provider: so many a second, and none after it was busy or didn't answer. */
+class Turns {
+  readonly #distanceMs: number;
+  readonly #next = new Map<ProviderName, number>();
+  readonly #stopped = new Set<ProviderName>();
+
+  constructor(perSecond: number) {
+    this.#distanceMs = 1000 / perSecond;
+  }
+
+  /** Waits for the next turn; false if there is none in this run. */
+  async next(provider: ProviderName): Promise<boolean> {
+    if (this.#stopped.has(provider)) return false;
+    const now = Date.now();
+    const turn = Math.max(now, this.#next.get(provider) ?? now);
+    this.#next.set(provider, turn + this.#distanceMs);
+    if (turn > now) await pause(turn - now);
+    return !this.#stopped.has(provider);
+  }
+
+  stop(provider: ProviderName, status: number | undefined): void {
+    if (this.#stopped.has(provider)) return;
+    this.#stopped.add(provider);
+    log('warn', 'provider_busy', { provider, provider_status: status ?? null });
+  }
+}

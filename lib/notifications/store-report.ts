@@ -1,0 +1,197 @@
+import { callerHash } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { log } from '../log.ts';
+import type { ProviderName } from '../providers/names.ts';
+import type { TaskState } from '../schemas/video.ts';
+import type { UsageRecord } from '../spend/usage-records.ts';
+import { dueShard, notDue } from '../store/due.ts';
+import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
+import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
+import { untilWritten } from '../store/retries.ts';
+import { putting, transact, updating, type Write } from '../store/write.ts';
+import { replaceOurUrl } from './hidden-ticket.ts';
+import { lostAfterMs } from './outbox.ts';
+import {
+  isFinal,
+  isForward,
+  type ProviderNotification,
+  readNotification,
+  withCommonFields,
+  withoutEcho,
+} from './provider-notification.ts';
+import {
+  type NotificationRecord,
+  notificationId,
+  readTask,
+  shownHash,
+  statusKey,
+  type TaskRecord,
+  ttlFrom,
+} from './records.ts';
+
+/** What a provider says of a task, in its own words: in a call, or when it was asked. */
+export interface Report {
+  provider: ProviderName;
+  ticketHash: string;
+  /** Undefined if the report doesn't contain it. */
+  ticket?: string | undefined;
+  body: string;
+  contentType: string;
+  /** Nothing more will be heard of the task, because this service stops asking. */
+  isGivenUp?: true;
+}
+
+export type Receipt =
+  | { result: 'written' | 'repeated'; shownHash: string; state: TaskState | undefined }
+  | { result: 'rejected'; reason: 'unreadable' | 'unknown_ticket' };
+
+interface Stored {
+  receipt: Receipt;
+  /** The stored notification that is still to be sent. */
+  notification?: NotificationRecord;
+}
+
+/**
+ * Stores a later state, or an unknown word, together with its notification. Everything else changes nothing: providers repeat
+ * their calls, in any order.
+ */
+export async function storeReport(context: Context, report: Report): Promise<Stored> {
+  const said = readNotification(report.provider, report.body);
+  if (said === undefined) return { receipt: { result: 'rejected', reason: 'unreadable' } };
+  const hash = report.ticketHash;
+  return untilWritten(context, async (): Promise<Stored | undefined> => {
+    const task = await readTask(context, hash);
+    if (!task || task.provider !== report.provider || isExpired(task))
+      return { receipt: { result: 'rejected', reason: 'unknown_ticket' } };
+    const change = changeOf(task, said);
+    if (said.state === undefined && (change || said.unknownWord === undefined)) noteUnknown(task, said);
+    if (change === undefined)
+      return { receipt: { result: 'repeated', shownHash: shownHash(hash), state: said.state ?? task.state } };
+    const now = Date.now();
+    const at = new Date(now).toISOString();
+    const sequence = task.sequence + 1;
+    // An answered ID stays: what else a call names is not the caller's task.
+    const taskId = task.task_id ?? said.taskId;
+    const { state, provider_state, isQuiet, changes } = change;
+    const notification: NotificationRecord = {
+      ...notificationKey(hash, sequence),
+      id: notificationId(hash, sequence),
+      caller_hash: callerHash(task.caller),
+      address: isQuiet ? undefined : task.address,
+      status_key: task.status_key ?? statusKey(report.ticket ?? ''),
+      body: bodyFor(task, report, said, { task_id: taskId, state, provider_state }),
+      content_type: report.contentType,
+      state,
+      provider_state,
+      at,
+      attempts: 0,
+      pending_shard: dueShard('notifications', hash),
+      // Only if its message is lost is it handed over by this time.
+      pending_since: new Date(now + lostAfterMs).toISOString(),
+      result: 'pending',
+      ttl: ttlFrom(now),
+    };
+    const writes: Write[] = [
+      updating<TaskRecord>(
+        ticketKey(hash),
+        {
+          ...changes,
+          ...(isFinal(state) && task.pending_since !== undefined && notDue),
+          ...{ sequence, task_id: taskId, ttl: ttlFrom(now) },
+        },
+        onRevision(task),
+      ),
+      putting(notification, absent),
+    ];
+    const isEnd = said.state !== undefined && isFinal(said.state);
+    const usage = isEnd ? usageOf(task, { ...said, taskId }, at, report.isGivenUp) : undefined;
+    if (!(await writeWithUsage(context, writes, usage))) return undefined;
+    return { receipt: { result: 'written', shownHash: shownHash(hash), state }, notification };
+  });
+}
+
+/** A receiver is notified of so many unknown words: some providers count percent. The status shows all. */
+const maxNotifiedWords = 20;
+
+/** IDs of notifications have four digits. */
+const maxSequence = 9999;
+
+interface Change {
+  state: TaskState;
+  provider_state?: string | undefined;
+  /** Only the status shows it. */
+  isQuiet: boolean;
+  changes: Changes<TaskRecord>;
+}
+
+/** What changes by a report; undefined if nothing does. */
+function changeOf(task: TaskRecord, { state, unknownWord }: ProviderNotification): Change | undefined {
+  if (state !== undefined) {
+    if (!isForward(task.state, state)) return undefined;
+    return { state, isQuiet: false, changes: { state, provider_state: null } };
+  }
+  const { words = [], provider_state, sequence } = task;
+  const isHeard = unknownWord === undefined || unknownWord === provider_state || words.includes(unknownWord);
+  if (isHeard || sequence >= maxSequence - 10 || (task.state && isFinal(task.state))) return undefined;
+  const isQuiet = words.length >= maxNotifiedWords;
+  return {
+    state: task.state ?? 'created',
+    provider_state: unknownWord,
+    isQuiet,
+    changes: { provider_state: unknownWord, ...(!isQuiet && { words: [...words, unknownWord] }) },
+  };
+}
+
+/** An alarm counts these lines: the parameter `providerStates` says what a word means. */
+function noteUnknown(task: TaskRecord, { unknownWord, taskId }: ProviderNotification): void {
+  log('warn', 'unknown_state', {
+    provider: task.provider,
+    provider_state: unknownWord ?? null,
+    provider_task_id: task.task_id ?? taskId,
+    paid_request_id: task.request_id,
+    ticket_hash: shownHash(task.pk.slice('TICKET#'.length)),
+  });
+}
+
+/** The provider's own text, without our address, and with the fields that every notification has. */
+function bodyFor(
+  { address }: TaskRecord,
+  { provider, body, ticket }: Report,
+  said: ProviderNotification,
+  fields: { task_id: string | undefined; state: TaskState; provider_state: string | undefined },
+): string {
+  const kept = withoutEcho(body, said);
+  const text = ticket === undefined ? kept : replaceOurUrl(kept, ticket, address);
+  const { media, error } = readNotification(provider, text) ?? said;
+  return withCommonFields(text, { ...fields, media, error });
+}
+
+/** Expiry is compared here: DynamoDB deletes expired records up to two days late. */
+function isExpired({ ttl }: TaskRecord): boolean {
+  return ttl * 1000 <= Date.now();
+}
+
+/** How the task ended, for its usage record, and what the response should have told: it may have been lost. */
+function usageOf(
+  { caller, attempt }: TaskRecord,
+  { state, taskId, credits }: ProviderNotification,
+  at: string,
+  isGivenUp: true | undefined,
+): Write | undefined {
+  if (attempt === undefined) return undefined;
+  const changes: Changes<UsageRecord> = {
+    final_state: state,
+    final_at: at,
+    given_up: isGivenUp ?? null,
+    task_id: taskId === undefined ? undefined : new IfAbsent(taskId),
+    credits_told: credits === undefined ? undefined : new IfAbsent(credits),
+  };
+  return updating<UsageRecord>(usageKey(callerHash(caller), attempt), changes, present);
+}
+
+/** A usage record that is gone holds no notification up. */
+async function writeWithUsage(context: Context, writes: Write[], usage: Write | undefined): Promise<boolean> {
+  const failed = await transact(context, usage ? [...writes, usage] : writes);
+  if (failed.length === 1 && failed[0] === writes.length) return writeWithUsage(context, writes, undefined);
+  return failed.length === 0;
+}

@@ -1,0 +1,50 @@
+import { calling, type Context } from '../context.ts';
+import { httpRequest, TransportError } from '../outgoing/http-request.ts';
+import { requestHeaders, type Provider } from './exchange.ts';
+import { imageProvider } from './image-provider.ts';
+import type { ProviderName } from './names.ts';
+import { videoProvider } from './video-provider.ts';
+
+const providers: Record<ProviderName, () => Provider> = { image: imageProvider, video: videoProvider };
+
+/** The result of asking a provider for a task. `busy`: it should be left alone for a while. */
+export type TaskAnswer =
+  | { result: 'told'; body: string; contentType: string }
+  | { result: 'busy'; status?: number }
+  | { result: 'untold'; status: number };
+
+const timeoutMs = 10_000;
+/** An answer repeats the request. */
+const maxAnswerBytes = 8 * 1024 * 1024;
+
+/** Asks a provider how a task stands. Nothing is bought by that. */
+export async function askForTask(
+  context: Context,
+  name: ProviderName,
+  path: string,
+): Promise<TaskAnswer> {
+  const provider = providers[name]();
+  const key = await provider.key.read(context);
+  try {
+    const { status, headers, body } = await calling(context, `${name} provider`, () =>
+      httpRequest({
+        url: new URL(provider.url.replace(/\/*$/, path)),
+        method: 'GET',
+        headers: requestHeaders(provider, key),
+        timeoutMs: Math.min(timeoutMs, Math.max(1, context.deadline - Date.now())),
+        maxReplyBytes: maxAnswerBytes,
+      }),
+    );
+    if (status === 401 || status === 403) provider.key.forget();
+    if (status === 200) return told(body, headers['content-type']);
+    const isBusy = status === 401 || status === 403 || status === 429 || status >= 500;
+    return isBusy ? { result: 'busy', status } : { result: 'untold', status };
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error;
+    return { result: 'busy', ...(error.head && { status: error.head.status }) };
+  }
+}
+
+function told(body: Buffer, contentType = 'application/json'): TaskAnswer {
+  return { result: 'told', body: body.toString(), contentType };
+}

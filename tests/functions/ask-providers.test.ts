@@ -1,0 +1,171 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { stopDate } from 'testing/clock';
+import { handler } from '../../functions/ask-providers.ts';
+import { handler as deliver } from '../../functions/deliver-notifications.ts';
+import type { TaskRecord } from '../../lib/notifications/records.ts';
+import { firstDue } from '../../lib/store/due.ts';
+import { keyOf } from '../../lib/store/keys.ts';
+import { remove } from '../../lib/store/write.ts';
+import { sumUsage } from '../../tools/admin/spend/usage.ts';
+import { sampleEvent } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { hook, type Path, say } from '../support/notified.ts';
+import { shownStatus } from '../support/notifications.ts';
+import { misbehave, type ProxyName, simulation } from '../support/proxies.ts';
+import { queue, runQueue } from '../support/queue.ts';
+import { notificationsOf, pathOf, storedTask } from '../support/relay.ts';
+import { pay, spender, usageOf } from '../support/spending.ts';
+import { setVariables } from '../support/variables.ts';
+
+setVariables({ QUESTIONS_PER_SECOND: '100' });
+
+const minutes = 60_000;
+const days = 24 * 60 * minutes;
+
+beforeEach(async () => {
+  setVariables({ VIDEO_PROVIDER_TASK_PATH: '' });
+  const period = { from: 0, to: Date.now() + 14 * days };
+  const left = await firstDue(soon(), { work: 'unheard', period, order: 'oldest first' }, 1000);
+  await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
+  loggedLines.length = 0;
+});
+
+const soon = () => ({ deadline: Date.now() + 60_000 });
+
+/** Asks for what is due so many minutes from now. */
+async function ask(after = 0): Promise<void> {
+  const now = Date.now();
+  stopDate(now + after * minutes);
+  const invocation = { getRemainingTimeInMillis: () => 59_000 };
+  await handler(sampleEvent('ask-providers'), invocation).finally(() => stopDate(now));
+}
+
+/** A task of which nothing was heard: the simulated provider moves it on, and its notifications lead nowhere. */
+async function unheard(user: string, name: ProxyName = 'text-to-video', body = {}): Promise<Path> {
+  stopDate();
+  const field = name === 'relight-image' ? 'webhook_url' : 'callback_url';
+  await pay(user, name, { body: { [field]: hook, ...body } });
+  return pathOf(simulation.received.at(-1)?.body[field]);
+}
+
+/** The simulated provider says that a task runs. */
+const running = { kind: 'reply', method: 'GET', fields: { state: 'processing' } } as const;
+
+/** The simulated provider's task, moved on. */
+function moved(state: string): void {
+  for (const task of simulation.tasks.list) task.state = state;
+}
+
+const stored = async ({ ticket }: Path) => (await storedTask(ticket)) as TaskRecord;
+const dueIn = ({ at, pending_since }: TaskRecord) =>
+  (Date.parse(String(pending_since)) - Date.parse(at)) / minutes;
+const swept = () =>
+  loggedLines.map((line) => JSON.parse(line)).findLast(({ event }) => event === 'sweep')?.findings;
+
+describe('a task whose end was not notified', () => {
+  test.each([
+    ['text-to-video', 'success', 'webm'],
+    ['relight-image', 'COMPLETED', 'png'],
+  ])('is asked for, and what the provider tells of %s is delivered', async (name, word, kind) => {
+    const user = await spender();
+    const path = await unheard(user, name, { payload: `of ${name}` });
+    moved(word);
+    await ask(9);
+    expect(await notificationsOf(path.ticket)).toEqual([]);
+    await ask(10);
+
+    const [notification] = await notificationsOf(path.ticket);
+    expect(notification).toMatchObject({ state: 'success', address: hook });
+    const { task_id } = await stored(path);
+    const media = [expect.stringMatching(`${task_id}.${kind}$`)];
+    expect(JSON.parse(String(notification?.body))).toMatchObject({ task_id, state: 'success', media });
+    expect(await stored(path)).not.toHaveProperty('pending_since');
+    expect(await usageOf(user)).toMatchObject([{ task_id, final_state: 'success' }]);
+    expect(swept()).toEqual({ ended: 1 });
+  });
+
+  test('is not asked for once its end was notified', async () => {
+    const path = await unheard(await spender());
+    await say(path, { state: 'failed' });
+    await ask(60);
+
+    expect(swept()).toEqual({});
+  });
+
+  test('is asked for at growing distances, and an off-peak task from one hour on', async () => {
+    const path = await unheard(await spender());
+    const offPeak = await unheard(await spender(), 'text-to-video', { off_peak: true });
+    misbehave({ ...running, times: 30 });
+    const asked: number[] = [];
+    for (let next = dueIn(await stored(path)); asked.length < 10; next = dueIn(await stored(path))) {
+      asked.push(next);
+      await ask(next);
+    }
+
+    expect(asked).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2720]);
+    expect(dueIn(await stored(offPeak))).toBeGreaterThan(60);
+    expect((await notificationsOf(path.ticket)).map(({ state }) => state)).toEqual(['processing']);
+  });
+
+  test.each([
+    [429, { unvisited: 2 }],
+    [500, { unvisited: 2 }],
+    [401, { unvisited: 2 }],
+    [404, { untold: 1, told: 1 }],
+  ])('is left alone while its provider answers %i', async (status, findings) => {
+    const paths = [await unheard(await spender()), await unheard(await spender())];
+    misbehave({ kind: 'status', method: 'GET', status });
+    misbehave({ ...running, times: 30 });
+    await ask(10);
+
+    expect(swept()).toEqual(findings);
+    const due = await Promise.all(paths.map(stored));
+    expect(due.map(dueIn)).toEqual(status === 404 ? [20, 20] : [10, 10]);
+    if (status !== 404) expect(loggedLines.join()).toContain('"event":"provider_busy"');
+  });
+
+  test('hides the ticket that an answer repeats', async () => {
+    const path = await unheard(await spender());
+    const fields = { state: 'processing', callback: `https://x.example/video/${path.ticket}` };
+    misbehave({ kind: 'reply', method: 'GET', fields });
+    await ask(10);
+
+    const [notification] = await notificationsOf(path.ticket);
+    expect(JSON.parse(String(notification?.body)).callback).toBe(hook);
+  });
+});
+
+describe('a task that nothing is heard of', () => {
+  test.each([
+    ['whose provider is never asked', { VIDEO_PROVIDER_TASK_PATH: 'off' }, undefined, 'taken'],
+    ['that no one has named', {}, 'reset', 'unknown'],
+  ] as const)('is given up after seven days, %s', async (_, variables, kind, state) => {
+    setVariables(variables);
+    const user = await spender();
+    if (kind) misbehave({ kind, accepted: true });
+    const path = await unheard(user);
+    await ask(10);
+    expect(dueIn(await stored(path))).toBe(7 * 24 * 60);
+    await ask(7 * 24 * 60);
+    const [notification] = await notificationsOf(path.ticket);
+    queue.skip(8 * days);
+    await runQueue(deliver);
+
+    const error = expect.stringContaining('for seven days');
+    expect((await shownStatus(notification)).content).toMatchObject({ state: 'failed', error });
+    expect(await usageOf(user)).toMatchObject([{ state, final_state: 'failed', given_up: true }]);
+    const day = new Date().toISOString().slice(0, 10);
+    const sums = await sumUsage({ from: day, to: day, caller: `user:${user}` }, ['caller']);
+    expect(sums).toMatchObject([{ given_up: 1, credits: state === 'taken' ? 20 : 74 }]);
+    await say(path, { state: 'success' });
+    expect(await usageOf(user)).toMatchObject([{ final_state: 'success' }]);
+    expect((await usageOf(user))[0]).not.toHaveProperty('given_up');
+  });
+
+  test('is not followed if its provider took nothing', async () => {
+    misbehave({ kind: 'status', status: 400 });
+    const path = await unheard(await spender());
+
+    expect(await storedTask(path.ticket)).toBeUndefined();
+  });
+});
