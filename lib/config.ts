@@ -10,6 +10,15 @@ import { isWebAddress } from 'registry-rules/web-address';
  * Each concern is a constant of its own, so that a bundle has only those that its function reads.
  */
 
+/** Every provider. Its variables begin with its name, and its adapter is `lib/providers/<name>-provider.ts`. */
+export const providerNames = ['image', 'video'] as const;
+
+export type ProviderName = (typeof providerNames)[number];
+
+export function isProviderName(name: unknown): name is ProviderName {
+  return providerNames.some((each) => each === name);
+}
+
 type Source = Readonly<Record<string, string | undefined>>;
 
 let source: Source = process.env;

@@ -1,7 +1,6 @@
 import type * as z from 'zod/mini';
 import type { ErrorCode } from './errors.ts';
-import type { Rate, VideoRules } from './config.ts';
-import type { ProviderName } from './providers/names.ts';
+import type { ProviderName, Rate, VideoRules } from './config.ts';
 
 /**
  * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),

@@ -414,7 +414,8 @@ describe('Resources and their fields', () => {
   });
 
   describe('Relight request fields', () => {
-    const weights = 'must weight phrases, as in (text:1.2), by 1 to 1.4';
+    const weights =
+      'must weight phrases, as in (text:1.2), by 1 to 1.4; if a number is no weight, leave the parentheses out';
     rows('relight-image', [
       ['image | string | yes | Base64 data or URL of the image', requiredImage],
       [
@@ -445,12 +446,13 @@ describe('Resources and their fields', () => {
           takes: [
             'x'.repeat(9000),
             ...'(a:1)|(a:1.4) (b:1.0)|((a:1.1) b:1.2)|(a : 1.2 )|a:9|a:9) (x|(iso:400) photo'.split('|'),
-            ...'(f:2.8)|(:3)|(:1.7)|( :1.7)|(a:-1.7)|(a:1e0)|(a:2.1)|(a:12)|(16:9)|(1:2)'.split('|'),
+            ...'(:3)|(:1.7)|( :1.7)|(a:-1.7)|(a:1e0)|(a:12)|(16:9)|(1:2)|(chapter 12)'.split('|'),
             ...'(at 12:00)|(2.39:1)|(a:)|(a:.)|(a:b)|(a):1.7)'.split('|'),
           ],
           rejects: [
             ...eachIs('(a:0.99)|(a:1.41)|(cat:1.7)|(a:2)|(a:0)|(a:.9)|(a : 1.5 )|((a:1.2) b:1.5)', weights),
             ...eachIs('((a:1.2):1.5)|(a (b:1.2):1.5)|(a) (b:1.5)|(catch 22:1.9)|(v1:2)', weights),
+            ...eachIs('(sun:3)|(v:0.5)|(chapter:2)|(f:2.8)|(太陽:3)', weights),
             ['(iso:400) (b:1.9)', weights],
           ],
         },
@@ -877,7 +879,7 @@ describe('States and transitions', () => {
     },
   );
 
-  test.each(['', null, 'SUCCESS', 'waiting', 7])(
+  test.each(['', null, 'paused', 7])(
     'answers created for the state %j, which the contract does not have',
     async (state) => {
       misbehave({ kind: 'reply', fields: { state } });

@@ -88,6 +88,7 @@ describe('a function of the service', () => {
     ).toEqual([...names].sort());
     expect(endpoints.filter((name) => !names.includes(name))).toEqual([]);
     expect(names.filter((name) => !endpoints.includes(name))).toEqual([
+      'ask-providers',
       'deliver-notifications',
       'extract-host-nodes',
       'finalize-upload',

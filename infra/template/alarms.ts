@@ -1,5 +1,5 @@
 import { slowRegistryMs } from '../../lib/deployment.ts';
-import { providerNames } from '../../lib/providers/names.ts';
+import { providerNames } from '../../lib/config.ts';
 
 /*
  * Every alarm of a stage, once: what it watches, and one line each for its meaning, where to look and what to do. The
@@ -196,28 +196,28 @@ function sweepAlarms(stage: Stage): Alarm[] {
     ...sweeps
       .filter(({ ifRelaying }) => !ifRelaying || stage.relays)
       .flatMap(({ sweep, ranBy, seconds, minRuns, missingAction, ...schedule }): Alarm[] => [
-      {
-        name: `sweep-missing-${sweep}`,
-        meaning: schedule.missing,
-        look: 'its schedule, `faults-` alarm and throttles',
-        action: missingAction,
-        metric: { ...metric('sweep_findings', sweep), statistic: 'SampleCount' },
-        seconds,
-        periods: schedule.missingPeriods,
-        below: minRuns,
-        mustRun: true,
-      },
-      {
-        name: `sweep-unvisited-${sweep}`,
-        meaning: 'The sweep leaves work undone.',
-        look: 'the sweep’s lines',
-        action: 'Remove what keeps failing, or sweep with `npm run admin`.',
-        metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
-        seconds,
-        periods: schedule.unvisitedPeriods,
-        above: 0,
-      },
-    ]),
+        {
+          name: `sweep-missing-${sweep}`,
+          meaning: schedule.missing,
+          look: 'its schedule, `faults-` alarm and throttles',
+          action: missingAction,
+          metric: { ...metric('sweep_findings', sweep), statistic: 'SampleCount' },
+          seconds,
+          periods: schedule.missingPeriods,
+          below: minRuns,
+          mustRun: true,
+        },
+        {
+          name: `sweep-unvisited-${sweep}`,
+          meaning: 'The sweep leaves work undone.',
+          look: 'the sweep’s lines',
+          action: 'Remove what keeps failing, or sweep with `npm run admin`.',
+          metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
+          seconds,
+          periods: schedule.unvisitedPeriods,
+          above: 0,
+        },
+      ]),
     {
       name: 'sweep-findings-uploads',
       meaning: 'The sweep published a version that an event should have.',
@@ -489,7 +489,8 @@ function notificationAlarms(stage: Stage): Alarm[] {
         name: `${provider}-unknown-states`,
         meaning: 'The provider named a state of a task that this service doesn’t know.',
         look: '`unknown_state` lines',
-        action: 'Say what the word means in `providerStates`. Until then it is passed on as `provider_state`.',
+        action:
+          'Say what the word means in `providerStates`. Until then it is passed on as `provider_state`.',
         metric: own(stage, 'unknown_states', { provider }),
         ...anyOfFifteen,
       }),

@@ -144,7 +144,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['CALLER#*'] },
       { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['USAGE#*'] },
       // What became of a request: of its key if it had one, and of its task.
-      { table: ['BatchGetItem'], keys: ['IDEMPOTENCY#*', 'TICKET#*'] },
+      { table: ['BatchGetItem'], keys: ['IDEMPOTENCY#*'] },
+      { table: ['BatchGetItem'], keys: ['TICKET#*'], ifRelaying: true },
     ],
 
     // It reads strangers' code, so it writes nothing but what it read out of it: no archive, and no key but a node's.

@@ -6,7 +6,6 @@ import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { receive } from '../notifications/receive.ts';
-import { isProviderName, type ProviderName, providerNames } from '../providers/names.ts';
 import type { Answer } from '../requests/phases.ts';
 import { jsonAnswer } from './answer.ts';
 import { gatewayHandler } from './gateway-handler.ts';
@@ -18,12 +17,12 @@ const relay = config.atStart(
     const environment = config.notificationSignatures();
     return {
       isSigned: Object.fromEntries(
-        providerNames.map((name) => {
-          const prefix = name.toUpperCase() as Uppercase<ProviderName>;
+        config.providerNames.map((name) => {
+          const prefix = name.toUpperCase() as Uppercase<config.ProviderName>;
           const key = environment[`${prefix}_NOTIFICATION_KEY`];
           return [name, signatureCheck(key, environment[`${prefix}_NOTIFICATION_KEY_HEADER`])];
         }),
-      ) as Record<ProviderName, SignatureCheck>,
+      ) as Record<config.ProviderName, SignatureCheck>,
     };
   }),
 );
@@ -42,7 +41,7 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const relaying = relay();
   if (!relaying) throw rejection('switched_off');
   const { provider, ticket = '' } = event.pathParameters ?? {};
-  if (!isProviderName(provider)) throw rejection('provider');
+  if (!config.isProviderName(provider)) throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
   const context = contextOf(invocation);
   const bytes = readBody(event);

@@ -3,7 +3,7 @@ import * as config from '../config.ts';
 import { type Context, endOf, type EventInvocation } from '../context.ts';
 import { log, withLogFields } from '../log.ts';
 import { askForTask } from '../providers/ask.ts';
-import type { ProviderName } from '../providers/names.ts';
+import type { ProviderName } from '../config.ts';
 import { requireNoneFailed, sweepDue, type SweepReport } from '../store/due.ts';
 import { keyOf } from '../store/keys.ts';
 import { get } from '../store/read.ts';

@@ -6,7 +6,7 @@ import { type JsonObject, parseObject } from '../json.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import { handOver } from '../store/hand-over.ts';
 import { deliverOnce } from './deliver-once.ts';
-import { isForward, isState, withCommonFields } from './provider-notification.ts';
+import { isForward, isState, withCommonFields } from './common-fields.ts';
 import {
   claim,
   conclude,

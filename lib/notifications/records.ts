@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { ProviderName } from '../providers/names.ts';
+import type { ProviderName } from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { type Key, notificationKey, ticketKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';

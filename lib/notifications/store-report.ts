@@ -1,7 +1,7 @@
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { log } from '../log.ts';
-import type { ProviderName } from '../providers/names.ts';
+import type { ProviderName } from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
 import { dueShard, notDue } from '../store/due.ts';
@@ -11,14 +11,8 @@ import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import { replaceOurUrl } from './hidden-ticket.ts';
 import { lostAfterMs } from './outbox.ts';
-import {
-  isFinal,
-  isForward,
-  type ProviderNotification,
-  readNotification,
-  withCommonFields,
-  withoutEcho,
-} from './provider-notification.ts';
+import { isFinal, isForward, withCommonFields } from './common-fields.ts';
+import { type ProviderNotification, readNotification, withoutEcho } from './provider-notification.ts';
 import {
   type NotificationRecord,
   notificationId,

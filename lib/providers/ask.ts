@@ -2,7 +2,7 @@ import { calling, type Context } from '../context.ts';
 import { httpRequest, TransportError } from '../outgoing/http-request.ts';
 import { requestHeaders, type Provider } from './exchange.ts';
 import { imageProvider } from './image-provider.ts';
-import type { ProviderName } from './names.ts';
+import type { ProviderName } from '../config.ts';
 import { videoProvider } from './video-provider.ts';
 
 const providers: Record<ProviderName, () => Provider> = { image: imageProvider, video: videoProvider };
@@ -18,11 +18,7 @@ const timeoutMs = 10_000;
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /** Asks a provider how a task stands. Nothing is bought by that. */
-export async function askForTask(
-  context: Context,
-  name: ProviderName,
-  path: string,
-): Promise<TaskAnswer> {
+export async function askForTask(context: Context, name: ProviderName, path: string): Promise<TaskAnswer> {
   const provider = providers[name]();
   const key = await provider.key.read(context);
   try {

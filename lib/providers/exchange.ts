@@ -3,8 +3,15 @@ import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-re
 import { isObject, type JsonObject } from '../json.ts';
 import { log } from '../log.ts';
 import type { StoredSecret } from '../aws/stored-secret.ts';
-import type { ProviderName } from './names.ts';
-import { idCandidates, readCredits, readErrorReply, readReplyObject, readRetryAfter, readTaskId } from './reply.ts';
+import type { ProviderName } from '../config.ts';
+import {
+  idCandidates,
+  readCredits,
+  readErrorReply,
+  readReplyObject,
+  readRetryAfter,
+  readTaskId,
+} from './reply.ts';
 
 /** How a provider is called. */
 export interface Provider {
@@ -99,10 +106,11 @@ export async function exchange(
     if (!(cause instanceof TransportError)) throw cause;
     const { sent, head, reason } = cause;
     if (!sent) return { ...notSent, cause };
-    // The status decides even if the body was cut off. Only a success whose body stalls before it names a task is a timeout.
     const read = head && readReply(head, key);
-    if (head && read && (reason !== 'timeout' || !isSuccess(head.status) || read.payment === 'taken')) return read;
-    return { payment: 'unknown', code: 'provider_timeout', cause };
+    // The status decides even if the body was cut off. Only a success whose body stalls is a timeout.
+    if (head && read && (reason !== 'timeout' || !isSuccess(head.status))) return read;
+    const named = read && 'task' in read ? { task: read.task } : {};
+    return { payment: 'unknown', code: 'provider_timeout', cause, ...named };
   }
 }
 
@@ -124,10 +132,10 @@ const notSent: Omit<Refused, 'cause'> = {
 };
 
 function readReply({ status, headers, body }: HttpReply, key: string): ExchangeResult {
-  const content = readReplyObject(new TextDecoder().decode(body));
+  const { content, isWhole } = readReplyObject(new TextDecoder().decode(body));
   const taskId = taskIdIn(content);
   const credits = readCredits(content.credits);
-  if (isSuccess(status) && taskId !== undefined)
+  if (isSuccess(status) && isWhole && taskId !== undefined)
     return { payment: 'taken', status, task: { taskId, credits }, reply: content };
 
   const retryAfterMs = readRetryAfter(headers['retry-after']);
@@ -137,7 +145,8 @@ function readReply({ status, headers, body }: HttpReply, key: string): ExchangeR
   if (code !== undefined) return { payment: 'refused', status, code, text, details, retryAfterMs, cause };
 
   // A reply that is neither a success nor an error, such as a redirect, counts as one that cannot be read.
-  if (isSuccess(status)) log('warn', 'task_id_missing', { candidates: idCandidates(content, headers) });
+  if (isSuccess(status) && taskId === undefined)
+    log('warn', 'task_id_missing', { candidates: idCandidates(content, headers) });
   const unknownCode = status < 400 ? 'provider_invalid_reply' : 'provider_failed';
   return {
     payment: 'unknown',

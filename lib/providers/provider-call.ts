@@ -1,5 +1,5 @@
 import { calling, type Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, errorCatalog } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { note } from '../log.ts';
 import { TransportError } from '../outgoing/http-request.ts';
@@ -102,7 +102,9 @@ function errorFor(result: Failure): ApiError {
   if (result.payment === 'refused') return refusalError(result);
   const { code, cause, task } = result;
   const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
-  return new ApiError(code, { ...(isLost && { message: connectionLost }), cause, payment: 'unknown', task });
+  const text = isLost ? connectionLost : errorCatalog[code].message;
+  const message = task?.taskId === undefined ? text : `${text} The reply named the task ${task.taskId}.`;
+  return new ApiError(code, { message, cause, payment: 'unknown', task });
 }
 
 function refusalError({

@@ -26,20 +26,23 @@ export function readFields(
 }
 
 /**
- * The object that a reply is. Of a list, the first object that names a task. Of text that was cut off, the fields that name
- * what was bought: a paid task must not be lost with the end of its reply.
+ * The object that a reply is. Of a list, the first object that names a task. Of text that was cut off (`isWhole` is false),
+ * the fields that name what was bought: a paid task must not be lost with the end of its reply.
  */
-export function readReplyObject(text: string): JsonObject {
+export function readReplyObject(text: string): { content: JsonObject; isWhole: boolean } {
   const list = text.trimStart().startsWith('[') ? parseWithIds(`{"list":${text}}`)?.list : undefined;
-  if (Array.isArray(list)) return list.filter(isObject).find(({ task_id }) => readTaskId(task_id)) ?? {};
+  if (Array.isArray(list)) {
+    const named = list.filter(isObject).find(({ task_id }) => readTaskId(task_id));
+    return { content: named ?? {}, isWhole: true };
+  }
   const whole = parseWithIds(text);
-  if (whole !== undefined) return whole;
+  if (whole !== undefined) return { content: whole, isWhole: true };
   const fields = [...text.matchAll(wholeField)].map(({ groups = {} }) => [
     groups.name,
     groups.text ?? groups.number,
   ]);
   // The first of each name: later ones are deeper.
-  return Object.fromEntries(fields.reverse());
+  return { content: Object.fromEntries(fields.reverse()), isWhole: false };
 }
 
 /** Not within a text that is JSON itself, whose quotes are escaped. */

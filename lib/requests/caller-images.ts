@@ -60,7 +60,9 @@ interface Found {
 
 function imagesIn(value: unknown, path = 'body'): Found[] {
   if (typeof value === 'string')
-    return value.slice(0, beginning.length).toLowerCase() === beginning ? [{ path, text: value, image: read(value) }] : [];
+    return value.slice(0, beginning.length).toLowerCase() === beginning
+      ? [{ path, text: value, image: read(value) }]
+      : [];
   if (Array.isArray(value)) return value.flatMap((item, index) => imagesIn(item, `${path}.${index}`));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, field]) =>

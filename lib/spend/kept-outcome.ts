@@ -46,7 +46,9 @@ export async function keptOutcome(
   if (kept?.state === 'running') return notSent;
   const isKept = Date.now() - Date.parse(at) < taskKeptMs;
   if (ticket_hash !== undefined && task === undefined && isKept) return notSent;
-  const told = [kept?.state === 'answered' ? kept : undefined, task].find((each) => each?.task_id !== undefined);
+  const told = [kept?.state === 'answered' ? kept : undefined, task].find(
+    (each) => each?.task_id !== undefined,
+  );
   const isTaken = told !== undefined && (told === kept || task?.payment === 'taken');
   const { task_id, credits } = told ?? {};
   const named = task_id === undefined ? {} : { task_id };

@@ -200,12 +200,15 @@ async function sumMinute(
 
 /** Another sweep that ends the same record finds the same values, so the order of the writes does not matter. */
 async function endUsage(context: Context, record: UsageRecord, onEnded: OnEnded): Promise<UsageResult> {
-  const { caller, at, sk, state } = record;
+  const { caller, at, sk, state, revision } = record;
   const ceiling = record.ceiling ?? record.credits;
   const result = await keptOutcome(context, record, ceiling);
   if (result.state === state && result.task_id === record.task_id) return result;
   const attempt = { caller, at: Date.parse(at), id: sk.slice(sk.indexOf('#') + 1) };
-  const isOurs = await completeUsage(context, attempt, { ...result, ceiling, is_swept: true });
+  const isUnchanged: Clause<UsageRecord> =
+    revision === undefined ? ['state', '=', 'reserved'] : ['revision', '=', revision];
+  const swept = { ...result, ceiling, is_swept: true };
+  const isOurs = await completeUsage(context, attempt, swept, [isUnchanged]);
   if (isOurs) onEnded({ caller, at, state: result.state });
   return result;
 }

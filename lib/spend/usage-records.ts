@@ -2,7 +2,7 @@ import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode, Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { absent, typedRead } from '../store/items.ts';
+import { absent, type Condition, typedRead } from '../store/items.ts';
 import { dayCallerKey, type Key, usageKey } from '../store/keys.ts';
 import { put, update } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
@@ -41,6 +41,8 @@ export interface UsageRecord extends Key, Task {
   completed_at?: string;
   /** The sweep concluded it from other records. The request itself may still know better. */
   is_swept?: boolean;
+  /** Counts the writes that follow the first. */
+  revision?: number;
   /** The reservation of a record that the sweep concluded. */
   ceiling?: number;
   /** How the task ended, and when, as the provider notified this service of it; see lib/notifications. */
@@ -122,16 +124,18 @@ export async function openUsage(context: Context, opened: Opened): Promise<void>
 }
 
 export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
-  Partial<Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code' | 'is_swept' | 'ceiling'>>;
+  Partial<
+    Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code' | 'is_swept' | 'ceiling'>
+  >;
 
 /** Says once how an attempt ended; what a sweep concluded is replaced. Returns false if its record said so already. */
 export async function completeUsage(
   context: Context,
   attempt: Attempt,
   result: UsageResult,
+  isOpen: Condition<UsageRecord> = { anyOf: [[['state', '=', 'reserved']], [['is_swept', '=', true]]] },
 ): Promise<boolean> {
   const changes = { is_swept: null, ceiling: null, ...result, completed_at: new Date().toISOString() };
-  const isOpen = { anyOf: [[['state', '=', 'reserved']], [['is_swept', '=', true]]] } as const;
   return (await update<UsageRecord>(context, keyOfUsage(attempt), changes, isOpen)).written;
 }
 

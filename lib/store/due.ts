@@ -12,7 +12,12 @@ import { queryPage } from './read.ts';
  */
 
 export type DueWork =
-  'uploads' | 'host-nodes' | 'spending' | 'notifications' | 'failed-notifications' | 'unheard';
+  | 'uploads'
+  | 'host-nodes'
+  | 'spending'
+  | 'notifications'
+  | 'failed-notifications'
+  | 'unheard';
 
 /** Each takes 1,000 writes a second. A task with three notified states makes six. */
 const shards: Record<DueWork, readonly string[]> = {

@@ -36,7 +36,10 @@ describe('POST /notifications/{provider}/{ticket}: 404', () => {
       'more than 6 MB as base64',
       'too_large',
       () => ({
-        changes: { rawBody: Buffer.alloc(6 * 1024 * 1024 + 1, ' ').toString('base64'), isBase64Encoded: true },
+        changes: {
+          rawBody: Buffer.alloc(6 * 1024 * 1024 + 1, ' ').toString('base64'),
+          isBase64Encoded: true,
+        },
       }),
     ],
     [

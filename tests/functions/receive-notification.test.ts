@@ -40,7 +40,9 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       ['relight-image', { state: 'succeeded' }, 'success'],
       ['text-to-video', { status: 'COMPLETED' }, 'success'],
       ['text-to-video', { status: 'success', data: { state: 'InProgress' } }, 'processing'],
-      ...['PENDING', 'QUEUED', 'in queue'].map((word) => ['text-to-video', { state: word }, 'queueing'] as const),
+      ...['PENDING', 'QUEUED', 'in queue'].map(
+        (word) => ['text-to-video', { state: word }, 'queueing'] as const,
+      ),
       ...['CANCELLED', 'timeout', 'expired', 'error'].map(
         (word) => ['text-to-video', { state: word }, 'failed'] as const,
       ),
@@ -101,14 +103,26 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
     // The contract allows a payload of 1,048,576 characters.
     test.each([
-      ['base64', (body: string) => ({ rawBody: Buffer.from(body).toString('base64'), isBase64Encoded: true })],
+      [
+        'base64',
+        (body: string) => ({ rawBody: Buffer.from(body).toString('base64'), isBase64Encoded: true }),
+      ],
       ['text', (body: string) => ({ rawBody: body })],
     ])('keeps all of a notification as %s except the payload that it repeats', async (_, changes) => {
       const path = await started();
       const task = await storedTask(path.ticket);
-      const [creations, address] = [[{ url: 'https://videos.example/1.mp4' }], `https://a.example/${path.ticket}`];
+      const [creations, address] = [
+        [{ url: 'https://videos.example/1.mp4' }],
+        `https://a.example/${path.ticket}`,
+      ];
       const payload = `${address} ${'é'.repeat(1_048_576)}`;
-      const said = { state: 'failed', payload, creations, n: 1, message: `${address} ${'x'.repeat(100_000)}` };
+      const said = {
+        state: 'failed',
+        payload,
+        creations,
+        n: 1,
+        message: `${address} ${'x'.repeat(100_000)}`,
+      };
       const { status } = await say(path, {}, changes(JSON.stringify(said).replace('"n":1', '"n":1.50')));
 
       expect(status).toBe(200);
@@ -119,7 +133,11 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         media: ['https://videos.example/1.mp4'],
       });
       expect(notification?.body).toContain('"n":1.50');
-      expect([error.length, message.length, error.slice(0, hook.length)]).toEqual([500, expect.any(Number), hook]);
+      expect([error.length, message.length, error.slice(0, hook.length)]).toEqual([
+        500,
+        expect.any(Number),
+        hook,
+      ]);
       expect(notification?.body).not.toContain(path.ticket);
     });
 
@@ -141,7 +159,16 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
     test('delivers an unknown word once, next to the last state, and logs it with task and request', async () => {
       const path = await started();
-      for (const state of ['paused', 'queueing', 'PAUSED!', 'paused', '', undefined, ['success'], 'constructor'])
+      for (const state of [
+        'paused',
+        'queueing',
+        'PAUSED!',
+        'paused',
+        '',
+        undefined,
+        ['success'],
+        'constructor',
+      ])
         expect((await say(path, { state })).status).toBe(200);
       const { task, notifications } = await everythingOf(path);
 
@@ -170,7 +197,11 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       for (let percent = 1; percent <= 22; percent += 1) await say(path, { state: `${percent} %` });
       const { task, notifications } = await everythingOf(path);
 
-      expect(notifications.map(({ address }) => address)).toEqual([...Array(20).fill(hook), undefined, undefined]);
+      expect(notifications.map(({ address }) => address)).toEqual([
+        ...Array(20).fill(hook),
+        undefined,
+        undefined,
+      ]);
       expect(task?.words).toHaveLength(20);
       await say(path, { state: 'success' });
       expect((await notificationsOf(path.ticket)).at(-1)).toMatchObject({ state: 'success', address: hook });
@@ -206,7 +237,10 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const { task, notifications } = await everythingOf(path);
 
       expect(answered).toMatch(/./);
-      expect([task?.task_id, JSON.parse(String(notifications[0]?.body)).task_id]).toEqual([answered, answered]);
+      expect([task?.task_id, JSON.parse(String(notifications[0]?.body)).task_id]).toEqual([
+        answered,
+        answered,
+      ]);
     });
 
     test('keeps the task id that was notified first if the answer was lost', async () => {

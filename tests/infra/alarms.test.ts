@@ -68,6 +68,7 @@ const functions = readdirSync('functions').map((file) =>
   file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
 );
 const eventFunctions = [
+  'askProviders',
   'finalizeUpload',
   'extractHostNodes',
   'deliverNotifications',
@@ -87,10 +88,11 @@ describe('the alarms', () => {
         .filter((name) => !(name in words))
         .sort(),
     ).toEqual([
-      ...['faults-deliverNotifications', 'faults-receiveNotification'],
-      'internal-errors-receiveNotification',
+      ...['askProviders', 'deliverNotifications', 'receiveNotification'].map((name) => `faults-${name}`),
+      ...['image-unknown-states', 'internal-errors-receiveNotification'],
       ...['backlog', 'dead-letters', 'failures', 'runs'].map((name) => `notification-${name}`),
       ...['reserved-throttles', 'slow-receiveNotification'],
+      ...['sweep-missing-unheard', 'sweep-unvisited-unheard', 'video-unknown-states'],
     ]);
     const throttles = 'Sum of AWS/Lambda Throttles > 0 in 1 of 3 times 300 s, notBreaching';
     expect({ ...all, ...words }).toEqual({ ...all, 'function-throttles': throttles });
@@ -173,6 +175,7 @@ describe('the alarms', () => {
       { event: 'delivery', outcome: 'failed', delivery_lag_ms: 1 },
       { event: 'hand_over', oldest_due_ms: 1 },
       { event: 'sweep' },
+      { event: 'unknown_state', provider: 'image' },
     ].flatMap((fields) => {
       const line: Part = withMetrics(fields);
       return line._aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }: Part) =>

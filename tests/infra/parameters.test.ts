@@ -49,6 +49,11 @@ const limit = { good: ['0', '2000'], bad: ['-1', '1.5', 'none'] };
 const capacity = { good: ['1', '12000'], bad: ['0', '4k', '1000001'] };
 
 /** Every parameter with values that it takes and values that it rejects. */
+const taskPath = {
+  good: ['off', '/tasks/{task_id}'],
+  bad: ['on', 'tasks/{task_id}', '/tasks/{id}', '/tasks?id={task_id}'],
+};
+
 const table: Record<string, { good: string[]; bad: string[] }> = {
   tokenIssuer: address,
   tokenKeySetUrl: address,
@@ -107,6 +112,13 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   videoProviderKeyHeader: header,
   videoProviderKeyScheme: scheme,
   videoProviderModelPrefix: { good: ['vid', 'vid-'], bad: ['v d', 'vid/', 'v'.repeat(33)] },
+  imageProviderTaskPath: taskPath,
+  videoProviderTaskPath: taskPath,
+  questionsPerSecond: { good: ['1', '100'], bad: ['0', '101'] },
+  providerStates: {
+    good: ['upscaling=processing', 'a b=failed, 7=success'],
+    bad: ['upscaling', 'done=ready'],
+  },
   videoModelsExtra: { good: ['vidq4', 'vidq4, vidq4-pro'], bad: ['vidq4;vidq5', 'v q'] },
   videoExtendSource: { good: ['both', 'either'], bad: ['none', 'Both'] },
   maxArchiveBytes: { good: ['1', '1000000000'], bad: ['0', '100MB', '1000000001'] },

@@ -20,6 +20,7 @@ function versionsOf(stage: Packaged): string[] {
 /** Those without a route: their unknown faults fail the invocation. */
 const takesEvents = [
   ...['finalizeUpload', 'extractHostNodes', 'deliverNotifications', 'sweepSpending', 'writeIndex'],
+  'askProviders',
 ];
 
 describe('a gradual rollout', () => {

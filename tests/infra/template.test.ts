@@ -197,17 +197,17 @@ describe('the functions', () => {
 
   test('receive and deliver notifications only if the stage relays them: otherwise none of their resources is deployed', () => {
     const parts =
-      /ReceiveNotification|DeliverNotifications|Notification\w+Alarm|Notifications(?:Failures|Policy)|NotificationSigningKey|TICKET#|notify-|NOTIFICATION_|\/notifications/g;
+      /ReceiveNotification|DeliverNotifications|AskProviders|Notification\w+Alarm|Notifications(?:Failures|Policy)|NotificationSigningKey|TICKET#|notify-|NOTIFICATION_|\/notifications/g;
     const found = (stage: Packaged) => new Set(JSON.stringify(stage.template).match(parts));
 
     expect(found(plain)).toEqual(new Set());
-    expect(found(full).size).toBe(13);
+    expect(found(full).size).toBe(14);
   });
 
   test('wait for the table, which comes last, before a schedule may call them', () => {
     const rules = ofType(full, 'AWS::Events::Rule');
 
-    expect(rules).toHaveLength(7);
+    expect(rules).toHaveLength(8);
     for (const [id, { Targets }] of rules) {
       expect(resource(full, id).DependsOn).toContain('Table');
       expect(properties(full, id.replace('EventsRule', 'LambdaPermissionEventsRule'))).toEqual({

@@ -26,6 +26,8 @@ const needed = {
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
   spending: {},
   notifications: {},
+  taskWords: {},
+  questions: {},
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
   notificationSignatures: {},
   notificationQueue: { NOTIFICATION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/notifications' },
@@ -47,6 +49,12 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
   ci: { CI_AUDIENCE: [], CI_ISSUERS: [] },
   publishing: { MAX_PENDING_VERSIONS: 100, MAX_NEW_NODES_PER_DAY: 0 },
   archives: { MAX_ARCHIVE_BYTES: 100_000_000 },
+  taskWords: { PROVIDER_STATES: [] },
+  questions: {
+    IMAGE_PROVIDER_TASK_PATH: '/v1/ai/image-relight/{task_id}',
+    VIDEO_PROVIDER_TASK_PATH: '/tasks/{task_id}/creations',
+    QUESTIONS_PER_SECOND: 5,
+  },
   imageProvider: { IMAGE_PROVIDER_KEY_HEADER: 'x-api-key', IMAGE_PROVIDER_KEY_SCHEME: '' },
   videoProvider: {
     VIDEO_PROVIDER_KEY_HEADER: 'authorization',

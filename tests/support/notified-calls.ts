@@ -10,7 +10,7 @@ import { type Strike, strikesIn } from './wire-faults.ts';
 export interface ProviderCall {
   /** Which of the history's tasks it is about. */
   task: number;
-  kind: 'genuine' | 'forged' | 'crossed' | 'oversized' | 'unreadable';
+  kind: 'genuine' | 'forged' | 'crossed' | 'unreadable';
   state: TaskState;
   /** How often the same call arrives, at the same moment. */
   copies: number;
@@ -68,7 +68,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
       task: fc.nat(2),
       kind: fc.oneof(
         { weight: 8, arbitrary: fc.constant('genuine' as const) },
-        { weight: 3, arbitrary: fc.constantFrom('forged', 'crossed', 'oversized', 'unreadable') },
+        { weight: 3, arbitrary: fc.constantFrom('forged', 'crossed', 'unreadable') },
       ),
       state: fc.constantFrom('created', 'queueing', 'processing', 'success', 'failed'),
       copies: fc.integer({ min: 1, max: 3 }),
@@ -84,8 +84,8 @@ export const ranks: Record<TaskState, number> = {
   created: 0,
   queueing: 1,
   processing: 2,
-  success: 3,
   failed: 3,
+  success: 4,
 };
 
 /** How the image provider says it; it has no word for a task that waits. */
@@ -122,8 +122,6 @@ export function requestOf({ provider, ticket }: Place, call: ProviderCall, numbe
         path: { ...path, provider: provider === 'image' ? 'video' : 'image' },
         body: { ...body, ...both },
       };
-    case 'oversized':
-      return { path, body: { ...body, padding: 'x'.repeat(64 * 1024) } };
     case 'unreadable':
       return { path, text: JSON.stringify(body).slice(1) };
   }

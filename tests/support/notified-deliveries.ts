@@ -5,6 +5,7 @@ import { queue, runQueue } from './queue.ts';
 import { forbiddenPath } from './notified-calls.ts';
 import { makeDue } from './notifications.ts';
 import { count } from 'testing/property-runs';
+import { setFields } from './registry.ts';
 import { isSigned, type Received } from './receiver.ts';
 import { planOf, type Strike, underPlan } from './wire-faults.ts';
 
@@ -32,6 +33,7 @@ export async function deliver(
     const waiting = (await read()).filter(({ result }) => result === 'pending');
     if (waiting.length === 0) return read();
     await Promise.all(waiting.map((record) => makeDue(record)));
+    await Promise.all(waiting.map(endRequest));
     queue.skip(waitMs);
     await runOnce(plans[run] ?? [], async () => {
       await handler(scheduled, context);
@@ -39,6 +41,11 @@ export async function deliver(
     });
   }
   throw new Error('a notification waits for ever');
+}
+
+/** As if a minute had passed since: a request whose end was not recorded is over by then. */
+async function endRequest({ pk }: NotificationRecord): Promise<void> {
+  await setFields({ pk, sk: 'TASK' }, { at: new Date(Date.now() - 60_000).toISOString() });
 }
 
 /** An invocation that a fault interrupts may reject, so that an alarm fires; one without a fault never does. */

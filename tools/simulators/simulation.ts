@@ -117,7 +117,8 @@ export class Simulation {
     const status = isAllowed ? 404 : 401;
     const accept = () => (task && isAllowed ? notification(task) : errorBody({ status }));
     const stopped = this.#stopping.signal;
-    if (options) return misbehaviors[options.kind]({ options, response, path: url, accept, errorBody, stopped });
+    if (options)
+      return misbehaviors[options.kind]({ options, response, path: url, accept, errorBody, stopped });
     answerJson(response, task && isAllowed ? 200 : status, accept());
   }
 

@@ -274,7 +274,7 @@ describe('a key that the provider rejects', () => {
     const simulators = await startSimulators({ keys: { image: 'new-key', video: '' } });
     holdsParameter('old-key');
     const provider = {
-      name: 'image',
+      name: 'image' as const,
       url: `${simulators.url}/image`,
       key: storedSecret('ssm:/key', 'header'),
       keyHeader: 'x-api-key',

@@ -96,7 +96,7 @@ describe('the image provider', () => {
     ],
     [{ task_id: 'task-1' }, { task_id: 'task-1', status: 'CREATED', generated: [] }],
     [
-      { task_id: 'task-1', status: 'DONE', generated: 'a' },
+      { task_id: 'task-1', status: 'PAUSED', generated: 'a' },
       { task_id: 'task-1', status: 'CREATED', generated: [] },
     ],
     [
@@ -150,7 +150,7 @@ describe('the video provider', () => {
   // Values that aren't prices: reply-fields.test.ts and tests/contract.test.ts.
   test.each([
     [{ task_id: 'task-1' }, { state: 'created', credits: 0 }, ['state', 'credits']],
-    [{ ...task, state: 'pending' }, { state: 'created', credits: 5 }, ['state']],
+    [{ ...task, state: 'paused' }, { state: 'created', credits: 5 }, ['state']],
     [{ ...task, credits: 'five' }, { state: 'created', credits: 0 }, ['credits']],
   ])('answers the task of the reply %j with a warning in the log', async (body, read, unreadable) => {
     reply = { body };

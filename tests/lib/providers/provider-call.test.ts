@@ -28,7 +28,7 @@ const server = createServer((request, response) => {
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 const provider: Provider = {
-  name: 'third',
+  name: 'video',
   url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
   key: {
     read: async () => 'a key',
@@ -98,7 +98,7 @@ describe('the log line of a provider call', () => {
     await call(5000, fields).catch(() => {});
 
     expect(fields).toEqual({
-      provider: 'third',
+      provider: 'video',
       provider_ms: 1234,
       provider_status: answer.status,
       ...expected,
@@ -114,7 +114,7 @@ describe('the log line of a provider call', () => {
       code: 'provider_unreachable',
     });
     expect(fields).toEqual({
-      provider: 'third',
+      provider: 'video',
       provider_ms: expect.any(Number),
       provider_payment: 'refused',
       provider_attempts: 2,

@@ -112,7 +112,7 @@ describe('the Retry-After of a provider', () => {
 
 function providerAt(url: string): Provider {
   return {
-    name: 'third',
+    name: 'video',
     url,
     key: storedSecret('a key'),
     keyHeader: 'x-key',

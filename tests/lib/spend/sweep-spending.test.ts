@@ -14,7 +14,7 @@ import {
 } from '../../../lib/spend/usage-records.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { dayCallerKey, idempotencyKey } from '../../../lib/store/keys.ts';
+import { dayCallerKey, idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
 import { noon, stopDate } from 'testing/clock';
@@ -35,6 +35,7 @@ interface Left {
 async function leave(
   writes: 'reserved' | 'recorded' | UsageResult,
   keyHash?: string,
+  ticketHash?: string,
   ceiling = 50,
 ): Promise<Left> {
   const user = `dead-${randomUUID()}`;
@@ -42,7 +43,7 @@ async function leave(
   const { at } = await reserve(soon(), { caller, ceiling });
   const attempt = { caller, at, id: randomUUID() };
   if (writes === 'reserved') return { user, attempt };
-  await openUsage(soon(), { ...opened(attempt, keyHash), ceiling });
+  await openUsage(soon(), { ...opened(attempt, keyHash), ticketHash, ceiling });
   if (typeof writes === 'object') await completeUsage(soon(), attempt, writes);
   return { user, attempt };
 }
@@ -86,6 +87,7 @@ describe('the sweep of spending', () => {
     const { user, attempt } = await leave('recorded');
     loggedLines.length = 0;
     await sweepAfter(6);
+    await sweepAfter(16);
 
     const day = new Date(attempt.at).toISOString().slice(0, 10);
     expect(await accountOf(user)).toEqual({
@@ -94,7 +96,7 @@ describe('the sweep of spending', () => {
       ...{
         closed: Math.floor(attempt.at / minuteMs),
         listed: day,
-        revision: 2,
+        revision: 3,
         write_id: expect.any(String),
       },
     });
@@ -140,6 +142,57 @@ describe('the sweep of spending', () => {
     expect(countersOf(await accountOf(user)).credits).toBe(record?.credits);
   });
 
+  test.each<[string, object | undefined, object]>([
+    [
+      'answered',
+      { payment: 'taken', task_id: 'told', credits: 20 },
+      { state: 'taken', credits: 20, task_id: 'told' },
+    ],
+    ['named by a notification', { task_id: 'told' }, { state: 'unknown', credits: 50, task_id: 'told' }],
+    ['told nothing about', {}, { state: 'unknown', credits: 50 }],
+    ['never sent', undefined, { state: 'refused', credits: 0 }],
+  ])('ends an open record without a key by its task that was %s', async (_, task, expected) => {
+    const ticketHash = randomUUID();
+    const { user } = await leave('recorded', undefined, ticketHash);
+    if (task) await put(soon(), { ...ticketKey(ticketHash), ...task }, absent);
+    await sweepAfter(6);
+
+    const [record] = await usageOf(user);
+    expect(record).toMatchObject(expected);
+    expect(countersOf(await accountOf(user)).credits).toBe(record?.credits);
+  });
+
+  // The sweep's clock is wrong by six minutes, or the record was stored late.
+  test('finds a record that arrives after its minute was closed', async () => {
+    const { user, attempt } = await leave('reserved');
+    await sweepAfter(6);
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0 });
+    await openUsage(soon(), opened(attempt));
+    await sweepAfter(14);
+    expect(await usageOf(user)).toMatchObject([{ state: 'reserved' }]);
+    await sweepAfter(16);
+
+    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 50 }]);
+    const account = await accountOf(user);
+    expect(countersOf(account)).toEqual({ credits: 50, tasks: 1 });
+    expect(account).not.toHaveProperty('pending_shard');
+  });
+
+  test.each<[UsageResult, number]>([
+    [{ state: 'taken', credits: 20, is_exact: true, task_id: 'a' }, 20],
+    [{ state: 'refused', credits: 0 }, 0],
+  ])('lets a request that it took for dead have the last word: %j', async (result, credits) => {
+    const { user, attempt } = await leave('recorded');
+    await sweepAfter(6);
+    expect(await completeUsage(soon(), attempt, result)).toBe(true);
+    await sweepAfter(16);
+
+    expect(countersOf(await accountOf(user)).credits).toBe(credits);
+    const [record] = await usageOf(user);
+    expect(record).toMatchObject(result);
+    expect(Object.keys(record ?? {})).not.toEqual(expect.arrayContaining(['is_swept', 'ceiling']));
+  });
+
   test('does not take the answer of a later attempt with the same key for that of an earlier one', async () => {
     const keyHash = randomUUID();
     const { user } = await leave('recorded', keyHash);
@@ -160,7 +213,6 @@ describe('the sweep of spending', () => {
     expect(meeting.happened()).toBe(true);
     expect(countersOf(account)).toEqual({ credits: 50, tasks: 1 });
     expect(account && openMinutes(account)).toEqual([]);
-    expect(account).not.toHaveProperty('pending_shard');
     expect(loggedLines.filter((line) => line.includes('"swept_usage"'))).toHaveLength(1);
   });
 
@@ -260,7 +312,7 @@ describe('the sweep of spending', () => {
     // Without a limit of credits nothing is reserved but a task.
     [{ state: 'refused', credits: 0 }, 0],
   ])('closes nothing that is settled meanwhile, and closes it the next time: %j', async (result, ceiling) => {
-    const { user, attempt } = await leave(result, undefined, ceiling);
+    const { user, attempt } = await leave(result, undefined, undefined, ceiling);
     const { caller, at } = attempt;
     const [{ credits }, isTask] = [result, result.state === 'taken'];
     stopDate(at + minuteMs);

@@ -36,10 +36,18 @@ export const sum = command({
       const shown = group.caller === undefined ? group : { ...group, caller: shownCaller(group.caller) };
       return { group: shown, ...rest };
     });
-    const heading = [...names, 'credits', 'tasks', 'unknown', 'refused', 'given_up'];
-    const rows = sums.map(({ group, credits, tasks, unknown, refused, given_up }) => [
+    const isAnyGivenUp = sums.some(({ given_up }) => given_up !== undefined);
+    const heading = [
+      ...names,
+      'credits',
+      'tasks',
+      'unknown',
+      'refused',
+      ...(isAnyGivenUp ? ['given_up'] : []),
+    ];
+    const rows = sums.map(({ group, credits, tasks, unknown, refused, given_up = 0 }) => [
       ...names.map((name) => group[name] ?? ''),
-      ...[credits, tasks, unknown, refused, given_up].map(String),
+      ...[credits, tasks, unknown, refused, ...(isAnyGivenUp ? [given_up] : [])].map(String),
     ]);
     if (csv)
       return { data: sums, text: [heading, ...rows].map((row) => row.map(csvCell).join(',')).join('\n') };

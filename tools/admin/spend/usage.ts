@@ -130,7 +130,7 @@ export interface UsageSum {
   unknown: number;
   refused: number;
   /** Tasks and attempts of whose end nothing was heard. They have a line of their own. */
-  given_up: number;
+  given_up?: number;
 }
 
 export async function sumUsage(period: Period, by: readonly Grouping[]): Promise<UsageSum[]> {
@@ -139,12 +139,12 @@ export async function sumUsage(period: Period, by: readonly Grouping[]): Promise
     for (const record of page) {
       const group = Object.fromEntries(by.map((name) => [name, groupValue(record, name)]));
       const key = JSON.stringify([group, record.given_up]);
-      const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, refused: 0, given_up: 0 };
+      const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, refused: 0 };
       sums.set(key, sum);
       if (record.state === 'refused') sum.refused += 1;
       else if (record.state === 'taken' || record.task_id !== undefined) sum.tasks += 1;
       else sum.unknown += 1;
-      if (record.given_up) sum.given_up += 1;
+      if (record.given_up) sum.given_up = (sum.given_up ?? 0) + 1;
       sum.credits += priceOf(record);
     }
   }
