@@ -1,4 +1,5 @@
 import { hostFolder } from './files.ts';
+import { hostExtras } from './host/names.ts';
 import { nodeType } from './host/schema-types.ts';
 import { olderForm, type OlderForm } from './host/schema.ts';
 import { findAttribute } from './language/attributes.ts';
@@ -81,7 +82,7 @@ function isNewer(cls: Value): boolean {
 
 /** The host moves these nodes to the newer form, and then ignores what a derived class says in the older one. */
 function mayBeNewer(cls: Value): boolean {
-  return cls instanceof Class && cls.basesOutside().some((path) => path.startsWith('comfy_extras.'));
+  return cls instanceof Class && cls.basesOutside().some((path) => path.startsWith(hostExtras));
 }
 
 /** Says why a value is open. */

@@ -1,5 +1,6 @@
 import { describeNode, type ExtractedNode } from './describe-node.ts';
 import type { Files } from './files.ts';
+import { entryPoint } from './host/names.ts';
 import { schemaType } from './host/schema-types.ts';
 import { Interpreter } from './interpreter.ts';
 import { Budget, LimitReached, limits } from './limits.ts';
@@ -123,11 +124,11 @@ function listNodes(machine: Interpreter): Listed {
   const mappings = plain(root.own('NODE_CLASS_MAPPINGS') ?? null);
   const titles = plain(root.own('NODE_DISPLAY_NAME_MAPPINGS') ?? null);
   if (mappings !== null) return fromMappings(machine, mappings, titles);
-  if (root.own('comfy_entrypoint') !== undefined) return fromEntryPoint(machine, root);
+  if (root.own(entryPoint) !== undefined) return fromEntryPoint(machine, root);
   const why = root.open === undefined ? '' : ` ${sentence(root.open)}`;
   return {
     entries: [],
-    reason: `Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.${why}`,
+    reason: `Its __init__.py has neither NODE_CLASS_MAPPINGS nor ${entryPoint}.${why}`,
   };
 }
 
@@ -160,12 +161,12 @@ function mayListMore(machine: Interpreter, why: string | undefined, about: Value
   return why === undefined ? {} : { reason: located(machine, `It may list more nodes: ${why}`, about) };
 }
 
-/** The newer form: `comfy_entrypoint()` gives an extension, whose `get_node_list()` gives the classes. */
+/** The newer form: the entry point gives an extension, whose `get_node_list()` gives the classes. */
 function fromEntryPoint(machine: Interpreter, root: Module): Listed {
-  const extension = machine.call(root.own('comfy_entrypoint') ?? null);
+  const extension = machine.call(root.own(entryPoint) ?? null);
   const list = machine.call(machine.attribute(extension, 'get_node_list'));
   if (list instanceof Unknown)
-    return { entries: [], reason: `Its comfy_entrypoint cannot be followed: ${list.why}.` };
+    return { entries: [], reason: `Its ${entryPoint} cannot be followed: ${list.why}.` };
   const entries = new Map<string, Listed['entries'][number]>();
   let open: string | undefined;
   for (const item of machine.iterate(list)) {

@@ -4,7 +4,7 @@ import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import { ownNodes, samplers, schedulers, socketTypes } from './names.ts';
+import { hostSamplers, hostTypes, ownNodes, samplers, schedulers, socketTypes } from './names.ts';
 import { schemaModel } from './schema-types.ts';
 
 /*
@@ -34,14 +34,12 @@ for (const kind of ['input', 'output', 'temp', 'user']) {
 }
 for (const [kind, names] of Object.entries({ sampler: samplers, scheduler: schedulers })) {
   const make = () => new List([...names]);
-  const path = 'comfy.samplers.';
   for (const name of [`KSampler.${kind.toUpperCase()}S`, `${kind.toUpperCase()}_NAMES`])
-    table.set(path + name, make);
-  table.set(`${path}${kind}_names`, () => new Native(kind, make));
+    table.set(hostSamplers + name, make);
+  table.set(`${hostSamplers}${kind}_names`, () => new Native(kind, make));
 }
 for (const name of ['ComfyNodeABC', 'CheckLazyMixin']) {
-  for (const path of ['comfy.comfy_types.', 'comfy.comfy_types.node_typing.'])
-    table.set(path + name, () => objectType);
+  for (const path of hostTypes) table.set(path + name, () => objectType);
 }
 
 const absent = new Set<string>();
@@ -70,7 +68,8 @@ export function isAbsent(path: string): boolean {
 export function hostModel(path: string): Value | undefined {
   const make = table.get(path);
   if (make) return make();
-  const socket = /^comfy\.comfy_types(?:\.node_typing)?\.IO\.([A-Z_]+)$/.exec(path)?.[1];
-  if (socket !== undefined) return socketTypes.get(socket) ?? new Unknown('a type of the host', path);
+  const [, socket] = /\.IO\.([A-Z_]+)$/.exec(path) ?? [];
+  if (socket !== undefined && hostTypes.some((module) => path === `${module}IO.${socket}`))
+    return socketTypes.get(socket) ?? new Unknown('a type of the host', path);
   return schemaModel(path);
 }

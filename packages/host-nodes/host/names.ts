@@ -1,3 +1,10 @@
+/** Names of the host's that packs write: its modules, and the function that lists the nodes. */
+export const hostApi = 'comfy_api.';
+export const hostExtras = 'comfy_extras.';
+export const hostSamplers = 'comfy.samplers.';
+export const hostTypes = ['comfy.comfy_types.', 'comfy.comfy_types.node_typing.'] as const;
+export const entryPoint = 'comfy_entrypoint';
+
 /** Names the host offers for choice, as its release of 2026 lists them. */
 export const samplers = listed(`
   euler euler_cfg_pp euler_ancestral euler_ancestral_cfg_pp heun heunpp2 exp_heun_2_x0

@@ -1,3 +1,4 @@
+import { hostApi } from '../host/names.ts';
 import type { ExprNode } from 'py-ast';
 import { plain } from '../values/access.ts';
 import { compare, contains, equal } from '../values/equality.ts';
@@ -29,7 +30,7 @@ const unknownComparison = (): Unknown => new Unknown('an unknown comparison');
 
 function compareOnce(machine: Machine, operator: string, left: Value, right: Value): Value {
   if (operator === 'Is' || operator === 'IsNot') {
-    const isHost = (value: Value) => value instanceof Unknown && value.path.startsWith('comfy_api.');
+    const isHost = (value: Value) => value instanceof Unknown && value.path.startsWith(hostApi);
     const isOne = isHost(left) && right === null ? false : identical(machine, left, right);
     return known(isOne, operator === 'IsNot');
   }
