@@ -42,7 +42,7 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
       fields: { code: line.code ?? 'ok', requests: 1 },
     },
     ...(line.idempotent_replay ? [replay] : []),
-    ...(line.provider === undefined ? [] : [providerCall(line), ...charged(line)]),
+    ...(line.provider === undefined ? [] : [providerCall(line), ...charged(line), callerMark(line)]),
     ...(line.credits_above_ceiling === undefined ? [] : [aboveCeiling]),
   ],
   upload: (line) => [counted('uploads'), ...milliseconds('lag_ms', line)],
@@ -51,6 +51,7 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
     { dimensions: ['provider'], metrics: { unknown_states: 'Count' }, fields: { unknown_states: 1 } },
   ],
   hand_over: (line) => milliseconds('oldest_due_ms', line),
+  index: ({ lag_ms }) => milliseconds('index_lag_ms', { index_lag_ms: lag_ms }),
   sweep: () => [{ dimensions: ['sweep'], metrics: sweepMetrics }],
 };
 
@@ -63,7 +64,8 @@ const sweepMetrics = { sweep_findings: 'Count', sweep_unvisited: 'Count' } as co
 
 /** Of a field that is a number. */
 function milliseconds(name: string, line: Fields): Measurement[] {
-  return Number.isFinite(line[name]) ? [{ dimensions: [], metrics: { [name]: 'Milliseconds' } }] : [];
+  if (!Number.isFinite(line[name])) return [];
+  return [{ dimensions: [], metrics: { [name]: 'Milliseconds' }, fields: { [name]: line[name] } }];
 }
 
 const replay: Measurement = {
@@ -105,6 +107,12 @@ function providerCall({ code, credits }: Fields): Measurement {
       provider_quota_exhausted: code === 'provider_quota' ? 1 : 0,
     },
   };
+}
+
+/** Metrics can't count callers. A number of each shows in its minimum and its maximum whether there were two. */
+function callerMark({ principal = '0' }: Fields): Measurement {
+  const caller_mark = Number.parseInt(String(principal).slice(0, 8), 16);
+  return { dimensions: ['function'], metrics: { caller_mark: 'Count' }, fields: { caller_mark } };
 }
 
 /** The sum of both providers has its own alarm. */

@@ -82,6 +82,7 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
       return {
         name,
         isRoute: events.some(({ httpApi }) => httpApi !== undefined),
+        isPaid: operation?.contract.price !== undefined,
         slowMs: operation?.slowMs,
         timeoutSeconds: timeout ?? service.provider.timeout,
         reserved: reserved ? Number(reserved) : undefined,

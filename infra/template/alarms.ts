@@ -18,7 +18,7 @@ type Value = string | { Ref: string } | { 'Fn::GetAtt': [string, string] };
 interface Metric {
   namespace: string;
   name: string;
-  statistic: 'Sum' | 'Average' | 'Maximum' | 'SampleCount' | 'p95';
+  statistic: 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p95';
   dimensions: Record<string, Value>;
 }
 
@@ -35,8 +35,8 @@ export interface Alarm {
   above?: number;
   below?: number;
   /**
-   * Something leaves a line at each run. If it stops, the alarm goes to INSUFFICIENT_DATA, which notifies too. That is also
-   * the state of a new alarm, and only a change notifies: a new stage pages no one before its first run.
+   * Something leaves a line at each run, so a period without data breaches. Actions of a new stage's alarm begin after the
+   * first run: infra/plugins/first-run.ts.
    */
   mustRun?: true;
   /** Keeps its state without data: a queue of dead letters that is left alone for six hours may have none. */
@@ -46,6 +46,7 @@ export interface Alarm {
 interface StageFunction {
   name: string;
   isRoute: boolean;
+  isPaid: boolean;
   /** The bound of `slow-`, if it is not that of most routes. */
   slowMs: number | undefined;
   timeoutSeconds: number;
@@ -88,17 +89,17 @@ export function alarmsOf(stage: Stage): Alarm[] {
     ...concurrencyAlarms(stage),
     ...tableAlarms(),
     ...providerNames.flatMap((provider) => providerAlarms(stage, provider)),
+    ...stage.functions.filter(({ isPaid }) => isPaid).map(({ name }) => paidRouteAlarm(stage, name)),
     ...moneyAlarms(stage),
     ...uploadAlarms(stage),
     ...sweepAlarms(stage),
-    ...indexAlarms,
+    ...indexAlarms(stage),
     ...(stage.relays ? notificationAlarms(stage) : []),
   ];
 }
 
-/** Of one function, or of the account. */
-function ofLambda(name: string, statistic: Metric['statistic'], of?: string): Metric {
-  const dimensions = of ? { FunctionName: { Ref: `${upperFirst(of)}LambdaFunction` } } : {};
+function ofLambda(name: string, statistic: Metric['statistic'], of: string): Metric {
+  const dimensions = { FunctionName: { Ref: `${upperFirst(of)}LambdaFunction` } };
   return { namespace: 'AWS/Lambda', name, statistic, dimensions };
 }
 
@@ -269,41 +270,47 @@ const apiAlarms: Alarm[] = [
     meaning: 'Over half of at least 20 requests got a 4xx.',
     look: 'lines by `code` and `principal`; 429 in the access log',
     action:
-      '`unauthorized`: did the issuer, audience or keys change? `provider_status` 404: correct the provider’s URL. One caller: block it. 429: raise `rateLimit`.',
+      '`unauthorized`: did the issuer, audience or keys change? 429: raise `rateLimit`. One caller: disable it at the issuer; `caller block` stops paid requests only.',
     metric: rate('4xx', 20),
     ...fifteenMinutes,
     above: 50,
   },
 ];
 
+/** As many as an alarm of an expression may look at: cloudwatch_limits.html. */
+const maxMetrics = 10;
+
+/** The throttles of functions, in as few alarms as they fit in. */
+function throttleAlarms(names: readonly string[], alarm: Omit<Alarm, 'metric'>): Alarm[] {
+  return Array.from({ length: Math.ceil(names.length / maxMetrics) }, (_, place) => {
+    const some = names.slice(place * maxMetrics, (place + 1) * maxMetrics);
+    const metrics = Object.fromEntries(some.map((name) => [name, ofLambda('Throttles', 'Sum', name)]));
+    const expression = some.map((name) => `FILL(${name}, 0)`).join(' + ');
+    const name = place === 0 ? alarm.name : `${alarm.name}-${place + 1}`;
+    return { ...alarm, name, metric: { expression, metrics } };
+  });
+}
+
 function concurrencyAlarms({ functions }: Stage): Alarm[] {
-  const all = ofLambda('Throttles', 'Sum');
-  const reserved = functions.filter(({ reserved }) => reserved !== undefined).map(({ name }) => name);
-  const metrics = Object.fromEntries(reserved.map((name) => [name, ofLambda('Throttles', 'Sum', name)]));
-  const filled = reserved.map((name) => `FILL(${name}, 0)`);
-  const account: Alarm = {
-    name: 'function-throttles',
-    meaning: 'Lambda throttled invocations outside the reservations.',
-    look: '`ConcurrentExecutions` and the quota',
-    action: 'Raise the quota, or lower `rateLimit`.',
-    metric:
-      reserved.length === 0
-        ? all
-        : { expression: ['FILL(all, 0)', ...filled].join(' - '), metrics: { all, ...metrics } },
-    ...anyOfFifteen,
-  };
-  if (reserved.length === 0) return [account];
+  const [others = [], reserved = []] = [false, true].map((isReserved) =>
+    functions.filter((it) => (it.reserved !== undefined) === isReserved).map(({ name }) => name),
+  );
   return [
-    account,
-    {
+    ...throttleAlarms(others, {
+      name: 'function-throttles',
+      meaning: 'Lambda throttled functions without a reservation.',
+      look: '`ConcurrentExecutions` of the account and its quota',
+      action: 'Raise the quota, or lower `rateLimit`.',
+      ...anyOfFifteen,
+    }),
+    ...throttleAlarms(reserved, {
       name: 'reserved-throttles',
       meaning: 'A reserved concurrency is used up.',
       look: '`provider_ms`; lines by `principal`',
       action: 'Limit the caller, tell a slow provider, or raise the reservation.',
-      metric: { expression: filled.join(' + '), metrics },
       ...fifteenMinutes,
       above: 0,
-    },
+    }),
   ];
 }
 
@@ -374,13 +381,40 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
   ];
 }
 
+/** Codes that are the callers' fault in one request, and the provider's or ours if nobody gets through. */
+function paidRouteAlarm(stage: Stage, name: string): Alarm {
+  const mark = (statistic: Metric['statistic']) => ({
+    ...own(stage, 'caller_mark', { function: name }),
+    statistic,
+  });
+  return {
+    name: `no-success-${name}`,
+    meaning: 'At least 10 calls in 30 minutes by several callers, and the provider accepted none.',
+    look: 'lines by `code`, `provider_status` and `causes`',
+    action: '404: correct the provider’s URL. 400: did its API change? 429: ask the provider.',
+    metric: {
+      expression: 'IF(calls >= 10 AND high > low AND FILL(accepted, 0) == 0, calls, 0)',
+      metrics: {
+        calls: mark('SampleCount'),
+        low: mark('Minimum'),
+        high: mark('Maximum'),
+        accepted: own(stage, 'requests', { function: name, code: 'ok' }),
+      },
+    },
+    seconds: 30 * minutes,
+    periods: [1, 2],
+    above: 0,
+  };
+}
+
 function moneyAlarms(stage: Stage): Alarm[] {
   return [
     {
       name: 'credits-per-hour',
       meaning: 'The providers charged more than `creditsPerHourAlarm` in an hour.',
       look: 'lines with `credits` by `principal`',
-      action: 'Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter.',
+      action:
+        'Leaked token: [block its caller](#keys-and-tokens) by its `principal`. Growth: raise the parameter.',
       metric: own(stage, 'credits', {}),
       seconds: hours,
       periods: [1, 2],
@@ -432,7 +466,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
   ];
 }
 
-const indexAlarms: Alarm[] = [
+const indexAlarms = (stage: Stage): Alarm[] => [
   {
     ...deadLetters(
       'write-index-dead-letters',
@@ -444,13 +478,16 @@ const indexAlarms: Alarm[] = [
   },
   {
     name: 'index-age',
-    meaning: 'The public index is over 5 minutes behind.',
-    look: '`index` lines with `causes`, throttles of `writeIndex`',
+    meaning:
+      'The public index is over 5 minutes behind, or was not written for 15 minutes: not even the heartbeat came.',
+    look: '`index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines',
     action:
       'Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
-    metric: ofLambda('IteratorAge', 'Maximum', 'writeIndex'),
-    ...fifteenMinutes,
+    metric: { ...own(stage, 'index_lag_ms', {}), statistic: 'Maximum' },
+    seconds: 5 * minutes,
+    periods: [3, 3],
     above: 300_000,
+    mustRun: true,
   },
 ];
 
@@ -541,12 +578,8 @@ export function alarmProperties(alarm: Alarm, prefix: string, topic: string | un
   return {
     AlarmName: `${prefix}-${alarm.name}`,
     AlarmDescription: descriptionOf(alarm, prefix),
-    ...(topic && {
-      AlarmActions: [topic],
-      OKActions: [topic],
-      ...(mustRun && { InsufficientDataActions: [topic] }),
-    }),
-    TreatMissingData: mustRun ? 'missing' : isLasting ? 'ignore' : 'notBreaching',
+    ...(topic && { AlarmActions: [topic], OKActions: [topic] }),
+    TreatMissingData: mustRun ? 'breaching' : isLasting ? 'ignore' : 'notBreaching',
     ComparisonOperator: below === undefined ? 'GreaterThanThreshold' : 'LessThanThreshold',
     Threshold: below ?? above,
     DatapointsToAlarm,

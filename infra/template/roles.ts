@@ -146,6 +146,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       // What became of a request: of its key if it had one, and of its task.
       { table: ['BatchGetItem'], keys: ['IDEMPOTENCY#*'] },
       { table: ['BatchGetItem'], keys: ['TICKET#*'], ifRelaying: true },
+      // What the stream passes on each minute.
+      { table: ['PutItem'], keys: ['HEARTBEAT'] },
     ],
 
     // It reads strangers' code, so it writes nothing but what it read out of it: no archive, and no key but a node's.

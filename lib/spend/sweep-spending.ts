@@ -2,7 +2,7 @@ import { callerHash } from '../caller.ts';
 import { type Context, endOf, type EventInvocation } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
-import { log, withLogFields } from '../log.ts';
+import { describeError, log, withLogFields } from '../log.ts';
 import {
   notDue,
   type Part,
@@ -12,9 +12,9 @@ import {
   type SweepReport,
 } from '../store/due.ts';
 import { type Changes, type Clause, Plus } from '../store/items.ts';
-import { keyOf, usagePartitions } from '../store/keys.ts';
+import { heartbeatKey, keyOf, usagePartitions } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
-import { update } from '../store/write.ts';
+import { put, update } from '../store/write.ts';
 import { minuteOf, startOfMinute } from '../windows.ts';
 import {
   type AccountRecord,
@@ -220,5 +220,9 @@ const finishingMs = 5000;
 export async function scheduledSweep({ part }: { part?: Part }, invocation: EventInvocation): Promise<void> {
   const fields = { function: 'sweepSpending', function_request_id: invocation.awsRequestId };
   const context = { deadline: endOf(invocation) - finishingMs };
+  if (part === undefined || part.index === 0)
+    await put(context, { ...heartbeatKey, at: new Date().toISOString() }, []).catch((error: unknown) =>
+      log('error', 'heartbeat', describeError(error)),
+    );
   requireNoneFailed(await withLogFields(fields, () => sweepSpending(context, { part })));
 }

@@ -159,6 +159,9 @@ export function notificationKey(hash: string, sequence: number): Key {
 /** Apart from the tickets, so that only the function that signs can say which keys are its own. */
 export const signingKeysKey: Key = { pk: 'SIGNING#KEYS', sk: 'KEYS' };
 
+/** Written each minute, so that the table's stream always has something to pass on. Nothing reads it. */
+export const heartbeatKey: Key = { pk: 'HEARTBEAT', sk: 'HEARTBEAT' };
+
 /** No function reads it: deployments and the administration do. */
 export const releaseKey: Key = { pk: 'STAGE', sk: 'RELEASE' };
 

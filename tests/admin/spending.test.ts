@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
-import { callerHash, callerName } from '../../lib/caller.ts';
+import { callerHash, callerName, principalOf } from '../../lib/caller.ts';
 import { reserve } from '../../lib/spend/reservation.ts';
 import { openUsage, usageName } from '../../lib/spend/usage-records.ts';
 import { dynamodb } from '../../lib/store/table.ts';
@@ -112,6 +112,27 @@ describe('a caller that has never paid', () => {
 });
 
 describe('the name of a caller', () => {
+  test('blocks and unblocks a user by the hash of log lines, and says whom it found', async () => {
+    const user = await spender();
+    await pay(user);
+    const principal = principalOf(user);
+
+    expect((await admin('caller', 'block', principal, '--reason', 'test')).stdout).toBe(
+      `${user} is blocked.\n`,
+    );
+    expect((await pay(user)).body.error).toBe('caller_blocked');
+    expect((await admin('caller', 'unblock', principal)).stdout).toBe(`Unblocked ${user}.\n`);
+  });
+
+  test('fails for a hash that no payer has', async () => {
+    const { status, stderr } = await admin('caller', 'block', '0123456789abcdef', '--reason', 'test');
+
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^No user with the hash 0123456789abcdef has sent/),
+    ]);
+  });
+
   test('accepts a user whose id is @anonymous', async () => {
     const caller = 'user:@anonymous';
     expect((await pay('@anonymous', 'relight-image')).status).toBe(200);

@@ -5,7 +5,7 @@ import type { Part } from '../../infra/plugins/references.ts';
 import { withMetrics } from '../../lib/metrics.ts';
 import { setVariables } from '../support/variables.ts';
 import { asText } from './intrinsics.ts';
-import { ofType, type Packaged, packagedStage, properties, upperFirst } from './packaging.ts';
+import { ofType, type Packaged, packagedStage, properties } from './packaging.ts';
 
 /*
  * The alarms of the packaged templates, held to what AWS documents about metrics and alarms, with the page that states it. docs/runbook.md names what no page states.
@@ -43,26 +43,37 @@ function watched(alarm: Part): { namespace: string; name: string; dimensions: st
   }));
 }
 
-const signs: Record<string, string> = { GreaterThanThreshold: '>', LessThanThreshold: '<' };
+type Series = Record<string, (number | undefined)[]>;
 
-/** When an alarm fires, what it makes of periods without data, and the metrics that it looks at. */
-function inWords(alarm: Part): string {
-  const { Metrics = [{ Expression: '' }, { MetricStat: { Metric: alarm, ...alarm } }] } = alarm;
-  const [{ Expression }, ...metrics] = Metrics;
-  const watched = metrics.map(({ Id, MetricStat: { Metric, Stat, Statistic, ExtendedStatistic } }: Part) => {
-    const by = (Metric.Dimensions ?? []).map(({ Name, Value }: Part) => ` ${Name}=${asText(Value)}`);
-    const metric = `${Stat ?? Statistic ?? ExtendedStatistic} of ${Metric.Namespace} ${Metric.MetricName}${by.join('')}`;
-    return Id === undefined ? metric : `${Id} is ${metric}`;
+/**
+ * The state after some periods, by their values of each metric, as AWS documents it:
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html and using-metric-math.html.
+ * An expression has no value where a metric that it doesn't fill in has none.
+ */
+function stateOf(alarm: Part, series: Series): string {
+  const { Metrics, EvaluationPeriods, DatapointsToAlarm, Threshold, ComparisonOperator } = alarm;
+  const values = Array.from({ length: EvaluationPeriods }, (_, period) => {
+    if (Metrics === undefined) return series.metric?.[period];
+    const [{ Expression }, ...metrics] = Metrics;
+    const known = Object.fromEntries(metrics.map(({ Id }: Part) => [Id, series[Id]?.[period]]));
+    const isFilled = (id: string) => Expression.includes(`FILL(${id}, 0)`);
+    if (Object.entries(known).some(([id, value]) => value === undefined && !isFilled(id))) return undefined;
+    const script = Expression.replaceAll(/FILL\((\w+), 0\)/g, '($1 ?? 0)').replaceAll(' AND ', ' && ');
+    const IF = (condition: boolean, yes: number, no: number) => (condition ? yes : no);
+    return new Function('IF', ...Object.keys(known), `return ${script}`)(IF, ...Object.values(known));
   });
-  const seconds = new Set(metrics.map(({ MetricStat }: Part) => MetricStat.Period));
-  const { DatapointsToAlarm, EvaluationPeriods, Threshold, ComparisonOperator, TreatMissingData } = alarm;
-  const bound = `${signs[ComparisonOperator]} ${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods}`;
-  const rule = `${bound} times ${[...seconds].join(' and ')} s, ${TreatMissingData}`;
-  return Expression === '' ? `${watched} ${rule}` : [`${Expression} ${rule}`, ...watched].join('; ');
+  const isBreaching = (value: number | undefined) => {
+    if (value === undefined) return alarm.TreatMissingData === 'breaching';
+    return ComparisonOperator === 'LessThanThreshold' ? value < Threshold : value > Threshold;
+  };
+  if (alarm.TreatMissingData === 'ignore' && values.every((value) => value === undefined)) return 'kept';
+  return values.filter(isBreaching).length >= DatapointsToAlarm ? 'ALARM' : 'OK';
 }
 
-const wordsOf = (alarms: readonly Part[]) =>
-  Object.fromEntries(alarms.map((alarm) => [namesOf([alarm])[0], inWords(alarm)]));
+/** The same value in each of enough periods. */
+function always(values: Record<string, number | undefined>): Series {
+  return Object.fromEntries(Object.entries(values).map(([id, value]) => [id, Array(15).fill(value)]));
+}
 
 const functions = readdirSync('functions').map((file) =>
   file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
@@ -76,54 +87,72 @@ const eventFunctions = [
   'writeIndex',
 ];
 /** On work that leaves a line at each run. */
-const presence = /^(?:sweep-missing-.*|notification-runs)$/;
+const presence = /^(?:sweep-missing-.*|notification-runs|index-age)$/;
 const deadLetters = /-dead-letters$/;
 
 describe('the alarms', () => {
-  test('lack those of relays and reservations in a stage without them, and are the same otherwise', () => {
-    const [words, all] = [wordsOf(alarmsOf(plain)), wordsOf(alarmsOf(full))];
+  test('lack those of relays and reservations in a stage without them', () => {
+    const names = namesOf(alarmsOf(plain));
 
-    expect(
-      Object.keys(all)
-        .filter((name) => !(name in words))
-        .sort(),
-    ).toEqual([
+    expect(namesOf(alarmsOf(full)).filter((name) => !names.includes(name))).toEqual([
       ...['askProviders', 'deliverNotifications', 'receiveNotification'].map((name) => `faults-${name}`),
       ...['image-unknown-states', 'internal-errors-receiveNotification'],
       ...['backlog', 'dead-letters', 'failures', 'runs'].map((name) => `notification-${name}`),
       ...['reserved-throttles', 'slow-receiveNotification'],
       ...['sweep-missing-unheard', 'sweep-unvisited-unheard', 'video-unknown-states'],
     ]);
-    const throttles = 'Sum of AWS/Lambda Throttles > 0 in 1 of 3 times 300 s, notBreaching';
-    expect({ ...all, ...words }).toEqual({ ...all, 'function-throttles': throttles });
   });
 
   test('watch every function for faults, and for internal errors and slowness if it answers callers', () => {
-    const ofFunctions = alarmsOf(full).filter((it) =>
-      /^(?:faults|internal|slow)-/.test(namesOf([it])[0] ?? ''),
-    );
+    const names = namesOf(alarmsOf(full));
+    const wanted = functions.flatMap((name) => [
+      `faults-${name}`,
+      ...(eventFunctions.includes(name) ? [] : [`internal-errors-${name}`, `slow-${name}`]),
+      ...(/Image$|Video$/.test(name) ? [`no-success-${name}`] : []),
+    ]);
 
-    expect(wordsOf(ofFunctions)).toEqual(
-      Object.fromEntries(
-        functions.flatMap((name) => {
-          const of = `FunctionName=\${${upperFirst(name)}LambdaFunction}`;
-          const bound = /Image$|Video$/.test(name) ? 15_000 : 2000;
-          const faults = `Sum of AWS/Lambda Errors ${of} > 0 in 1 of 10 times 60 s, notBreaching`;
-          if (eventFunctions.includes(name)) return [[`faults-${name}`, faults]];
-          return [
-            [`faults-${name}`, faults],
-            [
-              `internal-errors-${name}`,
-              `Sum of ${own} requests function=${name} code=internal_error > 0 in 1 of 10 times 60 s, notBreaching`,
-            ],
-            [
-              `slow-${name}`,
-              `p95 of AWS/Lambda Duration ${of} > ${bound} in 3 of 4 times 300 s, notBreaching`,
-            ],
-          ];
-        }),
-      ),
-    );
+    expect(names.filter((name) => /^(?:faults|internal|slow|no-success)-/.test(name))).toEqual(wanted.sort());
+  });
+
+  test.each<[alarm: string, values: Record<string, number | undefined>, state: string]>([
+    ['faults-writeIndex', { metric: 0 }, 'OK'],
+    ['faults-writeIndex', { metric: 1 }, 'ALARM'],
+    ['internal-errors-updateNode', { metric: 1 }, 'ALARM'],
+    ['slow-textToVideo', { metric: 15_000 }, 'OK'],
+    ['slow-updateNode', { metric: 15_000 }, 'ALARM'],
+    ['server-errors', { requests: 100, errors: undefined }, 'OK'],
+    ['server-errors', { requests: 100, errors: 100 }, 'ALARM'],
+    ['server-errors', { requests: 19, errors: 19 }, 'OK'],
+    ['repeated-server-errors', { requests: 1, errors: 1 }, 'ALARM'],
+    ['client-errors', { requests: 100, errors: undefined }, 'OK'],
+    ['client-errors', { requests: 100, errors: 100 }, 'ALARM'],
+    ['no-success-textToVideo', { calls: 10, low: 1, high: 2, accepted: undefined }, 'ALARM'],
+    ['no-success-textToVideo', { calls: 9, low: 1, high: 2, accepted: undefined }, 'OK'],
+    ['no-success-textToVideo', { calls: 10, low: 1, high: 2, accepted: 1 }, 'OK'],
+    // A single caller with bad prompts.
+    ['no-success-textToVideo', { calls: 500, low: 1, high: 1, accepted: undefined }, 'OK'],
+    ['video-provider-errors', { errors: 0, calls: 10 }, 'OK'],
+    ['video-provider-errors', { errors: 10, calls: 10 }, 'ALARM'],
+    ['function-throttles', { writeIndex: 0 }, 'OK'],
+    ['function-throttles', { writeIndex: 1 }, 'ALARM'],
+    ['reserved-throttles', { textToVideo: 1 }, 'ALARM'],
+    ['index-read-throttles', { throttles: 1 }, 'ALARM'],
+    ['index-age', { metric: 1000 }, 'OK'],
+    ['index-age', { metric: 300_001 }, 'ALARM'],
+    ['sweep-missing-uploads', { metric: 1 }, 'OK'],
+    ['sweep-missing-spending', { metric: 20 }, 'OK'],
+    // A part of four has stopped.
+    ['sweep-missing-spending', { metric: 15 }, 'ALARM'],
+    ['sweep-unvisited-spending', { metric: 1 }, 'ALARM'],
+    ['notification-runs', { metric: 0 }, 'OK'],
+    ['notification-runs', { metric: 900_001 }, 'ALARM'],
+    ['extraction-dead-letters', { metric: 0 }, 'OK'],
+    ['extraction-dead-letters', { metric: 1 }, 'ALARM'],
+    ['credits-per-hour', { metric: 2001 }, 'ALARM'],
+  ])('%s with %j in each period comes to %s', (name, values, state) => {
+    const [alarm] = alarmsOf(full).filter(({ AlarmName }) => AlarmName === prefix + name);
+
+    expect(stateOf(alarm, always(values))).toBe(state);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html, FILL: a metric that is reported
@@ -145,14 +174,14 @@ describe('the alarms', () => {
   // only when something happens is to be treated as not breaching where it has none.
   // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/monitoring-using-cloudwatch.html: a queue has
   // metrics while it is active, which is for up to six hours if it holds messages or is used, and up to 15 minutes late.
-  test('treat a period without data as quiet, except those on work that must run and on dead letters', () => {
-    const treats = (alarm: Part) => {
+  test('are quiet without data, except those on work that must run, and keep their state on dead letters', () => {
+    const stateWithout = (alarm: Part) => {
       const [name = ''] = namesOf([alarm]);
-      if (presence.test(name)) return 'missing';
-      return deadLetters.test(name) ? 'ignore' : 'notBreaching';
+      if (presence.test(name)) return 'ALARM';
+      return deadLetters.test(name) ? 'kept' : 'OK';
     };
 
-    expect(breaking((alarm) => alarm.TreatMissingData === treats(alarm))).toEqual([]);
+    expect(breaking((alarm) => stateOf(alarm, {}) === stateWithout(alarm))).toEqual([]);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/percentiles-with-low-samples.html: with fewer than
@@ -176,6 +205,7 @@ describe('the alarms', () => {
       { event: 'hand_over', oldest_due_ms: 1 },
       { event: 'sweep' },
       { event: 'unknown_state', provider: 'image' },
+      { event: 'index', lag_ms: 1 },
     ].flatMap((fields) => {
       const line: Part = withMetrics(fields);
       return line._aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }: Part) =>
@@ -221,27 +251,9 @@ describe('the alarms', () => {
       expect([AlarmActions, OKActions]).toEqual([topic, topic]);
   });
 
-  test('notify when one part of the sweep of spending stops, and not when a run is late', () => {
-    const [missing] = alarmsOf(plain).filter((it) => it.AlarmName === `${prefix}sweep-missing-spending`);
-    const parts = ofType(plain, 'AWS::Events::Rule').filter(
-      ([, { Targets, ScheduleExpression }]) =>
-        ScheduleExpression === 'rate(1 minute)' && JSON.stringify(Targets).includes('SweepSpending'),
-    );
-    const runsOfEach = missing.Period / 60;
-
-    expect(missing).toMatchObject({ Statistic: 'SampleCount', ComparisonOperator: 'LessThanThreshold' });
-    expect(missing.Threshold).toBeGreaterThan((parts.length - 1) * runsOfEach);
-    expect(missing.Threshold).toBeLessThan(parts.length * runsOfEach);
-  });
-
-  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html and alarm-actions.html: a new alarm
-  // begins with INSUFFICIENT_DATA, goes there again if all data of its range is missing, and acts only on a change.
-  test('notify when work that must run leaves no lines any more, and not before its first run', () => {
-    const topic = [parameterSets.full.alarmTopicArn];
-    const acting = alarmsOf(full).filter(({ InsufficientDataActions }) => InsufficientDataActions);
-
-    expect(namesOf(acting)).toEqual(namesOf(alarmsOf(full)).filter((name) => presence.test(name)));
-    for (const { InsufficientDataActions } of acting) expect(InsufficientDataActions).toEqual(topic);
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html
+  test('look at ten metrics at most', () => {
+    expect(breaking((alarm) => watched(alarm).length <= 10)).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import CheckRelease from '../../infra/plugins/check-release.ts';
-import type { Framework } from '../../infra/plugins/framework.ts';
+import type { Framework, Template } from '../../infra/plugins/framework.ts';
 import UploadSite from '../../infra/plugins/upload-site.ts';
 import StageParameters from '../../infra/parameters/stage-parameters.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
@@ -11,16 +12,48 @@ import { buildSite, sitePage } from 'site/build';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { addNode } from '../support/registry.ts';
 import { emptyTable } from '../support/table-image.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { setVariables } from '../support/variables.ts';
+import { packagedStage } from './packaging.ts';
 import '../support/in-order.ts';
 
 const table = { client: dynamodb, name: tableName() };
 
+/** In the place of all of AWS but the table and the bucket: the requests, and the deployed template. */
+let requests: string[] = [];
+let deployed: object | undefined;
+const aws = await startHttpServer(async (request, response) => {
+  const body = await text(request);
+  requests.push(`${decodeURIComponent(String(request.url))} ${body}`);
+  if (!body.includes('Action=GetTemplate')) return void response.writeHead(202).end('{}');
+  const [status, answer] = deployed
+    ? [
+        200,
+        `<GetTemplateResponse><GetTemplateResult><TemplateBody>${JSON.stringify(deployed).replaceAll(/[&<]/g, ' ')}</TemplateBody></GetTemplateResult></GetTemplateResponse>`,
+      ]
+    : [
+        400,
+        '<ErrorResponse><Error><Code>ValidationError</Code><Message>gone</Message></Error></ErrorResponse>',
+      ];
+  response.writeHead(Number(status), { 'content-type': 'text/xml' }).end(answer);
+});
+setVariables({ AWS_ENDPOINT_URL: aws.url });
+afterAll(aws.stop);
+
 /** What the framework hands a plugin, for the embedded servers. */
-function framework(commands: string, { parameters = {}, stage = 'prod', config = {} } = {}): Framework {
+function framework(
+  commands: string,
+  { parameters = {}, stage = 'prod', config = {}, template = { Resources: {} } as object } = {},
+): Framework {
   const own = {
     processedInput: { commands: commands.split(' '), options: {} },
     configurationInput: { params: { default: parameters } },
-    service: { custom: { tableName: table.name }, validate: async () => {} },
+    service: {
+      service: 'node-registry',
+      custom: { tableName: table.name },
+      provider: { compiledCloudFormationTemplate: template },
+      validate: async () => {},
+    },
     getProvider: () => ({
       getStage: () => stage,
       getRegion: () => 'us-east-1',
@@ -62,12 +95,69 @@ describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
     );
   });
 
+  test('rejects parameters with which a living stage would lose what it keeps, unless that is accepted', async () => {
+    deployed = (await packagedStage('full')).template;
+    const template = structuredClone(deployed) as Template;
+    Object.assign(template.Resources.S3BucketArchives?.Properties ?? {}, { BucketName: 'other' });
+    for (const id of ['Downloads', 'Notifications', 'NotificationSigningKey']) delete template.Resources[id];
+    const deploying = () =>
+      new CheckRelease(framework(commands, { template })).hooks['before:deploy:deploy']?.();
+    const sentence =
+      /would lose what it keeps: .*S3BucketArchives is replaced: BucketName changed.*Downloads is removed.*ACCEPT_LOSS=/;
+
+    await expect(deploying()).rejects.toThrow(sentence);
+    setVariables({ ACCEPT_LOSS: 'S3BucketArchives,Downloads,Notifications' });
+    await expect(deploying()).rejects.toThrow(/lose what it keeps: NotificationSigningKey is removed/);
+    setVariables({ ACCEPT_LOSS: 'S3BucketArchives,Downloads,Notifications,NotificationSigningKey' });
+    await deploying();
+    setVariables({ ACCEPT_LOSS: '' });
+    deployed = undefined;
+    await deploying();
+  });
+
   test('rejects parameters that could not work', async () => {
     const checked = framework(commands, { stage: 'local' });
     new StageParameters(checked);
 
     await expect(checked.service.validate()).rejects.toThrow('"local" is the stage of npm start');
   });
+});
+
+test('runs what has a schedule once for a new stage, whose alarms act only then', async () => {
+  await emptyTable();
+  const { template } = await packagedStage('full');
+  const copy = structuredClone(template);
+  const { hooks } = new CheckRelease(framework('deploy', { template: copy }));
+  await hooks.initialize?.();
+  await hooks['after:aws:package:finalize:mergeCustomProviderResources']?.();
+  const silent = Object.entries(copy.Resources).filter(
+    ([, { Properties }]) => Properties?.ActionsEnabled === false,
+  );
+  requests = [];
+  await hooks['after:aws:deploy:deploy:updateStack']?.();
+
+  expect(silent.map(([id]) => id).sort()).toEqual([
+    ...['IndexAgeAlarm', 'NotificationRunsAlarm', 'SweepMissingHostNodesAlarm'],
+    ...['SweepMissingSpendingAlarm', 'SweepMissingUploadsAlarm'],
+  ]);
+  expect(
+    requests
+      .slice(0, -1)
+      .map((each) => /functions\/node-registry-prod-(\w+)\/.* (\{.*)/.exec(each)?.slice(1).join(' '))
+      .sort(),
+  ).toEqual([
+    ...['deliverNotifications', 'extractHostNodes', 'finalizeUpload'].map(
+      (name) => `${name} {"source":"aws.events"}`,
+    ),
+    ...[0, 1, 2, 3].map((index) => `sweepSpending {"part":{"index":${index},"of":4}}`),
+  ]);
+  expect(requests.at(-1)).toMatch(/"AlarmNames":.*node-registry-prod-index-age/);
+  await hooks.initialize?.();
+  const later = structuredClone(template);
+  await new CheckRelease(framework('deploy', { template: later })).hooks[
+    'after:aws:package:finalize:mergeCustomProviderResources'
+  ]?.();
+  expect(later).toEqual(template);
 });
 
 test('asks nothing of the table and the parameters if nothing is packaged or deployed', async () => {

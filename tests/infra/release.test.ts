@@ -123,7 +123,7 @@ describe('npm run deploy', () => {
     const { output, requests } = await deploy('absent', await builtProject('deployed'));
 
     expect(output).not.toContain('which release');
-    expect(requests[0]).toMatch(/Action=DescribeStackResources|Action=DescribeStacks|cloudformation/i);
+    expect(requests[0]).toMatch(/Action=GetTemplate/);
   });
 });
 

@@ -169,7 +169,9 @@ describe('the metrics of a request', () => {
       ['function', 'code'],
       ['provider'],
       [],
+      ['function'],
     ]);
+    expect(Object.keys(first?.at(-1)?.values ?? {})).toEqual(['caller_mark']);
     expect(second).toEqual([
       { dimensions: { function: 'relightImage', code: 'ok' }, values: { requests: 1 } },
       { dimensions: { function: 'relightImage' }, values: { idempotent_replays: 1 } },

@@ -1,9 +1,17 @@
 import { alarmsOf, lineOf } from '../../infra/template/alarms.ts';
 
-/** A stage with everything, in which one function stands for all. */
+const anyFunction = {
+  name: '<function>',
+  isRoute: true,
+  isPaid: true,
+  slowMs: undefined,
+  timeoutSeconds: 29,
+};
+
+/** A stage with everything, in which one name stands for all functions. */
 const everything = {
   namespace: 'own',
-  functions: [{ name: '<function>', isRoute: true, slowMs: undefined, timeoutSeconds: 29, reserved: 1 }],
+  functions: [undefined, 1].map((reserved) => ({ ...anyFunction, reserved })),
   relays: true,
   bucketName: 'bucket',
   creditsPerHour: 0,
@@ -13,7 +21,10 @@ const everything = {
 export function alarmList(): string {
   const lines = Map.groupBy(alarmsOf(everything), lineOf);
   return [...lines]
-    .map(([line, alarms]) => `- ${alarms.map(({ name }) => `\`${name}\``).join(', ')}: ${line}\n`)
+    .map(([line, alarms]) => {
+      const names = new Set(alarms.map(({ name }) => `\`${name}\``));
+      return `- ${[...names].join(', ')}: ${line}\n`;
+    })
     .join('');
 }
 

@@ -12,7 +12,7 @@ export type StreamHandler = (
 const limitMs = 60_000;
 const batchSize = 100;
 const maxAttempts = 11;
-const followed = /^(?:NODE|PUBLISHER|VERSION#.*|HOST_NODE#.*)$/s;
+const followed = /^(?:NODE|PUBLISHER|HEARTBEAT|VERSION#.*|HOST_NODE#.*)$/s;
 
 const windowMs = 200;
 const retryMs = 1000;

@@ -1,20 +1,41 @@
 import { command } from '../command.ts';
-import { callerOf, neverPaid } from '../spend/caller-name.ts';
-import { blockCaller, unblockCaller } from '../spend/terms.ts';
+import { Rejection } from '../registry/rejection.ts';
+import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';
+import { blockCaller, showTerms, unblockCaller } from '../spend/terms.ts';
+import { periodOf } from '../spend/period.ts';
+import { callerOfPrincipal } from '../spend/usage.ts';
+
+/** As log lines name a user. */
+const principal = /^[0-9a-f]{16}$/;
+
+/** A user who is named as in log lines is found by what it has paid, or the command fails. */
+async function callerNamed(user: string): Promise<string> {
+  if (!principal.test(user)) return callerOf(user);
+  const { account } = await showTerms(callerOf(user));
+  if (account !== undefined) return callerOf(user);
+  const monthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+  const caller = await callerOfPrincipal(user, periodOf(monthAgo, undefined));
+  if (caller !== undefined) return caller;
+  throw new Rejection(
+    `No user with the hash ${user} has sent a paid request in the last 31 days, so nothing was changed. Give the user's ID.`,
+  );
+}
 
 export const block = command({
   parameters: ['user'],
   summary: "Stop a caller's paid requests at once",
   notes:
-    'For a leaked token: it stays valid until it expires, but can no longer buy anything. Running tasks are not stopped. The registry operations are not affected.',
+    'For a leaked token: it stays valid until it expires, but can no longer buy anything. Running tasks are not stopped. The registry operations are not affected. The user can be given as the `principal` of log lines.',
   options: { reason: { value: 'TEXT', about: 'Why; callers do not see it', required: true } },
   examples: [`caller block 'auth0|1234' --reason "token on a public page; ticket 7"`],
   impact: async ({ user }) => `stops all paid requests of ${user}`,
   async run({ user }, { reason }) {
-    const { terms, hasPaid } = await blockCaller(callerOf(user), reason);
+    const caller = await callerNamed(user);
+    const { terms, hasPaid } = await blockCaller(caller, reason);
+    const shown = shownCaller(caller);
     return {
-      data: { user, blocked: terms?.blocked, has_paid: hasPaid },
-      text: `${user} is blocked.${neverPaid(user, hasPaid)}`,
+      data: { user: shown, blocked: terms?.blocked, has_paid: hasPaid },
+      text: `${shown} is blocked.${neverPaid(shown, hasPaid)}`,
     };
   },
 });
@@ -25,10 +46,12 @@ export const unblock = command({
   options: {},
   examples: [`caller unblock 'auth0|1234'`],
   async run({ user }) {
-    const { hasPaid, changed } = await unblockCaller(callerOf(user));
+    const caller = await callerNamed(user);
+    const { hasPaid, changed } = await unblockCaller(caller);
+    const shown = shownCaller(caller);
     return {
-      data: { user, has_paid: hasPaid },
-      text: `${changed ? `Unblocked ${user}.` : `${user} was not blocked: nothing changed.`}${neverPaid(user, hasPaid)}`,
+      data: { user: shown, has_paid: hasPaid },
+      text: `${changed ? `Unblocked ${shown}.` : `${shown} was not blocked: nothing changed.`}${neverPaid(shown, hasPaid)}`,
     };
   },
 });
