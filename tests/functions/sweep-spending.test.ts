@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/sweep-spending.ts';
+import { handler as writeIndex } from '../../functions/write-index.ts';
 import { callerHash } from '../../lib/caller.ts';
 import { reserve } from '../../lib/spend/reservation.ts';
+import { toAttributes } from '../../lib/store/items.ts';
+import { heartbeatKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
+import { streamRecord } from '../../tools/local/follow-table.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
+import { storedItem } from '../support/registry.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 
 const minuteMs = 60_000;
@@ -35,5 +40,24 @@ test('reports corrections, fails if one failed, and begins nothing in its last s
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 0, unread_shards: 16 },
     { level: 'info', event: 'swept', account, finding: 'corrected' },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 0, sweep_findings: 1 },
+  ]);
+});
+
+test('writes a heartbeat each minute, of which the index leaves a line with its lag', async () => {
+  const [first, second] = ['2026-11-27T00:00:00.000Z', '2026-11-27T00:01:00.000Z'];
+  for (const at of [first, second]) {
+    stopDate(Date.parse(at));
+    await handler({ part: { index: 0, of: 4 } }, invocation);
+    await handler({ part: { index: 1, of: 4 } }, invocation);
+  }
+  const written = await storedItem(heartbeatKey.pk, heartbeatKey.sk);
+  const record = streamRecord(toAttributes(heartbeatKey), 1);
+  loggedLines.length = 0;
+  const Records = record ? [record] : [];
+  expect(await writeIndex({ Records }, invocation)).toEqual({ batchItemFailures: [] });
+
+  expect(written?.at).toBe(second);
+  expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: 'index', records: 1, nodes: 0, lag_ms: 0 },
   ]);
 });
