@@ -90,24 +90,24 @@ export class Actor {
   }
 
   /** Handles the events that contain a mark. What comes of them waits. Returns how many they were. */
-  async handle(mark: string): Promise<number> {
+  async handle(mark: string, minutes = 0): Promise<number> {
     const events = await this.stage.events.take(mark);
     for (const [source, waiting] of Map.groupBy(events, (event) => event.source))
-      while (waiting.length > 0) await this.#pass(source, waiting.splice(0, sources[source].batch));
+      while (waiting.length > 0) await this.#pass(source, waiting.splice(0, sources[source].batch), minutes);
     return events.length;
   }
 
-  /** The same until none waits. */
+  /** The same until none waits, each time as if another minute had passed. */
   async settle(mark: string): Promise<void> {
-    for (let round = 0; (await this.handle(mark)) > 0; round += 1)
+    for (let round = 0; (await this.handle(mark, round)) > 0; round += 1)
       hold('no event fails', round < maxRounds, this.#found(mark));
   }
 
-  async #pass(source: Source, batch: Waiting[]): Promise<void> {
+  async #pass(source: Source, batch: Waiting[], minutes: number): Promise<void> {
     const [{ name }, { statements }] = [sources[source], this.#running];
     if (statements && (source === 'extractions' || source === 'notifications'))
       hold('no right is missing', !denialOfQueue(statements, name, source, readsQueue), name);
-    const reply = await this.#event(name, { Records: batch.map(({ record }) => record) });
+    const reply = await this.#event(name, { Records: batch.map(({ record }) => record) }, minutes);
     const failed = (reply as SQSBatchResponse | undefined)?.batchItemFailures ?? [];
     for (const event of failed.length === 0 ? [] : batch) {
       // A stream begins again where it stopped.
