@@ -216,6 +216,10 @@ export const extractionQueue = concern(() => ({
   EXTRACTION_QUEUE_URL: variable(address, undefined, 'SQS queue of archives to read.'),
 }));
 
+export const indexQueue = concern(() => ({
+  INDEX_QUEUE_URL: variable(address, undefined, 'SQS queue of changes that the index is still to follow.'),
+}));
+
 export const imageProvider = concern(() => ({
   IMAGE_PROVIDER_URL: variable(address, 'imageProviderUrl', 'Base URL of the image provider.'),
   IMAGE_PROVIDER_KEY: variable(secret, 'imageProviderKey', 'Image provider’s key.'),

@@ -35,7 +35,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
   finalizeUpload: [...stored, config.bucket, config.archives],
   sweepSpending: stored,
   extractHostNodes: [...stored, config.bucket, config.extractionQueue],
-  writeIndex: publicFiles,
+  writeIndex: [...publicFiles, config.indexQueue],
 };
 
 /** What each function reads of the environment, by its name. */
@@ -63,6 +63,7 @@ const computed: Record<string, string> = {
   CI_AUDIENCE: reference('apiAddress, self:custom.apiAddress'),
   DOWNLOAD_BASE_URL: reference('downloadAddress, self:custom.downloadAddress'),
   EXTRACTION_QUEUE_URL: reference('extractionQueueUrl, self:custom.extractionQueueUrl'),
+  INDEX_QUEUE_URL: reference('indexQueueUrl, self:custom.indexQueueUrl'),
   METRICS_NAMESPACE: reference('metricsNamespace, self:custom.metricsNamespace'),
   NOTIFICATION_QUEUE_URL: reference('notificationQueueUrl, self:custom.notificationQueueUrl'),
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),

@@ -178,6 +178,11 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { bucket: ['GetObject', 'PutObject'], folder: 'index' },
       listBucket,
       allow('sqs', ['SendMessage'], queue('WriteIndexFailures')),
+      allow(
+        'sqs',
+        ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'],
+        queue('IndexChanges'),
+      ),
     ],
   };
 }

@@ -26,10 +26,19 @@ const names = ['readme.md', 'readme.markdown', 'readme.rst', 'readme.txt', 'read
  * everything. Reads the archive's directory and this file, and nothing else of it.
  */
 export async function readReadme(file: ArchiveFile): Promise<Readme | undefined> {
-  const entries = await readDirectory(file).then(
-    (directory) => directory.entries.filter((entry) => !isFolder(entry)),
-    noneIfProblem,
-  );
+  try {
+    return await readText(file);
+  } catch (error) {
+    // The archive was published under other limits, or its README is not packed as the directory says.
+    const isDamaged = error instanceof ArchiveProblem || /^Z_/.test(String(Object(error).code));
+    if (isDamaged) return undefined;
+    throw error;
+  }
+}
+
+async function readText(file: ArchiveFile): Promise<Readme | undefined> {
+  const { entries: all } = await readDirectory(file);
+  const entries = all.filter((entry) => !isFolder(entry));
   const entry = findReadme(entries);
   if (!entry) return undefined;
   const reader = new ArchiveReader(file);
@@ -42,12 +51,6 @@ export async function readReadme(file: ArchiveFile): Promise<Readme | undefined>
   // With `stream` a character that was cut in half is left out, and not replaced.
   const text = new TextDecoder(encoding).decode(bytes, { stream: isCut });
   return { path: entry.name, text, isCut };
-}
-
-/** The archive was published under other limits. */
-function noneIfProblem(error: unknown): ArchiveEntry[] {
-  if (error instanceof ArchiveProblem) return [];
-  throw error;
 }
 
 function findReadme(entries: readonly ArchiveEntry[]): ArchiveEntry | undefined {

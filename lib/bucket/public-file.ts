@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { isObject, parseObject } from '../json.ts';
 import { readText, writeIfMatches } from './text-objects.ts';
 
 /*
@@ -26,19 +27,51 @@ export async function refreshFile<Content extends object>(
   context: Context,
   key: string,
   next: (current: Content | undefined) => Promise<Content | undefined>,
-  { onlyIfDifferent = false } = {},
+  { onlyIfDifferent = false, format = json<Content>() }: RefreshOptions<Content> = {},
 ): Promise<'written' | 'unchanged'> {
   for (let attempt = 1; attempt <= maxAttempts && Date.now() < context.deadline; attempt += 1) {
-    const current = await readText(context, key);
-    const { revision = 0, ...shown }: { revision?: number } = current ? JSON.parse(current.text) : {};
-    const content = await next(current && (shown as Content));
+    const stored = await readText(context, key);
+    const current = stored && format.read(stored.text);
+    const content = await next(current?.content);
     if (!content) return 'unchanged';
-    if (onlyIfDifferent && current && JSON.stringify(content) === JSON.stringify(shown)) return 'unchanged';
-    const text = textOf(revision + 1, content);
-    if (await writeIfMatches(context, { key, text, cacheControl, etag: current?.etag })) return 'written';
+    if (onlyIfDifferent && current && isSame(content, current.content)) return 'unchanged';
+    const { contentType } = format;
+    // What was there and could not be read is replaced, unless another writer was faster.
+    const text = format.write((current?.revision ?? 0) + 1, content);
+    const written = { key, text, contentType, cacheControl, etag: stored?.etag };
+    if (await writeIfMatches(context, written)) return 'written';
     await pause(Math.random() * pauseMs * attempt);
   }
   throw new ApiError('unavailable', { reason: `file ${key} kept changing` });
+}
+
+interface RefreshOptions<Content> {
+  onlyIfDifferent?: boolean;
+  format?: Format<Content>;
+}
+
+/** How a content stands in a file, with the file's revision. */
+export interface Format<Content> {
+  contentType: string;
+  /** Undefined for a file that is something else: it counts as absent. */
+  read: (text: string) => { revision: number; content: Content } | undefined;
+  write: (revision: number, content: Content) => string;
+}
+
+/** A JSON object that has these lists. A file that was damaged, or that a later release wrote, may be anything. */
+export function json<Content extends object>(...lists: readonly (keyof Content & string)[]): Format<Content> {
+  const read = (text: string) => {
+    const file = parseObject(text);
+    if (!file || !lists.every((name) => Array.isArray(file[name]) && file[name].every(isObject)))
+      return undefined;
+    const { revision, ...content } = file;
+    return { revision: Number(revision) || 0, content: content as Content };
+  };
+  return { contentType: 'application/json', read, write: textOf };
+}
+
+function isSame(some: object, others: object): boolean {
+  return JSON.stringify(some) === JSON.stringify(others);
 }
 
 /** A listing shows no revision, so the first few are tried. */
@@ -60,12 +93,13 @@ export async function refreshListed(
       if (listed === `"${hash('md5', textOf(tried, content))}"`) return 'unchanged';
     const current = await readText(context, key);
     if (current?.etag !== listed) return undefined;
-    const { revision: last = 0, ...shown }: { revision?: number } = JSON.parse(current.text);
-    if (JSON.stringify(content) === JSON.stringify(shown)) return 'unchanged';
-    revision = last;
+    const known = json<object>().read(current.text);
+    if (known && isSame(content, known.content)) return 'unchanged';
+    revision = known?.revision ?? 0;
   }
   const text = textOf(revision + 1, content);
-  return (await writeIfMatches(context, { key, text, cacheControl, etag: listed })) ? 'written' : undefined;
+  const written = { key, text, cacheControl, etag: listed };
+  return (await writeIfMatches(context, written)) ? 'written' : undefined;
 }
 
 function textOf(revision: number, content: object): string {

@@ -24,6 +24,7 @@ export async function readText(context: Context, key: string): Promise<TextObjec
 interface NewText {
   key: string;
   text: string;
+  contentType?: string;
   cacheControl: string;
   /** Of the object that it replaces; without one there must be none. */
   etag: string | undefined;
@@ -31,13 +32,13 @@ interface NewText {
 
 /** Returns false, and writes nothing, if the object is not the one that was expected. */
 export async function writeIfMatches(context: Context, written: NewText): Promise<boolean> {
-  const { key, text, cacheControl, etag } = written;
+  const { key, text, contentType = 'application/json', cacheControl, etag } = written;
   try {
     const command = new PutObjectCommand({
       Bucket: bucketName(),
       Key: key,
       Body: text,
-      ContentType: 'application/json',
+      ContentType: contentType,
       CacheControl: cacheControl,
       ...(etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: etag }),
     });

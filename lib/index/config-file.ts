@@ -21,7 +21,10 @@ export async function updateConfig(
     catalog_pieces: firstPieces,
     updated_at: new Date().toISOString(),
   };
-  const next = async (current: IndexConfig | undefined) => {
+  const next = async (stored: IndexConfig | undefined) => {
+    // One of another layout counts as absent.
+    const current =
+      Number.isSafeInteger(stored?.catalog_pieces) && stored?.version === 1 ? stored : undefined;
     if (!current) await createPieces(context, firstPieces);
     config = change(current ?? config);
     return config;

@@ -1,37 +1,60 @@
-import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
+import type { DynamoDBBatchResponse, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { maxMessages, queueAt } from '../aws/queue.ts';
+import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { foldNodeId } from 'registry-rules/names';
+import { type Key, nodeKey } from '../store/keys.ts';
+import { type Changes, changesIn, type NodeChange } from './changes.ts';
 import { refreshReadme } from './readme-file.ts';
 import { maxFilesAtOnce, nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
 
 /*
  * The table's stream says only which records changed. For each node, publisher and version that they belong to, the
  * files are made from what the table says now: so records that come twice, late or out of order change nothing.
+ *
+ * The stream repeats a batch as a whole, and nothing behind it is read meanwhile. So what fails, and what is too much for
+ * one invocation, goes to a queue as the keys of its records, and the stream goes on. The queue calls this function, too.
  */
 
-interface Changes {
-  /** The labels of the versions that changed, by node. */
-  nodes: Map<string, Set<string>>;
-  /** Node and label of versions whose host nodes changed. */
-  hostNodes: Map<string, [nodeId: string, label: string]>;
-  publishers: Set<string>;
-}
+const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);
+
+/** A publisher with more nodes is handed on in parts of so many. */
+const partSize = 20;
+
+/** Kept back to hand on what did not end in time. */
+const handOnMs = 8000;
+
+type IndexEvent = DynamoDBStreamEvent | SQSEvent;
 
 export async function writeIndex(
-  event: DynamoDBStreamEvent,
+  event: IndexEvent,
   invocation: EventInvocation,
-): Promise<DynamoDBBatchResponse> {
+): Promise<DynamoDBBatchResponse | SQSBatchResponse> {
   const fields = { function: 'writeIndex', function_request_id: invocation.awsRequestId };
-  return withLogFields(fields, () => writeChanges(contextOf(invocation), event));
+  return withLogFields(fields, () => {
+    const context = contextOf(invocation);
+    return isOfStream(event) ? followStream(context, event) : takeMessages(context, event);
+  });
 }
 
-async function writeChanges(context: Context, event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
+function isOfStream(event: IndexEvent): event is DynamoDBStreamEvent {
+  return event.Records.every((record) => !('body' in record));
+}
+
+async function followStream(context: Context, event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
+  const keys = event.Records.map(({ dynamodb }) => ({
+    pk: String(dynamodb?.Keys?.pk?.S),
+    sk: String(dynamodb?.Keys?.sk?.S),
+  }));
   try {
-    const { nodes, hostNodes } = await refreshAll(context, changesIn(event));
-    const lagMs = Date.now() - oldestOf(event);
-    log('info', 'index', { records: event.Records.length, nodes, host_nodes: hostNodes, lag_ms: lagMs });
+    const { parts, failed, ...counts } = await writeChanges(context, keys);
+    await handOn(context, [...parts, ...failed]);
+    log('info', 'index', {
+      ...{ records: event.Records.length, ...counts, lag_ms: Date.now() - oldestOf(event) },
+      ...(parts.length + failed.length > 0 && { parts: parts.length, failed: failed.length }),
+    });
     return { batchItemFailures: [] };
   } catch (error) {
     // All of it again: files that are up to date already are only read.
@@ -42,35 +65,90 @@ async function writeChanges(context: Context, event: DynamoDBStreamEvent): Promi
   }
 }
 
-function changesIn({ Records }: DynamoDBStreamEvent): Changes {
-  const changes: Changes = { nodes: new Map(), hostNodes: new Map(), publishers: new Set() };
-  for (const { dynamodb } of Records) {
-    const [kind, id = '', version] = String(dynamodb?.Keys?.pk?.S).split('#');
-    const [subject, ...rest] = String(dynamodb?.Keys?.sk?.S).split('#');
-    const label = version ?? rest.join('#');
-    if (kind === 'PUBLISHER' && subject === 'PUBLISHER') changes.publishers.add(id);
-    if (kind !== 'NODE') continue;
-    if (subject === 'HOST_NODE' || subject === 'VERSION')
-      changes.hostNodes.set(`${id} ${label}`, [id, label]);
-    if (subject !== 'NODE' && subject !== 'VERSION') continue;
-    const labels = changes.nodes.get(id) ?? new Set();
-    if (subject === 'VERSION') labels.add(label);
-    changes.nodes.set(id, labels);
+/** A message that fails comes again, until the queue gives it up. */
+async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQSBatchResponse> {
+  const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
+  for (const { messageId, body } of Records) {
+    try {
+      const { keys }: { keys: Key[] } = JSON.parse(body);
+      const { parts, failed, ...counts } = await writeChanges(context, keys);
+      await handOn(context, parts);
+      log('info', 'index', { records: keys.length, ...counts, failed: failed.length });
+      if (failed.length === 0) continue;
+    } catch (error) {
+      log('error', 'index', { message: messageId, ...describeError(error) });
+    }
+    batchItemFailures.push({ itemIdentifier: messageId });
   }
-  return changes;
+  return { batchItemFailures };
 }
 
-async function refreshAll(context: Context, { nodes, hostNodes, publishers }: Changes) {
-  for (const publisher of publishers)
-    for await (const page of nodesOf(context, publisher))
-      for (const id of page) if (!nodes.has(foldNodeId(id))) nodes.set(foldNodeId(id), new Set());
-  await inParallel(nodes.entries(), maxFilesAtOnce, ([id, labels]) => refreshNode(context, id, [...labels]));
+async function handOn(context: Context, lists: readonly Key[][]): Promise<void> {
+  for (let start = 0; start < lists.length; start += maxMessages)
+    await sendMessages(
+      context,
+      lists.slice(start, start + maxMessages).map((keys) => ({ body: { keys } })),
+    );
+}
+
+interface Written {
+  nodes: number;
+  host_nodes: number;
+  /** The keys of what is left for other invocations. */
+  parts: Key[][];
+  /** The keys of each node or publisher that could not be written. */
+  failed: Key[][];
+}
+
+async function writeChanges(context: Context, keys: readonly Key[]): Promise<Written> {
+  const changes = changesIn(keys);
+  const soon = { ...context, deadline: context.deadline - handOnMs };
+  const failed = new Map<string, Key[]>();
+  const attempt = async (name: string, of: Key[], work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      failed.set(name, of);
+      log('error', 'index', { of: name, ...describeError(error) });
+    }
+  };
+  const parts: Key[][] = [];
+  for (const [id, key] of changes.publishers)
+    await attempt(`publisher ${id}`, [key], async () => parts.push(...(await addNodesOf(soon, changes, id))));
+  const nodes = changes.nodes;
+  await inParallel(nodes.entries(), maxFilesAtOnce, ([id, change]) =>
+    attempt(id, change.keys, () => refreshAllOf(soon, id, change)),
+  );
+  await refreshCatalog(soon, [...nodes.keys()], (ids) => {
+    const of = ids.flatMap((id) => nodes.get(id)?.keys ?? []);
+    return (work) => attempt(`catalog of ${ids.join(', ')}`, of, work);
+  });
+  const host_nodes = [...nodes.values()].reduce((sum, change) => sum + change.hostNodes.size, 0);
+  return { nodes: nodes.size, host_nodes, parts, failed: [...failed.values()] };
+}
+
+/** Adds a publisher's nodes to what changed, or returns their keys in parts if they are many. */
+async function addNodesOf(context: Context, { nodes }: Changes, publisherId: string): Promise<Key[][]> {
+  const ids = (await Array.fromAsync(nodesOf(context, publisherId))).flat().map(foldNodeId);
+  const keys = ids.map(nodeKey);
+  if (keys.length > partSize)
+    return Array.from({ length: Math.ceil(keys.length / partSize) }, (_, part) =>
+      keys.slice(part * partSize, (part + 1) * partSize),
+    );
+  for (const [id, change] of changesIn(keys).nodes) {
+    const known = nodes.get(id);
+    nodes.set(id, known ? { ...known, isListed: true, keys: [...known.keys, ...change.keys] } : change);
+  }
+  return [];
+}
+
+/** The file of the node is written before those that readers find by it. */
+async function refreshAllOf(context: Context, id: string, change: NodeChange): Promise<void> {
+  if (change.isListed) await refreshNode(context, id, [...change.versions]);
   await allEnded([
-    inParallel(nodes.keys(), maxFilesAtOnce, (id) => refreshReadme(context, id)),
-    refreshCatalog(context, [...new Set([...nodes.keys(), ...[...hostNodes.values()].map(([id]) => id)])]),
-    inParallel(hostNodes.values(), maxFilesAtOnce, ([id, label]) => refreshHostNodes(context, id, label)),
+    ...(change.isListed ? [refreshReadme(context, id)] : []),
+    inParallel(change.hostNodes.values(), maxFilesAtOnce, (label) => refreshHostNodes(context, id, label)),
   ]);
-  return { nodes: nodes.size, hostNodes: hostNodes.size };
 }
 
 function oldestOf({ Records }: DynamoDBStreamEvent): number {

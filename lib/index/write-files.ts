@@ -1,4 +1,4 @@
-import { refreshFile, refreshListed } from '../bucket/public-file.ts';
+import { json, refreshFile, refreshListed } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { pending } from '../registry/node-versions.ts';
@@ -67,7 +67,8 @@ export function refreshNode(
     if (!current && !wasPublished) return undefined;
     return indexedNode(node, publisher, [...versions.values()]);
   };
-  return refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent: labels === 'all' });
+  const format = json<IndexedNode>('versions');
+  return refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent: labels === 'all', format });
 }
 
 type Versions = Map<string | undefined, NodeVersionRecord | undefined>;
@@ -93,12 +94,13 @@ export function refreshHostNodes(
   nodeId: string,
   label: string,
 ): Promise<'written' | 'unchanged'> {
-  return refreshFile<IndexedHostNodes>(context, hostNodesPath(nodeId, label), async (current) => {
+  const next = async (current: IndexedHostNodes | undefined) => {
     const owned = await readNode(context, nodeId, nodeVersionKey(nodeId, label));
     const version = nodeVersionRecord(owned?.others[0]);
     if (!owned || !version) return undefined;
     return hostNodesOf(context, owned, version, current !== undefined);
-  });
+  };
+  return refreshFile(context, hostNodesPath(nodeId, label), next);
 }
 
 /**
@@ -137,13 +139,22 @@ async function readHostNodes(context: Context, nodeId: string, label: string): P
   return entries;
 }
 
+/** Runs the work for some nodes, and decides what a failure means for them. */
+type Attempt = (nodeIds: readonly string[]) => (work: () => Promise<unknown>) => Promise<void>;
+
 /** Brings the catalog's lines of some nodes up to date, with one write for each piece that they are in. */
-export async function refreshCatalog(context: Context, nodeIds: readonly string[]): Promise<void> {
+export async function refreshCatalog(
+  context: Context,
+  nodeIds: readonly string[],
+  attempt: Attempt,
+): Promise<void> {
   const { catalog_pieces, next_pieces } = await updateConfig(context);
   const sizes = next_pieces === undefined ? [catalog_pieces] : [catalog_pieces, next_pieces];
   for (const pieces of sizes) {
     const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
-    await allEnded([...byPiece].map(([piece, ids]) => refreshPiece(context, { pieces, piece }, ids)));
+    await allEnded(
+      [...byPiece].map(([piece, ids]) => attempt(ids)(() => refreshPiece(context, { pieces, piece }, ids))),
+    );
   }
 }
 
@@ -160,7 +171,7 @@ export function refreshPiece(
   andOthers = false,
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: CatalogPiece | undefined) => {
-    const nodes = new Map(current?.nodes.map((entry) => [foldNodeId(entry.id), entry]));
+    const nodes = new Map(current?.nodes.map((entry) => [foldNodeId(String(entry.id)), entry]));
     const named = new Set([...nodeIds.map(foldNodeId), ...(andOthers ? nodes.keys() : [])]);
     const entries = await readEntries(context, [...named]);
     for (const nodeId of named) {
@@ -170,7 +181,8 @@ export function refreshPiece(
     }
     return { nodes: [...nodes.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   };
-  return refreshFile(context, catalogPath(pieces, piece), next, { onlyIfDifferent: andOthers });
+  const options = { onlyIfDifferent: andOthers, format: json<CatalogPiece>('nodes') };
+  return refreshFile(context, catalogPath(pieces, piece), next, options);
 }
 
 /** The lines of the nodes that have one, by folded id. */

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
-import { s3 } from '../../lib/bucket/bucket.ts';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../lib/index/config-file.ts';
 import {
   catalogPath,
@@ -23,11 +24,14 @@ import { banNode, unbanNode } from '../../tools/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { keysBelow, readIndexFile as read } from '../support/bucket-objects.ts';
 import { stopDate } from 'testing/clock';
-import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
-import { finalize, publish, put } from '../support/uploads.ts';
+import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
+import { indexChanges } from '../support/queue.ts';
+import { setVariables } from '../support/variables.ts';
+import { finalize, publish, put, putObject } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 
 /** The distribution and then a browser keep a file this long, so that a ban shows within a minute. */
@@ -45,6 +49,8 @@ const published = {
 async function follow(...keys: Key[]): Promise<void> {
   expect(await handler(streamEventOf(...keys), context)).toEqual({ batchItemFailures: [] });
 }
+
+const messageOf = (keys: Key[]) => eventOf([{ MessageId: 'a-message', Body: JSON.stringify({ keys }) }]);
 
 async function addPublishedNode(id: string, publisherId = 'acme'): Promise<void> {
   await addNode(publisherId, id, {
@@ -468,38 +474,106 @@ describe('writeIndex', () => {
     },
   );
 
-  test('reports the whole batch as failed if S3 fails, and logs why', async () => {
-    await addPublishedNode('unlucky');
-    intercept(s3(), async () => {
-      throw Object.assign(new Error('S3 is down'), { $metadata: { httpStatusCode: 500 } });
+  const keysOf = async () => {
+    const bodies: string[] = [];
+    await drainQueue(indexChanges, async ({ Records }) => {
+      bodies.push(...Records.map(({ body }) => body));
+      return undefined;
     });
-    const event = streamEventOf(nodeKey('unlucky'), nodeVersionKey('unlucky', '1.0.0'));
+    return bodies.map((body) => JSON.parse(body).keys as Key[]);
+  };
+  const fail = async () => {
+    throw Object.assign(new Error('S3 is down'), { $metadata: { httpStatusCode: 500 } });
+  };
+
+  test('hands a node that cannot be written to the queue, writes the others, and the queue makes up for it', async () => {
+    await addPublishedNode('lucky');
+    await addPublishedNode('unlucky');
+    const stop = intercept(s3(), ({ input, send }) => (input.Key === nodePath('unlucky') ? fail() : send()));
+    const keys = ['unlucky', 'lucky'].flatMap((id) => [nodeKey(id), nodeVersionKey(id, '1.0.0')]);
+    await follow(...keys);
+    expect((await read(nodePath('lucky'))).content).toMatchObject({ id: 'lucky' });
+    // From the queue it fails as a message, which then comes again.
+    const event = messageOf(keys.slice(0, 2));
+    expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: 'a-message' }] });
+    stop();
+
+    expect(await keysOf()).toEqual([keys.slice(0, 2)]);
+    expect(await handler(event, context)).toEqual({ batchItemFailures: [] });
+    expect((await read(nodePath('unlucky'))).content).toMatchObject({ id: 'unlucky' });
+  });
+
+  test('hands on the nodes of a large publisher in parts', async () => {
+    await addPublisher('huge', {});
+    const ids = Array.from({ length: 41 }, (_, place) => `huge-${place}`);
+    await Promise.all(ids.map((id) => addPublishedNode(id, 'huge')));
+    await follow(publisherKey('huge'));
+    const parts = await keysOf();
+
+    expect(parts.map(({ length }) => length)).toEqual([20, 20, 1]);
+    expect(parts.flat()).toEqual(ids.sort().map(nodeKey));
+    for (const keys of parts)
+      expect(await handler(messageOf(keys), context)).toEqual({ batchItemFailures: [] });
+    expect((await read(nodePath('huge-40'))).content).toMatchObject({ publisher: { id: 'huge' } });
+  });
+
+  test('fails as a whole only if the queue takes nothing either, and logs why', async () => {
+    await addPublishedNode('stuck');
+    const INDEX_QUEUE_URL = String(process.env.INDEX_QUEUE_URL);
+    setVariables({ INDEX_QUEUE_URL: 'http://localhost:1/none' });
+    intercept(s3(), fail);
+    const event = streamEventOf(nodeKey('stuck'), nodeVersionKey('stuck', '1.0.0'));
     loggedLines.length = 0;
 
     expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
-    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
-      {
-        level: 'error',
-        event: 'index',
-        function: 'writeIndex',
-        function_request_id: 'an-event',
-        records: 2,
-        causes: ['Error: S3 is down'],
-        stack: expect.any(String),
-      },
+    expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'error', event: 'index', function: 'writeIndex', of: 'stuck', causes: ['Error: S3 is down'] },
+      { level: 'error', event: 'index', function_request_id: 'an-event', records: 2 },
     ]);
     // Without a place in the stream, only an error makes Lambda send the records again.
     for (const { dynamodb } of event.Records) delete dynamodb?.SequenceNumber;
-    await expect(handler(event, context)).rejects.toThrow('S3 is down');
+    await expect(handler(event, context)).rejects.toThrow();
+    setVariables({ INDEX_QUEUE_URL });
   });
 
-  test('ends after its last write, also after another one that failed', async () => {
-    const ids = ['first', 'second', 'third'].map((name) => `half-written-${name}`);
-    for (const id of ids) await addPublishedNode(id);
-    const failure = failAmidWrites(s3(), 'PutObjectCommand');
-    const reply = await handler(streamEventOf(...ids.map(nodeKey)), context);
+  test.each(['not JSON', '[]', '{"versions":7,"nodes":{},"host_nodes":null,"revision":"x"}'])(
+    'replaces files of the index that are something else: %s',
+    async (text) => {
+      const id = `damaged-${text.length}`;
+      await addPublishedNode(id);
+      const keys = [nodeKey(id), nodeVersionKey(id, '1.0.0')];
+      await follow(...keys);
+      const paths = [
+        nodePath(id),
+        readmePath(id),
+        hostNodesPath(id, '1.0.0'),
+        catalogPath(16, pieceOf(id, 16)),
+        configPath,
+      ];
+      const before = await Promise.all(paths.map(async (path) => (await read(path)).content));
+      for (const Key of paths.filter((path) => !path.includes('catalog')))
+        await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key, Body: text }));
+      await follow(...keys);
 
-    expect([reply?.batchItemFailures.length, failure]).toEqual([1, { happened: true, open: 0 }]);
+      const updated_at = expect.any(String);
+      expect(await Promise.all(paths.map(async (path) => (await read(path)).content))).toEqual(
+        before.map((content) => ({ ...content, ...(content.updated_at && { updated_at }) })),
+      );
+    },
+  );
+
+  test('takes a README that cannot be unpacked for none', async () => {
+    const damaged = zip([{ name: 'README.md', data: 'x'.repeat(500) }]);
+    damaged.fill(0xff, 40, 60);
+    const key = 'archives/broken/1.0.0/id-0.zip';
+    await putObject(key, damaged);
+    await addPublishedNode('broken');
+    await setFields(nodeKey('broken'), {
+      latest_version: { ...published, archive_key: key, version: '1.0.0', status: 'NodeVersionStatusActive' },
+    });
+    await follow(nodeKey('broken'), nodeVersionKey('broken', '1.0.0'));
+
+    expect((await read(readmePath('broken'))).content).toMatchObject({ version: '1.0.0', text: '' });
   });
 
   test('logs what it followed, and how long the oldest record waited', async () => {

@@ -109,11 +109,19 @@ describe('the bucket', () => {
   });
 });
 
-test.each(['Extractions', 'Notifications'] as const)('the queue %s matches the local stack', (id) => {
-  const { DelaySeconds: delaySeconds, VisibilityTimeout, RedrivePolicy } = properties(full, id);
-  const { deadLetter, ...local } = queues[id === 'Extractions' ? 'extractions' : 'notifications'];
+const localQueues = {
+  Extractions: queues.extractions,
+  IndexChanges: queues.indexChanges,
+  Notifications: queues.notifications,
+};
 
-  expect({ ...(delaySeconds && { delaySeconds }), visibilitySeconds: VisibilityTimeout }).toEqual(local);
-  expect(RedrivePolicy.maxReceiveCount).toBe(deadLetter.maxReceiveCount);
-  if (id === 'Extractions') expect(RedrivePolicy.maxReceiveCount).toBe(maxReceives);
-});
+test.each(Object.entries(localQueues))(
+  'the queue %s matches the local stack',
+  (id, { deadLetter, ...local }) => {
+    const { DelaySeconds: delaySeconds, VisibilityTimeout, RedrivePolicy } = properties(full, id);
+
+    expect({ ...(delaySeconds && { delaySeconds }), visibilitySeconds: VisibilityTimeout }).toEqual(local);
+    expect(RedrivePolicy.maxReceiveCount).toBe(deadLetter.maxReceiveCount);
+    if (id === 'Extractions') expect(RedrivePolicy.maxReceiveCount).toBe(maxReceives);
+  },
+);

@@ -9,12 +9,14 @@ import { setVariables } from './variables.ts';
 const sqs = await startSqs(0, queues, queueDenial);
 setVariables({
   EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
+  INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'),
   NOTIFICATION_QUEUE_URL: sqs.queueUrl('notifications'),
 });
 
 export const queue = sqs.queue('notifications');
 export const deadLetters = sqs.queue('notifications-failures');
 export const extractions = sqs.queue('extractions');
+export const indexChanges = sqs.queue('indexChanges');
 export const unreadable = sqs.queue('extractions-failures');
 
 afterAll(() => sqs.stop());

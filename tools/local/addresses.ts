@@ -63,6 +63,7 @@ export const localEnvironment = {
   TOKEN_JWKS_URL: keySetUrl,
   CI_AUDIENCE: localAddress(ports.api),
   EXTRACTION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/extractions`,
+  INDEX_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/indexChanges`,
   NOTIFICATION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/notifications`,
   NOTIFICATION_URL: `${localAddress(ports.api)}/notifications`,
   // Anybody can sign with this one: it says so itself.

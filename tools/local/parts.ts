@@ -55,6 +55,7 @@ export async function startParts(settings: Settings): Promise<Parts> {
     VIDEO_PROVIDER_URL: `${simulators.url}/video`,
     VIDEO_PROVIDER_KEY: localKeys.video,
     EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
+    INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'),
     NOTIFICATION_QUEUE_URL: sqs.queueUrl('notifications'),
   };
   const stop = async () => {

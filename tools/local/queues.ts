@@ -1,4 +1,4 @@
-/** The queues of a stage, as the templates make them: infra/template/extractions.yml and notifications.yml. */
+/** The queues of a stage, as the templates make them: infra/template/extractions.yml, index.yml and notifications.yml. */
 export const queues = {
   extractions: {
     visibilitySeconds: 720,
@@ -6,6 +6,11 @@ export const queues = {
     deadLetter: { queue: 'extractions-failures', maxReceiveCount: 3 },
   },
   'extractions-failures': { visibilitySeconds: 30 },
+  indexChanges: {
+    visibilitySeconds: 360,
+    deadLetter: { queue: 'index-failures', maxReceiveCount: 10 },
+  },
+  'index-failures': { visibilitySeconds: 30 },
   notifications: {
     visibilitySeconds: 180,
     deadLetter: { queue: 'notifications-failures', maxReceiveCount: 5 },

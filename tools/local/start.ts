@@ -163,6 +163,7 @@ async function startQueues(): Promise<Queue> {
     batchSize: 1,
     maximumConcurrency: 2,
   });
+  await consume('indexChanges', 'write-index', { timeoutMs: 60_000, batchSize: 1, maximumConcurrency: 2 });
   if (relaysNotifications)
     await consume('notifications', 'deliver-notifications', {
       timeoutMs: 30_000,
