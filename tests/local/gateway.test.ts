@@ -68,9 +68,12 @@ afterAll(async () => {
 });
 
 /** Sends headers as they are: names and values in turn. */
-function post(path: string, headers: string[] = []): Promise<{ status: number | undefined; text: string }> {
+function post(
+  path: string,
+  headers: string[] = [],
+  host = ['host', new URL(api.url).host],
+): Promise<{ status: number | undefined; text: string }> {
   return new Promise((done, failed) => {
-    const host = ['host', new URL(api.url).host];
     const outgoing = request(
       api.url + path,
       { method: 'POST', headers: [...host, ...headers] },
@@ -91,6 +94,13 @@ describe('the local gateway', () => {
       expect(await post(path)).toEqual({ status: 500, text: '{"message":"Internal Server Error"}' });
     },
   );
+
+  test('rejects a foreign host, and leaves origins to the CORS rules of the API', async () => {
+    const origin = ['origin', 'https://example.com'];
+
+    expect((await post('/bare', [], ['host', 'registry.example.com'])).status).toBe(421);
+    expect((await post('/bare', origin)).status).toBe(200);
+  });
 
   test('passes any other answer on as it is', async () => {
     expect(await post('/bare')).toEqual({ status: 200, text: '{"of": "another shape"}' });

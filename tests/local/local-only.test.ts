@@ -9,6 +9,7 @@ import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
+import { startProcess } from '../../tools/processes/start-process.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'node-registry-local-only-'));
@@ -62,6 +63,33 @@ describe.each([
     [{ origin: 'null' }, 403],
   ])('rejects a request with %j', async (headers, rejected) => {
     expect(await statusOf(url, { host, ...headers })).toBe(rejected);
+  });
+});
+
+describe('serverless-offline behind the gateway', () => {
+  test.each([
+    [{ origin: 'https://example.com' }, 403],
+    [{ host: 'registry.example.com' }, 421],
+    [{ 'x-local-gateway-key': 'guessed', origin: 'null' }, 403],
+    [{ 'x-local-gateway-key': 'of the gateway', origin: 'https://example.com' }, 200],
+    [{}, 200],
+  ])('answers a request with %j by its origin', async (headers, status) => {
+    const script = `
+      import { createServer } from 'node:http';
+      const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1', () =>
+        console.log('http://localhost:' + server.address().port));`;
+    const offline = await startProcess({
+      name: 'It',
+      command: process.execPath,
+      args: ['--import=./tools/local/refuse-foreign.ts', '--input-type=module', '-e', script],
+      env: { ...process.env, NODE_OPTIONS: '', LOCAL_GATEWAY_KEY: 'of the gateway' },
+      readyText: 'http://',
+      timeoutMs: 20_000,
+    });
+    const answered = await statusOf(String(/http:\S+/.exec(offline.startOutput)), headers);
+    await offline.stop();
+
+    expect(answered).toBe(status);
   });
 });
 

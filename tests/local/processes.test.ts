@@ -166,14 +166,16 @@ describe('a process that ignores the stop signal', () => {
     await until(() => !isAlive(pid));
   });
 
-  test('ends with the process that started it', async () => {
+  test.each([
+    ['exits', 'process.exit()'],
+    ['is killed', "process.kill(process.pid, 'SIGKILL')"],
+  ])('ends when the process that started it %s', async (_, end) => {
     const script = `
       import { startProcess } from './tools/processes/start-process.ts';
       const child = await startProcess({
         name: 'It', command: process.execPath, args: ['-e', ${JSON.stringify(`${ignores} console.log('listening')`)}],
         readyText: 'listening', timeoutMs: 60_000 });
-      console.log(child.pid);
-      process.exit();`;
+      process.stdout.write(String(child.pid), () => ${end});`;
     const { stdout } = await runProgram(process.execPath, ['--input-type=module', '-e', script]);
 
     expect(Number(stdout)).toBeGreaterThan(0);

@@ -193,7 +193,9 @@ describe('npm start', () => {
   test('says in one sentence that a port is taken, and leaves the stack that has it alone', async () => {
     const second = await startLocalStack(stack.place).catch((error: Error) => error.message);
 
-    expect(second).toMatch(/Port \d+ \(\w+\) is taken\..*LOCAL_PORT_OFFSET=100 npm start/);
+    expect(second).toMatch(
+      /Port \d+ \(\w+\) is taken\. Stop your local stack \(process \d+\).*LOCAL_PORT_OFFSET=100 npm start/,
+    );
     expect(second).not.toContain('    at ');
     expect((await request('POST', '/bulk/nodes/versions', { node_versions: [] })).status).toBe(200);
   });

@@ -31,10 +31,10 @@ const maxAnswerMs = 5000;
  */
 export async function claimFolder(directory: string, { fresh }: { fresh: boolean }): Promise<Claim> {
   const file = join(directory, ownerFile);
-  const owner = await readOwner(file);
-  if (owner && (await isRunning(owner)))
+  const pid = await runningStack(directory);
+  if (pid !== undefined)
     throw new Error(
-      `The data in ${directory} is in use by another local stack (process ${owner.pid}). Stop it, or set LOCAL_DIRECTORY to another folder.`,
+      `The data in ${directory} is in use by another local stack (process ${pid}). Stop it, or set LOCAL_DIRECTORY to another folder.`,
     );
   const names = await readdir(directory).catch(() => []);
   const ours = names.filter((name) => kept.test(name));
@@ -46,6 +46,12 @@ export async function claimFolder(directory: string, { fresh }: { fresh: boolean
     await rm(join(directory, name), { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
   return hold(file);
+}
+
+/** The process of the stack that uses a data folder. */
+export async function runningStack(directory: string): Promise<number | undefined> {
+  const owner = await readOwner(join(directory, ownerFile));
+  return owner && (await isRunning(owner)) ? owner.pid : undefined;
 }
 
 async function hold(file: string): Promise<Claim> {

@@ -3,8 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestIdOf } from '../../lib/http/request-line.ts';
 import { startProcess } from '../processes/start-process.ts';
 import { localAddress, ports } from './addresses.ts';
+import { gatewayKeyHeader, rejectForeign } from './local-only.ts';
 import { type LoggedRequest, loggedRequest, type RequestLog } from './request-log.ts';
 import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
+
+const gatewayKey = randomUUID();
 
 /**
  * Serves every route of serverless.yml from the built bundles. serverless-offline runs in its own process, behind a
@@ -24,7 +27,8 @@ export async function startApi(
     args: ['offline', 'start', '--stage', 'local', ...flags.split(' ')],
     env: {
       ...process.env,
-      NODE_OPTIONS: '--conditions=in-tree',
+      NODE_OPTIONS: `--conditions=in-tree --import=${new URL('refuse-foreign.ts', import.meta.url)}`,
+      LOCAL_GATEWAY_KEY: gatewayKey,
       SLS_TELEMETRY_DISABLED: '1',
       SLS_NOTIFICATIONS_MODE: 'off',
     },
@@ -62,12 +66,20 @@ async function pass(
   response: ServerResponse,
   origin: Origin,
 ): Promise<void> {
+  // The API's CORS rules decide about other origins, as they do when deployed.
+  const foreign = rejectForeign(request, () => true);
+  if (foreign !== undefined) return void response.writeHead(foreign).end();
   const path = decodedOnce(request.url ?? '/');
   if (path === undefined) return answer(response, 400, 'Bad Request');
   const started = performance.now();
   // Only a publish names its caller in its body.
   const sent = request.method === 'POST' && path.endsWith('/versions') ? beginningOf(request) : () => '';
-  const headers = { ...joined(request), ...unparsed(request), 'x-request-id': idOf(request) };
+  const headers = {
+    ...joined(request),
+    ...unparsed(request),
+    'x-request-id': idOf(request),
+    [gatewayKeyHeader]: gatewayKey,
+  };
   const reply = await origin.send(request, { path, headers });
   if (request.method === 'OPTIONS') return relay(reply, response);
   const { statusCode: status = 502, headers: answered } = reply;

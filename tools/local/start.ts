@@ -19,7 +19,7 @@ import {
 import { banner } from './banner.ts';
 import { notificationPublicKey } from './public-key.ts';
 import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
-import { claimFolder } from './data-folder.ts';
+import { claimFolder, runningStack } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
@@ -42,6 +42,7 @@ Environment:
   AWS_ENDPOINT_URL_DYNAMODB  a DynamoDB to use instead of the embedded one
   LOCAL_PORT_OFFSET          a number that is added to every port
   LOCAL_DIRECTORY            a folder for the data instead of .local: a new one, or that of an earlier stack
+  LOCAL_HOSTS                other host names of this machine that requests may use, separated by commas
   NOTIFICATIONS              direct: the simulated providers notify callers themselves
 
 ${promptWordsHelp}`;
@@ -228,8 +229,10 @@ async function requireFreePorts(): Promise<void> {
   if (problem !== undefined) throw new Error(problem);
   for (const [part, port] of neededPorts({ isDynamodbGiven: givenDynamodb !== undefined })) {
     if (await isPortFree(port)) continue;
+    const own = await runningStack(localDirectory);
+    const holder = own === undefined ? 'the program that listens there' : `your local stack (process ${own})`;
     throw new Error(
-      `Port ${port} (${part}) is taken. Stop the program that listens there, or add a number to every port: LOCAL_PORT_OFFSET=100 npm start`,
+      `Port ${port} (${part}) is taken. Stop ${holder}, or add a number to every port: LOCAL_PORT_OFFSET=100 npm start`,
     );
   }
 }

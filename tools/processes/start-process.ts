@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
 interface ProcessOptions {
@@ -53,7 +54,11 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   };
   // Nothing else would end it, should this process exit before it.
   process.on('exit', kill);
-  void exited.then(() => process.off('exit', kill));
+  const guard = child.pid === undefined ? undefined : startGuard(isGroup ? -child.pid : child.pid);
+  void exited.then(() => {
+    process.off('exit', kill);
+    guard?.kill();
+  });
   await new Promise<void>((resolve, reject) => {
     let isReady = false;
     const fail = (reason: string) => {
@@ -83,4 +88,15 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     });
   });
   return { pid: Number(child.pid), startOutput: lines.join('\n'), stop };
+}
+
+/** Kills a process or a group when this process is gone, even by SIGKILL: the pipe between them then ends. */
+function startGuard(pid: number): ChildProcess | undefined {
+  if (process.platform === 'win32') return undefined;
+  const script = 'trap "" INT; read -r _; kill -s KILL -- "$0" 2> /dev/null';
+  const guard = spawn('sh', ['-c', script, String(pid)], { stdio: ['pipe', 'ignore', 'ignore'] });
+  guard.on('error', () => {}).unref();
+  // A pipe is a socket, which would keep this process running.
+  (guard.stdin as Socket).on('error', () => {}).unref();
+  return guard;
 }
