@@ -48,7 +48,7 @@ export const errorCatalog = {
   },
   request_too_large: {
     status: 413,
-    message: 'The request is larger than 6 MB. Send images by URL, or fewer entries.',
+    message: 'The request is larger than 6 MB. Send images by URL, shorter texts or fewer entries.',
   },
   record_too_large: {
     status: 413,
@@ -61,7 +61,8 @@ export const errorCatalog = {
   },
   budget_exhausted: {
     status: 429,
-    message: 'The budget of this caller for today is used up. It starts over at midnight UTC.',
+    message:
+      'The rest of this caller’s budget for today is too small for this task. It starts over at midnight UTC.',
   },
   too_many_requests: { status: 429, message: 'Too many requests. Try again when Retry-After has passed.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },

@@ -1,3 +1,4 @@
+import { downloadUrl } from '../bucket/object-keys.ts';
 import { presign } from '../bucket/signed-upload.ts';
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
@@ -28,17 +29,17 @@ export async function withImageUrls<Body>(context: Context, caller: string, body
     .filter(({ image }) => image === undefined)
     .map(({ path }) => ({ path, message: rule }));
   if (invalid.length > 0) throw new ApiError('invalid_request', { details: invalid });
-  const owner = callerHash(caller);
+  const place = { owner: callerHash(caller), isOffPeak: isObject(body) && body.off_peak === true };
   const images = new Map(found.flatMap(({ text, image }) => (image ? [[text, image] as const] : [])));
   const addresses = new Map<string, string>();
   const missing = new Map<string, string>();
   await Promise.all(
     [...images].map(async ([text, image]) => {
-      const isThere = await hasImage(context, owner, image).catch((cause: unknown) => {
+      const isThere = await hasImage(context, place, image).catch((cause: unknown) => {
         throw new ApiError('unavailable', { cause });
       });
-      if (isThere) addresses.set(text, await imageUrl(owner, image));
-      else missing.set(text, await imageUploadUrl(owner, image));
+      if (isThere) addresses.set(text, await imageUrl(place, image));
+      else missing.set(text, await imageUploadUrl(place, image));
     }),
   );
   const details = found.flatMap(({ path, text }): ErrorDetail[] => {
@@ -93,19 +94,28 @@ interface CallerImage {
   bytes: number;
 }
 
-/** A prefix of each caller's own, so that one can neither read nor learn of another's. It expires after a day. */
-function keyOf(callerHash: string, { sha256 }: CallerImage): string {
-  return `images/${callerHash}/${sha256}`;
+/** A prefix of each caller's own. Who doesn't have the bytes can't guess the name. It expires after three days. */
+function keyOf({ owner }: Place, { sha256 }: CallerImage): string {
+  return `images/${owner}/${sha256}`;
 }
 
-/** How long a provider may take to fetch an image; the credentials of the function may end before. */
+interface Place {
+  owner: string;
+  /** The provider may fetch the image within 48 hours. */
+  isOffPeak: boolean;
+}
+
+const hours = 60 * 60 * 1000;
+/** An image that would expire before it is fetched is uploaded again. */
+const maxAgeMs = { usual: 48 * hours, offPeak: 24 * hours };
+
 const readSeconds = 12 * 60 * 60;
 const writeSeconds = 15 * 60;
 const lookSeconds = 60;
 
 /** Whether the bucket has the caller's image. Without the right to list it, S3 answers 403 for what is not there. */
-async function hasImage({ deadline }: Context, callerHash: string, image: CallerImage): Promise<boolean> {
-  const signed = await presign('HEAD', keyOf(callerHash, image), lookSeconds);
+async function hasImage({ deadline }: Context, place: Place, image: CallerImage): Promise<boolean> {
+  const signed = await presign('HEAD', keyOf(place, image), lookSeconds);
   const timeoutMs = Math.min(5000, Math.max(1, deadline - Date.now()));
   const { status, headers } = await httpRequest({
     url: new URL(signed),
@@ -113,19 +123,24 @@ async function hasImage({ deadline }: Context, callerHash: string, image: Caller
     timeoutMs,
     maxReplyBytes: 1024,
   });
-  if (status === 200) return Number(headers['content-length']) === image.bytes;
+  if (status === 200) {
+    const age = Date.now() - Date.parse(headers['last-modified'] ?? '');
+    const isOld = age > maxAgeMs[place.isOffPeak ? 'offPeak' : 'usual'];
+    return Number(headers['content-length']) === image.bytes && !isOld;
+  }
   if (status === 404 || status === 403) return false;
   throw new Error(`S3 answered ${status} to the HEAD of an image.`);
 }
 
-/** Where the provider reads it. */
-function imageUrl(callerHash: string, image: CallerImage): Promise<string> {
-  return presign('GET', keyOf(callerHash, image), readSeconds);
+/** Where the provider reads it. A signed URL ends with the credentials of the function, after twelve hours at most. */
+async function imageUrl(place: Place, image: CallerImage): Promise<string> {
+  const key = keyOf(place, image);
+  return place.isOffPeak ? downloadUrl(key) : presign('GET', key, readSeconds);
 }
 
 /** Where its caller puts it: digest and size are signed, so S3 takes these bytes and no others. */
-function imageUploadUrl(callerHash: string, image: CallerImage): Promise<string> {
-  return presign('PUT', keyOf(callerHash, image), writeSeconds, {
+function imageUploadUrl(place: Place, image: CallerImage): Promise<string> {
+  return presign('PUT', keyOf(place, image), writeSeconds, {
     'content-length': String(image.bytes),
     'x-amz-checksum-sha256': Buffer.from(image.sha256, 'hex').toString('base64'),
   });

@@ -19,7 +19,7 @@ import type { Answer } from './phases.ts';
 type Notifies = NonNullable<Contract['notifies']>;
 
 const whatAddressMustBe =
-  'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password';
+  'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password: notifications have the URLs of results';
 
 /**
  * Gives the provider a URL of ours that only it knows: it is neither stored nor returned, so only the provider can report

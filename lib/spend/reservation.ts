@@ -117,13 +117,14 @@ function refusal(account: AccountRecord, at: number, ceiling: number): ApiError 
     const left = limits[each.limit] - (account[counterName(each, at)] ?? 0);
     if (limits[each.limit] === 0 || amount <= left) return [];
     const isHeld = amount <= left + heldAtMost(account, each, at);
-    return [{ ...each, isHeld, wait: waitFor(isHeld ? 1 : secondsLeft(each.window, at)) }];
+    return [{ ...each, left, isHeld, wait: waitFor(isHeld ? 1 : secondsLeft(each.window, at)) }];
   });
   const [first] = full;
   if (!first) return undefined;
-  const isUsedUp = full.some(({ window, isHeld }) => window === 'day' && !isHeld);
-  return new ApiError(isUsedUp ? 'budget_exhausted' : 'too_many_requests', {
-    ...(!isUsedUp && first.isHeld && { message: heldMessage }),
+  const exhausted = full.find(({ window, isHeld }) => window === 'day' && !isHeld);
+  return new ApiError(exhausted ? 'budget_exhausted' : 'too_many_requests', {
+    ...(exhausted?.counter === 'credits' && { message: leftMessage(ceiling, exhausted.left) }),
+    ...(!exhausted && first.isHeld && { message: heldMessage }),
     headers: { ...fields, 'retry-after': String(Math.max(...full.map(({ wait }) => wait))) },
     reason: first.policy,
   });
@@ -135,6 +136,10 @@ const spreadSeconds = 30;
 /** Seconds to wait, at random from the least on: callers that are told the same second come back together again. */
 function waitFor(leastSeconds: number): number {
   return leastSeconds + Math.floor(Math.random() * spreadSeconds);
+}
+
+function leftMessage(ceiling: number, left: number): string {
+  return `This task may cost ${ceiling} credits, and ${Math.max(0, left)} of this caller’s budget for today are left. It starts over at midnight UTC.`;
 }
 
 const heldMessage =

@@ -54,7 +54,7 @@ describe('every bucket', () => {
     );
     const expiries = LifecycleConfiguration.Rules.map((rule: Part) => [rule.Prefix, rule.ExpirationInDays]);
 
-    expect(Object.fromEntries(expiries)).toMatchObject({ 'staging/': 2, 'images/': 1, 'status/': 7 });
+    expect(Object.fromEntries(expiries)).toMatchObject({ 'staging/': 2, 'images/': 3, 'status/': 7 });
     expect(Object.fromEntries(expiries)).toMatchObject({ 'archives/': undefined, 'index/': undefined });
     expect(LifecycleConfiguration.Rules.every((rule: Part) => rule.Prefix && rule.Status === 'Enabled')).toBe(
       true,

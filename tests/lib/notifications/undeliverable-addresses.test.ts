@@ -23,7 +23,7 @@ describe('a paid request whose caller gives an address that no notification coul
       {
         path: `body.${fieldOf(name)}`,
         message:
-          'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password',
+          'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password: notifications have the URLs of results',
       },
     ]);
     expect([requests, simulation.received]).toEqual([[], []]);

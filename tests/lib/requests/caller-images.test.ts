@@ -24,7 +24,8 @@ const put = (url: string, body: Buffer, headers: Record<string, string> = {}) =>
 /** Uploads what an answer asks for, and sends the request again. */
 async function payWith(user: string, name: ProxyName, body: Record<string, unknown>, bytes: Buffer) {
   const first = await pay(user, name, { body });
-  for (const { upload_url } of first.body.details) expect((await put(upload_url, bytes)).status).toBe(200);
+  for (const { upload_url } of first.body.details ?? [])
+    expect((await put(upload_url, bytes)).status).toBe(200);
   return { first, second: await pay(user, name, { body }) };
 }
 
@@ -56,6 +57,37 @@ describe('an image that a request names as an upload', () => {
       expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(photo)).toBe(true);
       // A provider may begin a task hours later.
       expect(new URL(address).searchParams.get('X-Amz-Expires')).toBe(String(12 * 60 * 60));
+    },
+  );
+
+  // It expires after 72 hours, and its address ends with no credentials of the function.
+  test.each([
+    [23, true, 200],
+    [25, true, 409],
+    [47, false, 200],
+    [49, false, 409],
+  ])(
+    'stays readable while it may be fetched: after %i hours, off-peak %s, %i',
+    async (hours, off_peak, status) => {
+      const user = await spender();
+      const bytes = randomBytes(1000);
+      const body = { images: [nameOf(bytes)], off_peak };
+      await payWith(user, 'text-to-video', body, bytes);
+      const { images } = simulation.received.at(-1)?.body ?? {};
+      const bucketUrl = String(process.env.AWS_ENDPOINT_URL_S3);
+      const front = await startReverseProxy(bucketUrl, async (request, response, origin) => {
+        const reply = await origin.send(request, { body: await readAll(request) });
+        const modified = new Date(Date.now() - hours * 3_600_000).toUTCString();
+        response.writeHead(reply.statusCode ?? 0, { ...reply.headers, 'last-modified': modified }).end();
+      });
+      setVariables({ AWS_ENDPOINT_URL_S3: front.url });
+      const later = await pay(user, 'text-to-video', { body }).finally(() =>
+        setVariables({ AWS_ENDPOINT_URL_S3: bucketUrl }),
+      );
+      await front.stop();
+
+      expect(later.status).toBe(status);
+      expect(String(images)).toMatch(off_peak ? /\/images\/\w+\/\w+$/ : /X-Amz-Expires=43200/);
     },
   );
 
@@ -153,6 +185,7 @@ describe('an image that a request names as an upload', () => {
     `upload:${'a'.repeat(64)}:-1`,
     `upload:${'a'.repeat(64)}:50000001`,
     `upload:${'A'.repeat(64)}:10`,
+    `UPLOAD:${'a'.repeat(64)}:10`,
     `upload:${'a'.repeat(63)}:10`,
     `upload:../../../archives/demo:10`,
     `upload:${'a'.repeat(64)}/../x:10`,
