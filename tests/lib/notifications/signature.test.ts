@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -108,6 +112,51 @@ describe('the public package of Standard Webhooks', () => {
     expect(() => webhook.verify(message.body, bothSchemes(Date.now() - 301_000))).toThrow('too old');
   });
 });
+
+/** The checks that receivers copy from docs/notifications.md, as programs that exit with 0 for a valid signature. */
+const guide = await readFile('docs/notifications.md', 'utf8');
+const [, own = ''] = guide.split('## The signature, without the client');
+const snippet = (language: string) => own.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
+const jsMain =
+  'process.exit(isSigned(JSON.parse(process.env.HEADERS), Buffer.from(process.env.BODY), process.env.PUBLIC_KEY) ? 0 : 1);';
+const pythonMain =
+  'import json, os, sys\nsys.exit(0 if is_signed(json.loads(os.environ["HEADERS"]), os.environ["BODY"].encode(), os.environ["PUBLIC_KEY"]) else 1)';
+const checks: [string, string, string[]][] = [
+  ['Node', process.execPath, ['--input-type=module', '-e', snippet('js') + jsMain]],
+  ['Python', 'python3', ['-c', snippet('python') + pythonMain]],
+  ['openssl', 'bash', ['-c', `set -e; printf %s "$BODY" > body.json; ${snippet('bash')}`]],
+];
+const hasCryptography = spawnSync('python3', ['-c', 'import cryptography']).status === 0;
+
+describe.each(checks.filter(([name]) => name !== 'Python' || hasCryptography))(
+  'the check with %s in docs/notifications.md',
+  (_, program, args) => {
+    test('accepts our signature, and no other key, body, id or time', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'signature-'));
+      const [key, other] = readSigningKeys(`${newKey().secret} ${newKey().secret}`);
+      if (!key || !other) throw new Error('There are two keys.');
+      const { publicKey } = key;
+      const signed = signatureHeaders([key], message);
+      const statusOf = (headers: Record<string, string>, PUBLIC_KEY = publicKey, BODY = message.body) => {
+        const { 'webhook-id': ID, 'webhook-timestamp': TIMESTAMP, 'webhook-signature': SIGNATURE } = headers;
+        const values = { PUBLIC_KEY, BODY, ID, TIMESTAMP, SIGNATURE, HEADERS: JSON.stringify(headers) };
+        return spawnSync(program, args, { cwd: folder, env: { PATH: process.env.PATH, ...values } }).status;
+      };
+      const later = String(Number(signed['webhook-timestamp']) + 1);
+
+      expect(statusOf(signed)).toBe(0);
+      expect(statusOf(signed, other.publicKey)).toBe(1);
+      expect(statusOf(signed, publicKey, `${message.body} `)).toBe(1);
+      expect(statusOf({ ...signed, 'webhook-id': 'msg_2' })).toBe(1);
+      expect(statusOf({ ...signed, 'webhook-timestamp': later })).toBe(1);
+      if (program !== 'bash') {
+        expect(statusOf(signatureHeaders([other, key], message))).toBe(0);
+        expect(statusOf(signatureHeaders([key], message, Date.now() - 301_000))).toBe(1);
+      }
+      await rm(folder, { recursive: true });
+    });
+  },
+);
 
 describe('a signing key', () => {
   test('takes its public key appended', () => {
