@@ -3,6 +3,7 @@ import type { ClientRequest } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke } from '../../support/invoke.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
 import {
   acceptedTasks,
   misbehave,
@@ -142,6 +143,41 @@ describe('a misbehaving image provider', () => {
 
 describe('a misbehaving video provider', () => {
   testRows('text-to-video', [...common, ...onlyVideo]);
+});
+
+describe('a task that an odd reply names', () => {
+  const task = '{"task_id":"7","credits":5,"state":"PENDING"}';
+
+  test('is answered if the reply is a list', async () => {
+    misbehave({ kind: 'text', text: `[1,{"task_id":""},${task}]` });
+    const { status, body, headers } = await invoke(proxies['text-to-video'], 'text-to-video');
+
+    expect([status, headers['x-credits-used']]).toEqual([200, '5']);
+    expect(body).toMatchObject({ task_id: '7', credits: 5, state: 'queueing' });
+  });
+
+  test.each([
+    ['as text', `${task.slice(0, -1)},"payload":"{\\"task_id\\":\\"other\\"`],
+    ['as a number', '{"credits":5,"data":{"task_id":867913241582301184,'],
+  ])('is told and logged if the reply is cut off after it, %s', async (_, text) => {
+    const id = /"7"|\d{18}/.exec(text)?.[0].replaceAll('"', '');
+    misbehave({ kind: 'text', text });
+    const { status, body } = await invoke(proxies['text-to-video'], 'text-to-video');
+
+    expect([status, body.error]).toEqual([502, 'provider_invalid_reply']);
+    expect(body.message).toContain(`The reply named the task ${id}.`);
+    expect(JSON.parse(String(loggedLines.at(-1)))).toMatchObject({ provider_task_id: id });
+  });
+
+  test.each(['{"task_id":"7', '{"task_id":7', '{"payload":"{\\"task_id\\":\\"7\\"'])(
+    'is not guessed from %s',
+    async (text) => {
+      misbehave({ kind: 'text', text });
+      const { body } = await invoke(proxies['text-to-video'], 'text-to-video');
+
+      expect(body.message).not.toContain('The reply named');
+    },
+  );
 });
 
 describe('the answer to the caller of a provider that failed', () => {

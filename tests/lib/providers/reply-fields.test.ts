@@ -93,6 +93,8 @@ describe('the credits of a provider reply', () => {
     [null, undefined],
     [undefined, undefined],
     [true, undefined],
+    [-0.0001, undefined],
+    [2 ** 31, 2 ** 31],
     [[12], undefined],
   ])('reads the credits from %j as %j', (value, credits) => {
     expect(readCredits(value)).toBe(credits);
