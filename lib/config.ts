@@ -256,7 +256,7 @@ export const videoProvider = concern(() => ({
 }));
 
 export const spending = concern(() => ({
-  CREDITS_PER_DAY: variable(limit(), 'creditsPerDay', 'Credits per caller and UTC day; 0: no limit.'),
+  CREDITS_PER_DAY: variable(limitOrNone(), 'creditsPerDay', 'Credits per caller and UTC day, or `none`.'),
   TASKS_PER_DAY: variable(limit(), 'tasksPerDay', 'Tasks per caller and UTC day; 0: no limit.'),
   REQUESTS_PER_MINUTE: variable(
     limit(),
@@ -394,6 +394,17 @@ function choice<const Values extends [string, string]>(...values: Values) {
 
 function count(standard: number, maximum: number) {
   return z._default(wholeNumber(1, maximum), standard);
+}
+
+/** A limit that a stage must state; `none` is read as 0, like any other that isn't there. */
+function limitOrNone() {
+  const isLimit = (value: string) =>
+    value === 'none' || wholeNumber(1, 1_000_000_000).safeParse(value).success;
+  const rule = 'must be a whole number from 1 to 1000000000, or none';
+  return z.pipe(
+    z._default(z.string(), 'none').check(z.refine(isLimit, rule)),
+    z.transform((value) => (value === 'none' ? 0 : Number(value))),
+  );
 }
 
 /** 0 means no limit. */

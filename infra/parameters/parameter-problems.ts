@@ -68,6 +68,11 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'needs domainName.',
   ],
   [
+    ({ domainName, generatedUrl }) => generatedUrl === 'off' && !domainName,
+    'generatedUrl',
+    'must be on without a domainName: it is the only address of the API.',
+  ],
+  [
     ({ alarmTopicArn, monthlyBudgetDollars }) => Boolean(monthlyBudgetDollars && !alarmTopicArn),
     'monthlyBudgetDollars',
     'needs alarmTopicArn, which is notified.',

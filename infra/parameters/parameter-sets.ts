@@ -16,6 +16,7 @@ const full = {
   proxyConcurrency: '10',
   domainName: 'api.example.com',
   certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/1234abcd-12ab-34cd-56ef-1234567890ab',
+  generatedUrl: 'off',
   hostedZoneId: 'Z1234567890',
   alarmTopicArn: 'arn:aws:sns:us-east-1:123456789012:alarms',
   monthlyBudgetDollars: '100',

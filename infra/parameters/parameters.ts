@@ -68,6 +68,11 @@ const ofVariables = Object.values(variables).flatMap((variable) =>
 
 export const parameters: Record<string, Parameter> = {
   ...Object.fromEntries(ofVariables),
+  // A stage without a limit says so.
+  creditsPerDay: required(
+    config.spending.variables().CREDITS_PER_DAY.schema,
+    config.spending.variables().CREDITS_PER_DAY.about,
+  ),
   secretsKeyArn: optional(
     config.text(/^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'be the ARN of a KMS key, not of an alias'),
     'KMS key of the provider keys, if not the account’s default.',
@@ -93,11 +98,15 @@ export const parameters: Record<string, Parameter> = {
       /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
       'be a lowercase host name',
     ),
-    'API’s host name, which turns the generated URL off.',
+    'API’s host name.',
   ),
   certificateArn: optional(
     config.text(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'be the ARN of a certificate'),
     'Its issued certificate, in the stage’s region.',
+  ),
+  generatedUrl: required(
+    onOff,
+    '`off` turns the generated URL off, once no caller and no running task uses it.',
   ),
   hostedZoneId: optional(
     config.text(/^Z[A-Z0-9]{1,31}$/, 'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ'),

@@ -20,6 +20,7 @@ export const requiredParameters = {
   imageProviderUrl: 'https://image.example.com',
   videoProviderUrl: 'https://video.example.com',
   bucketName: 'archives-of-the-tests',
+  creditsPerDay: '1000',
 };
 
 /** What a person would write after `npm run deploy --` for the stage `prod`. */

@@ -122,7 +122,8 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   videoModelsExtra: { good: ['vidq4', 'vidq4, vidq4-pro'], bad: ['vidq4;vidq5', 'v q'] },
   videoExtendSource: { good: ['both', 'either'], bad: ['none', 'Both'] },
   maxArchiveBytes: { good: ['1', '1000000000'], bad: ['0', '100MB', '1000000001'] },
-  creditsPerDay: limit,
+  creditsPerDay: { good: ['1', '2000', 'none'], bad: ['0', '-1', '1.5', 'no'] },
+  generatedUrl: { good: ['on', 'off'], bad: ['yes'] },
   tasksPerDay: limit,
   requestsPerMinute: limit,
   creditRates: {
@@ -215,6 +216,10 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
 const companions: Record<string, Values> = {
   domainName: { certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd` },
   certificateArn: { domainName: 'api.example.com' },
+  generatedUrl: {
+    domainName: 'api.example.com',
+    certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd`,
+  },
   hostedZoneId: {
     domainName: 'api.example.com',
     certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd`,

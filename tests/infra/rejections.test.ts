@@ -52,7 +52,7 @@ describe('a stage that cannot be deployed', () => {
       '  maxArchiveBytes: must be a whole number from 1 to 1000000000.',
       expect.stringMatching(/^ {2}bucketName: must be 3 to 63 lowercase letters/),
       expect.stringMatching(/^ {2}imageProviderKey: must name a secret/),
-      '  creditsPerDay: must be a whole number from 0 to 1000000000.',
+      '  creditsPerDay: must be a whole number from 1 to 1000000000, or none.',
       '  tokenIssuer is missing: --param=tokenIssuer=…',
       '  rateLimit: must be a whole number from 1 to 2500.',
       '  tracing: must be one of PassThrough, Active.',

@@ -117,7 +117,9 @@ describe('the distribution', () => {
       'Downloads',
     ).DistributionConfig;
     for (const { ViewerProtocolPolicy, PathPattern } of [DefaultCacheBehavior, ...CacheBehaviors])
-      expect(ViewerProtocolPolicy).toBe(PathPattern === 'site/*' ? 'redirect-to-https' : 'https-only');
+      expect(ViewerProtocolPolicy).toBe(
+        ['site/*', '/'].includes(PathPattern) ? 'redirect-to-https' : 'https-only',
+      );
 
     expect(Origins).toHaveLength(1);
     expect(properties(full, 'DownloadsAccess').OriginAccessControlConfig).toMatchObject({

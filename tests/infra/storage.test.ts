@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
-import { referencesOf } from '../../infra/plugins/references.ts';
+import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { deniedTag } from '../../tools/admin/registry/denied-archives.ts';
 import { sitePage } from 'site/build';
 import { plain as inText } from './intrinsics.ts';
@@ -95,6 +95,24 @@ describe('the bucket', () => {
     expect(properties(full, 'Downloads').DistributionConfig.DefaultRootObject).toBe(sitePage);
   });
 
+  test('serves the site at its root without the sandbox of archives, and answers preflights', () => {
+    const { DefaultCacheBehavior, CacheBehaviors } = properties(full, 'Downloads').DistributionConfig;
+    const behaviors = [DefaultCacheBehavior, ...CacheBehaviors].map((it) => [
+      it.PathPattern,
+      it.ResponseHeadersPolicyId.Ref,
+      it.AllowedMethods.includes('OPTIONS') && it.OriginRequestPolicyId !== undefined,
+    ]);
+    const { CorsRules } = properties(full, 'S3BucketArchives').CorsConfiguration;
+
+    expect(behaviors).toEqual([
+      [undefined, 'DownloadsHeaders', true],
+      ['index/*', 'IndexHeaders', true],
+      ['site/*', 'SiteHeaders', false],
+      ['/', 'SiteHeaders', false],
+    ]);
+    expect(CorsRules.map(({ AllowedMethods }: Part) => AllowedMethods)).toEqual([['PUT'], ['GET', 'HEAD']]);
+  });
+
   test('serves no one else when downloads have an address of their own', () => {
     expect(statements(minimal)).toHaveLength(2);
     expect(ofType(minimal, 'AWS::CloudFront::Distribution')).toEqual([]);
@@ -106,6 +124,7 @@ describe('the bucket', () => {
 
   test('sends published archives to the queue of extractions, subscribed after its policy', () => {
     expect(resource(plain, 'S3BucketArchives').DependsOn).toContain('ExtractionsPolicy');
+    expect(resource(full, 'S3BucketArchives').DependsOn).toContain('AccessLogsPolicy');
   });
 });
 

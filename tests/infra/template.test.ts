@@ -125,8 +125,9 @@ describe('the API', () => {
     for (const [id] of senders) expect(resource(full, id).DependsOn).toContain(route);
   });
 
-  test('keeps its generated address unless it has one of its own', () => {
+  test('keeps its generated address until it is told otherwise', () => {
     expect(properties(plain, 'HttpApi')).not.toHaveProperty('DisableExecuteApiEndpoint');
+    expect(properties(full, 'HttpApi').DisableExecuteApiEndpoint).toBe(true);
   });
 });
 

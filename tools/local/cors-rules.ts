@@ -21,10 +21,13 @@ export async function localCorsRules(): Promise<CorsRule[]> {
   const uploads: DeployedRule[] = archives.extensions.S3BucketArchives.Properties.CorsConfiguration.CorsRules;
   const { CorsConfig } = downloads.Resources.DownloadsHeaders.Properties.ResponseHeadersPolicyConfig;
   return [
-    ...uploads.map(({ AllowedMethods, AllowedHeaders, ExposedHeaders, MaxAge }) => ({
-      ...{ methods: AllowedMethods, headers: inLowerCase(AllowedHeaders) },
-      ...{ exposed: ExposedHeaders, maxAge: MaxAge },
-    })),
+    // Downloads have the headers of the distribution.
+    ...uploads
+      .filter(({ AllowedMethods }) => AllowedMethods.includes('PUT'))
+      .map(({ AllowedMethods, AllowedHeaders, ExposedHeaders, MaxAge }) => ({
+        ...{ methods: AllowedMethods, headers: inLowerCase(AllowedHeaders) },
+        ...{ exposed: ExposedHeaders, maxAge: MaxAge },
+      })),
     {
       methods: CorsConfig.AccessControlAllowMethods.Items,
       headers: inLowerCase(CorsConfig.AccessControlAllowHeaders.Items),
