@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { quantile, ratio } from '../tools/bench/figures.ts';
 import { Lambda } from '../tools/bench/lambda.ts';
-import { render } from '../tools/bench/report.ts';
 import { measureSizes } from '../tools/bench/sizes.ts';
 import { buildFunctions } from '../infra/bundle/build.ts';
 import { seed } from '../tools/local/seed.ts';
@@ -50,19 +48,4 @@ test('no endpoint loads more than 105 KB, compressed, before it answers, and the
   const maxOf = (name: string) => (name.endsWith('finalize-upload') ? 155 : 105);
 
   expect(sizes.filter(([name, kilobytes]) => kilobytes > maxOf(name))).toEqual([]);
-});
-
-describe('the bench', () => {
-  test('divides round by round, so that a slow round does not change the ratio', () => {
-    expect(ratio('cold', [20, 200, 22], [10, 100, 10])).toMatchObject({ median: 2, low: 2 });
-    expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
-  });
-
-  test('marks goals that are not reached in its table', () => {
-    const figure = (name: string, median: number) => ratio(name, [median], [1], { reach: 2 });
-    const lines = render([figure('a', 3), figure('b', 1)]).split('\n');
-
-    expect(lines.find((line) => line.startsWith('a'))).toContain('not reached');
-    expect(lines.find((line) => line.startsWith('b'))).not.toContain('not reached');
-  });
 });

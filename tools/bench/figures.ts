@@ -33,7 +33,7 @@ export function amount(name: string, unit: Unit, value: number, goal: Goal = {})
   return { name, unit, median: value, low: value, high: value, ...goal };
 }
 
-export function quantile(values: number[], share: number): number {
+function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * share;
   const below = Number(sorted[Math.floor(place)]);
