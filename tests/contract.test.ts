@@ -267,15 +267,15 @@ describe('Resources and their fields', () => {
         expect([restored.status, restored.body.status]).toEqual([200, 'NodeStatusActive']);
       });
 
-      test('rejects a ban by an owner, and changes of a banned node', async () => {
+      test('rejects a ban by an owner with the name of the command, and changes of a banned node', async () => {
         const banning = await update({ status: 'NodeStatusBanned' });
         await addNode('acme', 'spam', { status: 'NodeStatusBanned' });
         const lifting = await update({ status: 'NodeStatusActive' }, owner, { nodeId: 'spam' });
 
         expect([banning.status, banning.body.error, banning.body.details]).toEqual([
-          403,
-          'forbidden',
-          forAdmins('body.status'),
+          400,
+          'invalid_request',
+          [{ path: 'body.status', message: expect.stringContaining('node ban') }],
         ]);
         expect([lifting.status, lifting.body.error]).toEqual([403, 'node_banned']);
       });

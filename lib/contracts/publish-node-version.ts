@@ -1,7 +1,13 @@
 import * as z from 'zod/mini';
 import * as config from '../config.ts';
 import { contract } from '../contract.ts';
-import { type Deployed, idempotencyRight, registryCaller, slowRegistryMs } from '../deployment.ts';
+import {
+  type Deployed,
+  idempotencyRight,
+  publicFiles,
+  registryCaller,
+  slowRegistryMs,
+} from '../deployment.ts';
 import { NodeId, PublisherId } from 'registry-rules/names';
 import { NodeInput } from 'registry-rules/schemas/node';
 import { NodeVersion, NodeVersionInput } from 'registry-rules/schemas/node-version';
@@ -13,7 +19,7 @@ export const publishNodeVersion = contract({
   path: '/publishers/{publisherId}/nodes/{nodeId}/versions',
   summary: 'Publish a node version',
   description:
-    'Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive, with any Content-Type or none. Until the archive has arrived the version is pending, and publishing it again resumes it.',
+    'Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive, with any Content-Type or none. Until the archive has arrived the version is pending, and publishing it again, spelled as before, resumes it. For a published version, a `node_version` that names nothing but `version` and `deprecated` or `changelog`, with a `node` that names at most its `id`, changes those, and what is put to the URL is ignored; anything else is 409.',
   access: { userUnless: 'PUBLISH_ACCESS_TOKEN', bodyToken: 'personal_access_token' },
   parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
   body: z.object({
@@ -58,7 +64,7 @@ export const publishNodeVersion = contract({
 export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
   contract: publishNodeVersion,
   deployment: () => ({
-    variables: [...registryCaller, config.bucket, config.ci, config.publishing],
+    variables: [...registryCaller, ...publicFiles, config.ci, config.publishing],
     rights: [
       // One transaction writes the node and the version, and lists a new node with its publisher. The token, whose use is
       // noted, is with the publisher, too. What an ID token of a CI was used for is with no publisher.
@@ -68,6 +74,8 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
       },
       // The CI jobs that a publisher trusts.
       { table: ['Query'], keys: ['PUBLISHER#*'] },
+      // The versions of a node, among which an edit chooses the latest.
+      { table: ['Query'], keys: ['NODE#*'] },
       // The versions that a publisher began to publish.
       { table: ['Query', 'PutItem', 'DeleteItem'], keys: ['PENDING#*'] },
       // Only the administration says who belongs to a publisher and whether it is banned.

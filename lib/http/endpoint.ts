@@ -29,6 +29,8 @@ type CallerOf<A extends Access> = A extends 'user'
 export interface Call<C extends Contract> {
   path: z.infer<C['parameters']>;
   body: BodyOf<C>;
+  /** The body before it was checked. */
+  sent: unknown;
   caller: CallerOf<C['access']>;
   /** The CI job that calls instead of a person. */
   job: CiJob | undefined;
@@ -100,6 +102,7 @@ export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | un
       const { caller, job } = await admit(contract.access, request.headers.authorization, body, jobOf);
       const call = {
         ...readRequest<C>(contract, schema(), request, body),
+        sent: body(),
         caller: caller as CallerOf<C['access']>,
         job,
         ifMatch: request.headers['if-match'],

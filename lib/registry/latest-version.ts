@@ -60,18 +60,24 @@ async function moveLatest(
   if (!node || node.status === 'NodeStatusBanned') return true;
   const latest = node.latest_version;
   if (latestOf(latest ? [latest, version] : [version]) !== version) return true;
-  const seen: Clause<NodeRecord> = latest
-    ? [['latest_version', 'id'], '=', latest.id]
-    : ['latest_version', 'absent'];
+  const seen: Clause<NodeRecord>[] = latest
+    ? [
+        [['latest_version', 'id'], '=', latest.id],
+        latest.deprecated === undefined
+          ? [['latest_version', 'deprecated'], 'absent']
+          : [['latest_version', 'deprecated'], '=', latest.deprecated],
+      ]
+    : [['latest_version', 'absent']];
   const failed = await transact(context, [
     // The copy must not go back behind an extraction that ended meanwhile.
     checking<NodeVersionRecord>(version, [
       ['status', '=', version.status],
       ['host_node_extract_status', '=', version.host_node_extract_status],
+      version.deprecated === undefined ? ['deprecated', 'absent'] : ['deprecated', '=', version.deprecated],
     ]),
     updating<NodeRecord>(node, { latest_version: shownVersion(version) }, [
       ['status', '=', node.status],
-      seen,
+      ...seen,
     ]),
   ]).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
@@ -86,9 +92,10 @@ export function latestOf<Version extends ShownVersion>(versions: readonly Versio
   return versions.filter(isDownloadable).sort((a, b) => compareForLatest(b, a))[0];
 }
 
-/** Positive where `a` comes before `b` as the latest: stable before pre-release, then precedence, then time. */
+/** Positive if `a` comes first: not deprecated, then stable before pre-release, then precedence, then time. */
 function compareForLatest(a: ShownVersion, b: ShownVersion): number {
   return (
+    Number(b.deprecated ?? false) - Number(a.deprecated ?? false) ||
     Number(isPreRelease(b.version)) - Number(isPreRelease(a.version)) ||
     compareVersions(a.version, b.version) ||
     (a.published_at ?? '').localeCompare(b.published_at ?? '')

@@ -115,7 +115,8 @@ export async function findNodeVersions(
       repeatedBytes += before.bytes;
       return before.lookup;
     }
-    const lookup: Lookup = { status: 'success', node_version: nodeVersionView(version) };
+    const { tags_admin: _, ...shown } = nodeVersionView(version);
+    const lookup: Lookup = { status: 'success', node_version: shown };
     if (names.length > keys.size)
       answered.set(name, { lookup, bytes: Buffer.byteLength(JSON.stringify(lookup)) });
     return lookup;

@@ -137,15 +137,16 @@ export function requireMayChange(
   { isAdmin }: Pick<Caller, 'isAdmin'>,
   path: string,
 ): void {
+  if (!isAdmin) requireAdmin(changedFields(adminNodeFields, input, node).map((field) => `${path}.${field}`));
   const changesBan = Boolean(input.status) && (input.status === banned) !== (node?.status === banned);
-  if (!isAdmin) {
-    const reserved = changedFields(adminNodeFields, input, node);
-    requireAdmin([...reserved, ...(changesBan ? ['status'] : [])].map((field) => `${path}.${field}`));
-  } else if (changesBan) {
-    const message =
-      'cannot set or lift a ban; the operator does that with "npm run admin -- node ban" or "unban"';
-    throw new ApiError('invalid_request', { details: [{ path: `${path}.status`, message }] });
-  }
+  const changesReason = node?.status === banned && changedFields(['status_detail'], input, node).length > 0;
+  const fields = [...(changesBan ? ['status'] : []), ...(changesReason ? ['status_detail'] : [])];
+  if (fields.length === 0) return;
+  const message =
+    'cannot set or lift a ban; the operator does that with "npm run admin -- node ban" or "unban"';
+  throw new ApiError('invalid_request', {
+    details: fields.map((field) => ({ path: `${path}.${field}`, message })),
+  });
 }
 
 /** The fields that are sent with another value than is stored; null, "" and [] are no value. */

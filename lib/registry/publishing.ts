@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, callerName } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
 import { note } from '../log.ts';
@@ -21,7 +21,14 @@ import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
 import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
-import { maxVersionBytes, pending, versionFields, waitingForUpload } from './node-versions.ts';
+import {
+  isDownloadable,
+  maxVersionBytes,
+  nodeVersionView,
+  pending,
+  versionFields,
+  waitingForUpload,
+} from './node-versions.ts';
 import {
   nodeChanges,
   nodeClauses,
@@ -33,6 +40,7 @@ import {
   requireNotBannedNode,
 } from './nodes.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
+import { editVersion, isEdit } from './published-versions.ts';
 import { countNewNode, isNoted, notePending, readPendingVersions, requireRoom } from './publishing-limits.ts';
 import {
   type NodeRecord,
@@ -54,6 +62,8 @@ interface RequestedVersion {
   nodeId: string;
   node: NodeInput;
   version: NodeVersionInput;
+  /** The version's label as it was sent; its normal form unless it is given. */
+  label?: string;
   caller: Caller | undefined;
 }
 
@@ -69,7 +79,8 @@ interface Registration {
  *
  *   no such version   -> pending   the node is created with it, or takes the new metadata
  *   pending           -> pending   resumed: same id, new metadata, and only the new upload counts from here on
- *   archive arrived   -> 409       version_exists; at most its host nodes are read again
+ *   archive arrived   -> 409       version_exists; at most its host nodes are read again. An edit of the fields that may
+ *                                  still change is written instead
  *
  * Of concurrent publishes of one version the first one's transaction wins; the others find their condition
  * failed, read again, and resume what the first one began.
@@ -83,9 +94,12 @@ export async function registerVersion(context: Context, publication: Publication
     ]);
     const { credential, publishing, node, existing } = standing;
     if (existing && existing.status !== pending) {
+      if (node && isDownloadable(existing) && isEdit(publication))
+        return editPublished(context, publication, { node, existing, credential });
       await extractAgain(context, existing);
       throw versionExists(existing);
     }
+    if (existing) requireSameLabel(existing, publication);
     const record = pendingVersion(publication, credential, node, existing);
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
     const addition = { publisherId, nodeId, version: version.version, isNewNode: !node };
@@ -99,6 +113,33 @@ export async function registerVersion(context: Context, publication: Publication
     if (failed.length > 0) return undefined;
     if (addition.isNewNode) await countNewNode(context, addition);
     return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
+  });
+}
+
+/** The answer's upload is awaited by no version, so what is put to its URL is deleted. */
+async function editPublished(
+  context: Context,
+  { version: input, caller }: Publication,
+  { node, existing, credential }: { node: NodeRecord; existing: NodeVersionRecord; credential: Credential },
+): Promise<Registration | undefined> {
+  const { record, kept, writes: also } = credential;
+  const [job, token] = [kept.provenance?.repository, kept.token_id];
+  const actor = caller ? callerName(caller) : job === undefined ? `token:${token}` : `ci:${job}`;
+  const [edited] = await allEnded([
+    editVersion(context, { node, version: existing, input, actor, also }),
+    noteUse(record),
+  ]);
+  if (!edited) return undefined;
+  return { version: nodeVersionView(edited), upload: awaitedUpload({ ...edited, upload_id: randomUUID() }) };
+}
+
+/** Two spellings of one label are most likely two versions, and the second would replace what waits for its archive. */
+function requireSameLabel({ label, version }: NodeVersionRecord, publication: Publication): void {
+  const { label: sent = version } = publication;
+  const begun = label ?? version;
+  if (begun === sent) return;
+  throw new ApiError('version_exists', {
+    message: `"${sent}" is another spelling of "${begun}", which waits for its archive. Publish "${begun}" to resume it, or choose another version.`,
   });
 }
 
@@ -142,7 +183,7 @@ async function readStanding(
   ]);
   const publisher = requirePublisher(publisherItem);
   const credential = requireCredential(publication, { item: proofItem, trusts }, { nodeId, versionKey });
-  if (caller) requireMember(publisher, caller.userId);
+  if (caller && !caller.isAdmin) requireMember(publisher, caller.userId);
   requireNotBanned(publisher);
   const node = nodeRecord(nodeItem);
   if (node) requireOwnNode(publication, node);
@@ -171,7 +212,7 @@ function versionExists({ status }: NodeVersionRecord): ApiError {
 }
 
 function pendingVersion(
-  { publisherId, nodeId, version, caller }: Publication,
+  { publisherId, nodeId, version, label, caller }: Publication,
   { kept }: Credential,
   node: NodeRecord | undefined,
   existing: NodeVersionRecord | undefined,
@@ -188,6 +229,7 @@ function pendingVersion(
     // A member who resumes what an admin has tagged must not take the tags away.
     ...(!caller?.isAdmin && existing?.tags_admin && { tags_admin: existing.tags_admin }),
     version: version.version,
+    ...(label !== version.version && { label }),
     id,
     node_id: node?.id ?? nodeId,
     publisher_id: publisherId,

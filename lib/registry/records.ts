@@ -76,6 +76,8 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   node_id: string;
   publisher_id: string;
   createdAt: string;
+  /** The label as its publisher spelled it, if not in its normal form. */
+  label?: string;
   /** Who published it, as far as a person's token came with the request. */
   published_by?: string;
   /** With what: a personal access token, or a job that the publisher trusts. */

@@ -1,5 +1,6 @@
 import type { ReadHostNode } from 'host-nodes';
 import type { HostNode } from './schemas/host-node.ts';
+import { isSendable } from './names.ts';
 import { maxRecordItems } from './schemas/fields.ts';
 
 /** The extracted fields of a host node. Null if a field is unknown. */
@@ -43,6 +44,7 @@ export function entriesOf(nodes: readonly ReadHostNode[]): Entries {
 function problemOf(name: string): string | undefined {
   if (name === '') return 'A host node has an empty name.';
   if (!name.isWellFormed()) return `The name "${name.toWellFormed()}" is not valid Unicode.`;
+  if (!isSendable(name)) return `The name "${name}" can't be part of a URL.`;
   if ([...name].length > maxNameCharacters)
     return `The name "${[...name].slice(0, 40).join('')}…" has more than ${maxNameCharacters} characters.`;
   return undefined;

@@ -29,12 +29,17 @@ export const HostNodeName = z
     z.minLength(1),
     z.maxLength(200),
     z.refine((name) => name.isWellFormed(), 'must be valid Unicode'),
+    z.refine(isSendable, 'must not be "." or "..", which no client can send in a path'),
   )
   .with(
     z.describe(
       'Unique identifier of the host node inside its node version: any text, percent-encoded in the path. A gateway decodes the path before it chooses the route, so encode "/", "?", "#" and "%" twice ("/" as "%252F").',
     ),
   );
+
+export function isSendable(name: string): boolean {
+  return name !== '.' && name !== '..';
+}
 
 /**
  * Decodes the escapes that a client encodes twice, since a gateway would route by the characters. Every other "%" is

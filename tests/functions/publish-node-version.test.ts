@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { nodeKey } from '../../lib/store/keys.ts';
+import { queryPage } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { stopDate } from 'testing/clock';
 import { failAmidWrites } from '../support/intercept.ts';
@@ -201,6 +202,82 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(await storedNode(nodeId)).toMatchObject({ name: 'before' });
       expect(await storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0')).toMatchObject({ changelog: 'before' });
     });
+  });
+
+  describe('a published version', () => {
+    const { pk } = nodeKey('edited');
+    beforeAll(async () => {
+      await addNode('acme', 'edited');
+      for (const version of ['1.0.0', '1.1.0', '1.2.0-rc.1'])
+        await addVersion('acme', 'edited', version, { archive_key: `${version}.zip` });
+    });
+
+    test('takes deprecated and changelog, with history, and moves the latest version', async () => {
+      const edit = (fields: object, version = '1.1.0') =>
+        publish({ nodeId: 'edited', version, fields, node: { id: 'EDITED' } });
+      const latest = async () => (await storedNode('edited'))?.latest_version;
+      await edit({ changelog: 'Fixed' }, 'v1.1');
+      expect(await latest()).toMatchObject({ version: '1.1.0', changelog: 'Fixed' });
+      const { status, body } = await edit({ deprecated: true });
+
+      expect([status, body.node_version]).toMatchObject([201, { deprecated: true, changelog: 'Fixed' }]);
+      expect(body.node_version.downloadUrl).toContain('1.1.0.zip');
+      expect(await put(body.signedUrl, 'bytes', undefined)).toBe(200);
+      expect(await latest()).toMatchObject({ version: '1.0.0' });
+      await edit({ deprecated: true }, '1.0.0');
+      expect(await latest()).toMatchObject({ version: '1.2.0-rc.1' });
+      await edit({ deprecated: false });
+      expect(await latest()).toMatchObject({ version: '1.1.0', deprecated: false });
+      const context = { deadline: Date.now() + 9_000 };
+      const { items } = await queryPage(context, {
+        partition: ['pk', pk],
+        sort: ['sk', 'begins with', 'HISTORY#'],
+      });
+      expect(items.map(({ actor, subject, detail }) => [actor, subject, detail])).toEqual([
+        ['user:mats', 'edited 1.1.0', 'changelog'],
+        ['user:mats', 'edited 1.1.0', 'deprecated'],
+        ['user:mats', 'edited 1.0.0', 'deprecated'],
+        ['user:mats', 'edited 1.1.0', 'not deprecated'],
+      ]);
+    });
+
+    test.each([
+      [{ deprecated: true, tags: [] }, {}],
+      [{ changelog: 'x', dependencies: ['a'] }, {}],
+      [{ changelog: 'x' }, { name: 'x' }],
+      [{}, {}],
+    ])('answers 409 to a publish that names more or nothing: %j with %j', async (fields, node) => {
+      const before = await storedItem(pk, 'VERSION#1.0.0');
+      const { body } = await publish({ nodeId: 'edited', fields, node });
+
+      expect(body.error).toBe('version_exists');
+      expect(await storedItem(pk, 'VERSION#1.0.0')).toEqual(before);
+    });
+  });
+
+  test('rejects another spelling of a pending version, and names the first', async () => {
+    const first = await publish({ nodeId: 'spelled', version: 'v1.2.0' });
+    const other = await publish({ nodeId: 'spelled', version: '1.2' });
+    const again = await publish({ nodeId: 'spelled', version: 'v1.2.0' });
+
+    expect([other.status, other.body.error]).toEqual([409, 'version_exists']);
+    expect(other.body.message).toContain('"v1.2.0"');
+    expect(again.body.node_version.id).toBe(first.body.node_version.id);
+  });
+
+  test('lets an administrator publish with the token of any publisher, and bulk hides tags_admin', async () => {
+    const fields = { tags_admin: ['reviewed'] };
+    const { status, body } = await publish({
+      nodeId: 'by-admin',
+      as: bearer('root', { admin: true }),
+      fields,
+    });
+    const pair = { node_id: 'by-admin', version: '1.0.0' };
+    const found = await invoke(bulk, 'bulk-node-versions', { body: { node_versions: [pair] } });
+
+    expect([status, body.node_version.tags_admin]).toEqual([201, ['reviewed']]);
+    expect(found.body.node_versions[0].node_version).toMatchObject({ id: body.node_version.id });
+    expect(found.body.node_versions[0].node_version).not.toHaveProperty('tags_admin');
   });
 
   describe('races', () => {

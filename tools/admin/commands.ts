@@ -44,6 +44,8 @@ export const commands: Record<string, Command> = {
   'node-version extract': extraction.extract,
   'node-version flag': nodeVersions.flag,
   'node-version unflag': nodeVersions.unflag,
+  'node-version deprecate': nodeVersions.deprecate,
+  'node-version changelog': nodeVersions.changelog,
   'node-version ban': nodeVersions.ban,
   'node-version unban': nodeVersions.unban,
   'takedown run': takedown,

@@ -3,7 +3,8 @@ import type { CommandResult } from './command.ts';
 import { textOf } from './faults.ts';
 import { alignArchives } from './registry/denied-archives.ts';
 import { invalidate } from './registry/invalidations.ts';
-import { readVersions } from './registry/records.ts';
+import { readVersions } from '../../lib/registry/chosen-latest.ts';
+import { newContext } from './registry/administration.ts';
 import { Rejection } from './registry/rejection.ts';
 import { findStage } from './stage.ts';
 
@@ -27,7 +28,8 @@ export async function withDownloads(
 async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
   const { distributionId, servesDownloads } = await findStage();
   const denied: string[] = [];
-  for (const nodeId of nodeIds) denied.push(...(await alignArchives(await readVersions(nodeId))));
+  for (const nodeId of nodeIds)
+    denied.push(...(await alignArchives(await readVersions(newContext(), nodeId))));
   if (denied.length === 0) return '';
   if (!servesDownloads)
     throw new Rejection(

@@ -5,12 +5,13 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
+import { readVersions } from '../../lib/registry/chosen-latest.ts';
 import { normalizeVersion } from 'registry-rules/version-label';
 import { nodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { newContext } from './registry/administration.ts';
 import { listOwnedNodes } from './registry/node-versions.ts';
-import { noSuchVersion, readNode, readPublisher, readVersions } from './registry/records.ts';
+import { noSuchVersion, readNode, readPublisher } from './registry/records.ts';
 import { scan } from './registry/scan.ts';
 
 /** What administrators look up and count without changing it. */
@@ -38,7 +39,7 @@ export async function listNodes(publisherId: string): Promise<NodeRecord[]> {
 export async function showNodeVersion(nodeId: string, version: string): Promise<NodeVersionRecord> {
   await readNode(newContext(), nodeId);
   const normal = normalizeVersion(version);
-  const found = (await readVersions(nodeId)).find((each) => each.version === normal);
+  const found = (await readVersions(newContext(), nodeId)).find((each) => each.version === normal);
   if (!found) throw noSuchVersion(nodeId, version);
   return found;
 }
@@ -48,13 +49,13 @@ export async function describePublisher(publisherId: string): Promise<string> {
   const publisher = await readPublisher(newContext(), publisherId);
   const nodeIds = await listOwnedNodes(publisher.id);
   let versions = 0;
-  for (const nodeId of nodeIds) versions += (await readVersions(nodeId)).length;
+  for (const nodeId of nodeIds) versions += (await readVersions(newContext(), nodeId)).length;
   return `the publisher "${publisher.id}" with ${count(nodeIds.length, 'node')} and ${count(versions, 'version')}`;
 }
 
 export async function describeNode(nodeId: string): Promise<string> {
   const node = await readNode(newContext(), nodeId);
-  const versions = await readVersions(node.id);
+  const versions = await readVersions(newContext(), node.id);
   return `the node "${node.id}" of "${node.publisher_id}" with ${count(versions.length, 'version')}`;
 }
 

@@ -69,7 +69,7 @@ const fields = {
   tags: texts().with(z.describe('Words to find the version by')),
   tags_admin: texts().with(
     z.describe(
-      'Tags for security warnings and admin metadata. Set by admins and by the extraction of host nodes; from others, only as stored',
+      'Tags for security warnings and admin metadata. Set by admins and by the extraction of host nodes; from others, only as stored. Answered to the publisher only, neither in bulk nor in the index',
     ),
   ),
   version: z.string().with(z.describe('Version label in normal form')),

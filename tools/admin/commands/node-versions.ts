@@ -1,6 +1,7 @@
 import { showNode } from '../registry/nodes.ts';
 import {
   banNodeVersion,
+  editNodeVersion,
   flagNodeVersion,
   listNodeVersions,
   unbanNodeVersion,
@@ -58,6 +59,7 @@ export const show = command({
       Id: found.id,
       Status: shortStatus(found.status),
       Reason: found.status_reason,
+      Deprecated: found.deprecated ? 'yes' : undefined,
       Changelog: found.changelog,
       Dependencies: found.dependencies?.join(', '),
       'Host nodes': extractionOf(found),
@@ -100,6 +102,31 @@ export const unflag = command({
   examples: ['node-version unflag demo-node 1.2.0'],
   async run({ node, version }) {
     return resultOf('Unflagged', await unflagNodeVersion(node, version));
+  },
+});
+
+export const deprecate = command({
+  parameters: ['node', 'version'],
+  summary: 'Mark a published version as deprecated: another one should be used',
+  notes:
+    'It can still be downloaded. It is the latest version only while all others are deprecated as well. Its publisher can\ndo the same with publish-node deprecate.',
+  options: { undo: { about: 'Take the mark away' } },
+  examples: ['node-version deprecate demo-node 1.2.0', 'node-version deprecate demo-node 1.2.0 --undo'],
+  async run({ node, version }, { undo = false }) {
+    const change = { action: `node-version ${undo ? 'undeprecate' : 'deprecate'}` };
+    const edited = await editNodeVersion(node, version, change, { deprecated: undo ? null : true });
+    return resultOf(undo ? 'Undeprecated' : 'Deprecated', edited);
+  },
+});
+
+export const changelog = command({
+  parameters: ['node', 'version'],
+  summary: 'Replace the changelog of a published version',
+  options: { text: { value: 'TEXT', about: 'What changed in this version', required: true } },
+  examples: ['node-version changelog demo-node 1.2.0 --text "Faster loading"'],
+  async run({ node, version }, { text }) {
+    const change = { action: 'node-version changelog' };
+    return resultOf('Edited', await editNodeVersion(node, version, change, { changelog: text }));
   },
 });
 

@@ -17,7 +17,7 @@ import { nodeRecord } from '../../../lib/registry/records.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { newContext } from './administration.ts';
-import { readVersions } from './records.ts';
+import { readVersions } from '../../../lib/registry/chosen-latest.ts';
 import { scan } from './scan.ts';
 
 /* Rebuilds the public index from the whole table while `writeIndex` goes on: both write a file only over what they read. */
@@ -70,7 +70,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
   const writeNode = async (nodeId: string) => {
     // Listed before the table is read: what is written over them is newer.
     const etags = nodeId <= after ? undefined : await listEtags(nodeFolder(nodeId));
-    const versions = await readVersions(nodeId);
+    const versions = await readVersions(newContext(), nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
     for (const path of [nodePath(nodeId), readmePath(nodeId), ...files]) expected.add(path);
     if (!etags) return;

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { latestOf, shownVersion } from '../../../lib/registry/latest-version.ts';
+import { latestWrite, readVersions, refreshLatest } from '../../../lib/registry/chosen-latest.ts';
 import {
   type BanSubject,
-  type NodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
   ownedNodeRecord,
@@ -12,9 +11,9 @@ import { type Changes, onRevision, withChanges } from '../../../lib/store/items.
 import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
-import { transact, update, type Write, updating } from '../../../lib/store/write.ts';
+import { update, updating } from '../../../lib/store/write.ts';
 import { administerChange, type Changed, listItems, newContext } from './administration.ts';
-import { noSuchVersion, readNode, readVersions } from './records.ts';
+import { noSuchVersion, readNode } from './records.ts';
 import { Rejection } from './rejection.ts';
 
 /*
@@ -29,7 +28,7 @@ import { Rejection } from './rejection.ts';
 
 export async function listNodeVersions(nodeId: string): Promise<NodeVersionRecord[]> {
   await readNode(newContext(), nodeId);
-  return (await readVersions(nodeId)).sort((a, b) => compareVersions(b.version, a.version));
+  return (await readVersions(newContext(), nodeId)).sort((a, b) => compareVersions(b.version, a.version));
 }
 
 export function flagNodeVersion(
@@ -49,6 +48,19 @@ export function unflagNodeVersion(nodeId: string, version: string): Promise<Chan
     requirePublished(current, 'unflagged');
     if (current.status !== 'NodeVersionStatusFlagged') return undefined;
     return { status: 'NodeVersionStatusActive', status_reason: null, status_reason_code: null };
+  });
+}
+
+/** Changes what a publisher may still say of a published version; undefined leaves a field as it is. */
+export function editNodeVersion(
+  nodeId: string,
+  version: string,
+  change: { action: string; detail?: string },
+  fields: Pick<Changes<NodeVersionRecord>, 'deprecated' | 'changelog'>,
+): Promise<Changed<NodeVersionRecord>> {
+  return changeStatus(nodeId, version, change, (current) => {
+    requirePublished(current, 'edited');
+    return isDeepStrictEqual(withChanges(current, fields), current) ? undefined : fields;
   });
 }
 
@@ -170,7 +182,7 @@ async function changeStatus(
   const normal = normalizeVersion(version);
   const changed = await administerChange(async (context) => {
     const node = await readNode(context, nodeId);
-    const versions = await readVersions(nodeId);
+    const versions = await readVersions(newContext(), nodeId);
     const current = versions.find((each) => each.version === normal);
     if (!current) throw noSuchVersion(nodeId, version);
     const changes = decide(current);
@@ -183,7 +195,7 @@ async function changeStatus(
       result,
     };
   });
-  await refreshLatest(nodeId);
+  await refreshLatest(newContext(), nodeId);
   return changed;
 }
 
@@ -193,7 +205,7 @@ async function changeVersions(
   decide: (current: NodeVersionRecord) => Changes<NodeVersionRecord> | undefined,
 ): Promise<number> {
   let changed = 0;
-  for (const { version } of await readVersions(nodeId)) {
+  for (const { version } of await readVersions(newContext(), nodeId)) {
     const key = nodeVersionKey(nodeId, version);
     const context = newContext();
     const { written } = await untilWritten(context, async () => {
@@ -206,24 +218,6 @@ async function changeVersions(
     });
     if (written) changed += 1;
   }
-  await refreshLatest(nodeId);
+  await refreshLatest(newContext(), nodeId);
   return changed;
-}
-
-function refreshLatest(nodeId: string): Promise<true> {
-  const context = newContext();
-  return untilWritten(context, async () => {
-    const node = await readNode(context, nodeId);
-    const versions = await readVersions(nodeId);
-    const latest = latestOf(versions);
-    if (isDeepStrictEqual(latest && shownVersion(latest), node.latest_version)) return true;
-    await transact(context, [latestWrite(node, versions)]);
-    return undefined;
-  });
-}
-
-function latestWrite(node: NodeRecord, versions: readonly NodeVersionRecord[]): Write {
-  const latest = latestOf(versions);
-  const changes = { latest_version: latest ? shownVersion(latest) : null };
-  return updating<NodeRecord>(node, changes, onRevision(node));
 }

@@ -1,15 +1,12 @@
 import type { Context } from '../../../lib/context.ts';
 import {
   type NodeRecord,
-  type NodeVersionRecord,
   nodeRecord,
-  nodeVersionRecord,
   type PublisherRecord,
   publisherRecord,
 } from '../../../lib/registry/records.ts';
-import { isSameNodeId, nodeKey, nodeVersionKey, publisherKey } from '../../../lib/store/keys.ts';
+import { isSameNodeId, nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { listItems } from './administration.ts';
 import { Rejection } from './rejection.ts';
 
 /** The named record, or an error sentence if it doesn't exist. */
@@ -28,10 +25,6 @@ export async function readNode(context: Context, nodeId: string): Promise<NodeRe
   if (!isSameNodeId(node.id, nodeId))
     throw new Rejection(`There is no node "${nodeId}"; did you mean "${node.id}"?`);
   return node;
-}
-
-export async function readVersions(nodeId: string): Promise<NodeVersionRecord[]> {
-  return (await listItems(nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
 }
 
 export function noSuchVersion(nodeId: string, version: string): Rejection {

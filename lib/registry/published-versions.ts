@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Context } from '../context.ts';
+import type { NodeInput } from 'registry-rules/schemas/node';
+import type { NodeVersionInput } from 'registry-rules/schemas/node-version';
+import { onRevision, withChanges } from '../store/items.ts';
+import { nodeKey } from '../store/keys.ts';
+import { transact, updating, type Write } from '../store/write.ts';
+import { latestWrite, readVersions, refreshLatest } from './chosen-latest.ts';
+import { historyOf } from './history.ts';
+import { maxVersionBytes } from './node-versions.ts';
+import { requireFits } from './nodes.ts';
+import type { NodeRecord, NodeVersionRecord } from './records.ts';
+
+/** The fields that a publisher may still change once a version has its archive. */
+const editableFields = ['deprecated', 'changelog'] as const;
+
+/**
+ * Whether a publish only edits a version. It names nothing else: a job that forgot to raise its version must learn that
+ * from a 409, and not lose its archive.
+ */
+export function isEdit({ node, version }: { node: NodeInput; version: NodeVersionInput }): boolean {
+  const edited = namesIn(version).filter((name) => name !== 'version');
+  const allowed: readonly string[] = editableFields;
+  return (
+    edited.length > 0 &&
+    edited.every((name) => allowed.includes(name)) &&
+    namesIn(node).every((name) => name === 'id')
+  );
+}
+
+function namesIn(input: object): string[] {
+  return Object.entries(input).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+}
+
+interface Edit {
+  node: NodeRecord;
+  version: NodeVersionRecord;
+  input: NodeVersionInput;
+  actor: string;
+  /** Writes of the same transaction. */
+  also: readonly Write[];
+}
+
+/** Edits a published version, with its history. Undefined if a record changed since it was read. */
+export async function editVersion(
+  context: Context,
+  { node, version, input, actor, also }: Edit,
+): Promise<NodeVersionRecord | undefined> {
+  const { deprecated, changelog } = input;
+  const changes = { deprecated, changelog };
+  const result = withChanges(version, changes);
+  requireFits(result, maxVersionBytes);
+  if (isDeepStrictEqual(result, version)) return version;
+  const versions = await readVersions(context, node.id);
+  const after = versions.map((each) => (each.version === version.version ? result : each));
+  const change = {
+    of: nodeKey(node.id),
+    action: 'node-version edit',
+    subject: `${node.id} ${version.version}`,
+    detail: describe(changes),
+  };
+  const failed = await transact(context, [
+    updating<NodeVersionRecord>(version, changes, onRevision(version)),
+    latestWrite(node, after),
+    historyOf(actor, change),
+    ...also,
+  ]);
+  if (failed.length > 0) return undefined;
+  await refreshLatest(context, node.id);
+  return result;
+}
+
+function describe({ deprecated, changelog }: Pick<NodeVersionInput, 'deprecated' | 'changelog'>): string {
+  return [
+    ...(deprecated === undefined ? [] : [deprecated ? 'deprecated' : 'not deprecated']),
+    ...(changelog === undefined ? [] : ['changelog']),
+  ].join(', ');
+}
