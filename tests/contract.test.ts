@@ -566,6 +566,9 @@ describe('Resources and their fields', () => {
     ]);
 
     test('holds "No field is marked required"', async () => {
+      // This provider takes a body without text and picture.
+      misbehave({ kind: 'reply' });
+
       expect((await send('text-to-video', {})).status).toBe(200);
       expect(simulation.received[0]?.body).toEqual({ watermark: false });
     });
@@ -578,7 +581,7 @@ describe('Resources and their fields', () => {
     ])('holds "Seconds; %s 1-%i"', async (model, maxSeconds) => {
       const statuses = [];
       for (const duration of [0, 1, maxSeconds, maxSeconds + 1])
-        statuses.push((await send('text-to-video', { model, duration })).status);
+        statuses.push((await send('text-to-video', { prompt: 'x', model, duration })).status);
 
       expect(statuses).toEqual([400, 200, 200, 400]);
       expect(simulation.received).toHaveLength(2);
@@ -588,7 +591,7 @@ describe('Resources and their fields', () => {
       'leaves the duration of model %s to the provider',
       async (model) => {
         for (const duration of [1, 17, 1000, 0])
-          expect((await send('text-to-video', { model, duration })).status).toBe(200);
+          expect((await send('text-to-video', { prompt: 'x', model, duration })).status).toBe(200);
         expect((await send('text-to-video', { model, duration: 2 ** 31 })).status).toBe(400);
       },
     );
@@ -600,9 +603,9 @@ describe('Resources and their fields', () => {
       [{ watermark: true, wm_position: 1 }, {}],
       [{ watermark: true, wm_position: null }, { wm_position: 3 }],
     ])('sends the stated defaults with %j', async (body, sent) => {
-      await send('text-to-video', body);
+      await send('text-to-video', { prompt: 'x', ...body });
 
-      expect(simulation.received[0]?.body).toEqual({ ...body, ...sent });
+      expect(simulation.received[0]?.body).toEqual({ prompt: 'x', ...body, ...sent });
     });
 
     const echoes = {
@@ -1249,7 +1252,9 @@ function responses(
 }
 
 function bodyWith(proxy: ProxyName, field: string, value: unknown): Record<string, unknown> {
+  // The provider wants a text or a picture, so there is a picture when the text is left out.
   const body = sampleBody(proxy);
+  if (proxy === 'text-to-video' && field === 'prompt') body.images = ['asset:42'];
   const steps = field.split('.');
   const last = steps.pop() ?? '';
   let target = body;
