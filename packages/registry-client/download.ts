@@ -1,7 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
+import { isAbsent, readText } from './read-text.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Settings } from './settings.ts';
 import { within } from './within.ts';
+
+const maxErrorBytes = 10_000;
 
 /** The fields of a version that a download needs. */
 export interface Downloadable {
@@ -38,8 +41,9 @@ export async function download(
   const response = await step(() => request(url, { signal: connection.signal, credentials: 'omit' }));
   const { status, ok, body } = response;
   if (!ok || !body) {
+    const text = status === 403 ? await step(() => readText(response, maxErrorBytes)) : '';
     connection.abort();
-    const code = status === 404 || status === 403 ? 'not_found' : 'unreachable';
+    const code = isAbsent(response, text ?? '') ? 'not_found' : 'unreachable';
     throw new RegistryError(code, `The download of ${url} failed with status ${status}.`, { status });
   }
   const reader = body.getReader();
@@ -66,6 +70,17 @@ export async function download(
     // Nothing is read before someone asks for it.
     { highWaterMark: 0 },
   );
+}
+
+/** The whole of a download. A browser's `Response` would hide why its stream failed. */
+export async function blobOf(stream: ReadableStream<Uint8Array>): Promise<Blob> {
+  const reader = stream.getReader();
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts, { type: 'application/zip' });
+    parts.push(value as Uint8Array<ArrayBuffer>);
+  }
 }
 
 function hexOf(bytes: Uint8Array): string {

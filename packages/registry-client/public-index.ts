@@ -1,4 +1,4 @@
-import { type Downloadable, download } from './download.ts';
+import { blobOf, type Downloadable, download } from './download.ts';
 import type { components } from './openapi.ts';
 import { type Kept, readFile } from './read-file.ts';
 import { RegistryError } from './registry-error.ts';
@@ -135,6 +135,9 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
   const node = (nodeId: string, options?: ReadOptions) =>
     readOf<IndexedNode>(nodeId, '.json', shapes.node, options);
 
+  const streamOf = (version: Downloadable, options: ReadOptions = {}) =>
+    download(settingsWith(settings, options), version, options.signal);
+
   return {
     /** A node with its publisher and all published versions; undefined if there is none. */
     node,
@@ -173,8 +176,11 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     },
 
     /** The archive of a version as a stream, which fails unless the bytes are those that were published. */
-    download: (version: Downloadable, options: ReadOptions = {}) =>
-      download(settingsWith(settings, options), version, options.signal),
+    download: streamOf,
+
+    /** The archive of a version as a whole, if its bytes are those that were published. */
+    downloadBlob: async (version: Downloadable, options?: ReadOptions): Promise<Blob> =>
+      blobOf(await streamOf(version, options)),
   };
 }
 

@@ -1,10 +1,11 @@
 import { type ErrorCode, RegistryError } from './registry-error.ts';
 import type { Call } from './request.ts';
 
-/** The gateway's own response, `{"message": "…"}`, as a code that callers can decide by. */
+/**
+ * The gateway's own response, `{"message": "…"}`, as a code that callers can decide by. Ours checks no token, so a 401 or
+ * 403 of this shape comes from something else.
+ */
 const gatewayCodes: Record<number, ErrorCode> = {
-  401: 'unauthorized',
-  403: 'forbidden',
   404: 'route_not_found',
   405: 'method_not_allowed',
   413: 'request_too_large',
@@ -17,6 +18,12 @@ const gatewayCodes: Record<number, ErrorCode> = {
 export function statusUrlOf({ headers }: Response): string | undefined {
   return /<(https?:[^>]+)>\s*;\s*rel="?status"?/.exec(headers.get('link') ?? '')?.[1];
 }
+
+/** After these a task may have started, or another attempt with the same key is starting it. */
+const openCodes = new Set<ErrorCode>([
+  ...['provider_failed', 'provider_invalid_reply', 'provider_timeout', 'internal_error'],
+  ...['idempotency_in_flight', 'idempotency_consumed'],
+]);
 
 /** The error that an answer stands for, and whether the service itself gave it or something before it. */
 export interface Refusal {
@@ -39,7 +46,8 @@ export function readAnswer(
 /** Something that is not the service answers without end, or with a file. */
 export function unendingAnswer({ status }: Response, maxBytes: number): Refusal {
   const sentence = `The registry answered ${status} with more than ${maxBytes / 1_000_000} MB.`;
-  return { error: new RegistryError('invalid_reply', sentence, { status }), isFromService: false };
+  const error = new RegistryError('invalid_reply', sentence, { status, mayBeDone: true });
+  return { error, isFromService: false };
 }
 
 function redirectOf({ status, headers }: Response, baseUrl: string): Refusal {
@@ -60,12 +68,15 @@ function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
     requestId: textIn(body, 'request_id') ?? requestId ?? undefined,
     retryAfter: secondsOf(response.headers.get('retry-after')),
     statusUrl: statusUrlOf(response),
+    mayBeDone: response.status >= 500,
   };
   const code = textIn(body, 'error');
   const message = textIn(body, 'message');
   // Every answer of the service has this header; a proxy's own errors may have an `error`, too.
   if (code !== undefined && ownId !== null) {
-    const error = new RegistryError(code, message ?? code, { ...facts, details: detailsIn(body) });
+    const mayBeDone = openCodes.has(code) || facts.statusUrl !== undefined;
+    const details = detailsIn(body);
+    const error = new RegistryError(code, message ?? code, { ...facts, details, mayBeDone });
     return { error, isFromService: true };
   }
   const known = message === undefined ? undefined : gatewayCodes[response.status];
@@ -86,7 +97,12 @@ function successOf(response: Response, text: string, fields: Call['answer']): { 
   const error = new RegistryError(
     'invalid_reply',
     `The registry answered ${response.status} without ${lacks}.`,
-    { status: response.status, requestId: response.headers.get('x-request-id') ?? undefined },
+    {
+      status: response.status,
+      requestId: response.headers.get('x-request-id') ?? undefined,
+      statusUrl: statusUrlOf(response),
+      mayBeDone: true,
+    },
   );
   return { error, isFromService: false };
 }

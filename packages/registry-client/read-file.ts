@@ -1,3 +1,4 @@
+import { isAbsent } from './read-text.ts';
 import { RegistryError } from './registry-error.ts';
 import { type Answer, textAt } from './send.ts';
 import type { Settings } from './settings.ts';
@@ -33,8 +34,7 @@ export async function readFile(
   const { status, ok } = response;
   const etag = response.headers.get('etag') ?? '';
   if (known && (status === 304 || (ok && etag === known.etag))) return { response, outcome: { data: known } };
-  // S3 answers 403 for what is not there, unless its reader may list.
-  if (status === 404 || status === 403) return { response, outcome: { data: undefined } };
+  if (isAbsent(response, text ?? '')) return { response, outcome: { data: undefined } };
   const content = ok && text !== undefined ? parsed(text) : undefined;
   if (content !== undefined) return { response, outcome: { data: { etag, content } } };
   const code = status >= 500 || status === 429 ? 'unavailable' : 'invalid_reply';

@@ -16,3 +16,8 @@ export async function readText(response: Response, maxBytes: number): Promise<st
     text += decoder.decode(value, { stream: true });
   }
 }
+
+/** S3 answers 403 with XML for a file that is not there; any other 403 is of a proxy, and says nothing of the file. */
+export function isAbsent({ status }: Response, text: string): boolean {
+  return status === 404 || (status === 403 && /<Error>|<Error\/>/.test(text));
+}

@@ -38,17 +38,23 @@ interface ErrorDetail {
   uploadUrl?: string;
 }
 
-interface Facts {
+interface Facts extends Continuation {
   status?: number | undefined;
   details?: readonly ErrorDetail[];
   requestId?: string | undefined;
   retryAfter?: number | undefined;
-  statusUrl?: string | undefined;
   cause?: unknown;
 }
 
-/** What these say of fields is an address or an ID, and not a fault. */
-const withoutFaults = new Set<ErrorCode>(['upload_needed', 'no_status']);
+/** What it takes to go on after an error. */
+interface Continuation {
+  mayBeDone?: boolean;
+  idempotencyKey?: string | undefined;
+  statusUrl?: string | undefined;
+  taskId?: string | undefined;
+  retry?: (() => Promise<unknown>) | undefined;
+}
+
 const maxNamed = 5;
 
 /** The only error of a call, except the reason of its own signal and what a function of its caller throws. */
@@ -66,26 +72,56 @@ export class RegistryError extends Error {
   readonly requestId: string | undefined;
   /** After how many seconds the same call may be made again, where the service says so. */
   readonly retryAfter: number | undefined;
+  /** True if the work may have been done although this call failed; a paid task may have started. */
+  readonly mayBeDone: boolean;
+  /** The key of the call: with it, the same call in another process continues this one. */
+  readonly idempotencyKey: string | undefined;
   /** Where the task is shown if it has started all the same, for `tasks.wait`. A secret, so not in `toJSON`. */
   readonly statusUrl: string | undefined;
+  readonly taskId: string | undefined;
+  /** Continues the call after it was sent: the same request with the same key, or the same wait. It never pays again. */
+  readonly retry: (() => Promise<unknown>) | undefined;
 
   constructor(code: ErrorCode, sentence: string, facts: Facts = {}) {
     const details = facts.details ?? [];
-    super(withoutFaults.has(code) ? sentence : withFields(sentence, details), { cause: facts.cause });
+    // The fields of `upload_needed` are addresses, not faults.
+    super(code === 'upload_needed' ? sentence : withFields(sentence, details), { cause: facts.cause });
     this.code = code;
     this.sentence = sentence;
     this.status = facts.status;
     this.details = details;
     this.requestId = facts.requestId;
     this.retryAfter = facts.retryAfter;
+    this.mayBeDone = facts.mayBeDone ?? false;
+    this.idempotencyKey = facts.idempotencyKey;
     this.statusUrl = facts.statusUrl;
+    this.taskId = facts.taskId;
+    this.retry = facts.retry;
   }
 
   /** For logs: the message of an error is no field of its own, and JSON would leave it out. */
   toJSON() {
-    const { name, code, message, status, details, requestId, retryAfter } = this;
-    return { name, code, message, status, details, requestId, retryAfter };
+    const { name, code, message, status, details, requestId, retryAfter, idempotencyKey, taskId } = this;
+    return { name, code, message, status, details, requestId, retryAfter, idempotencyKey, taskId };
   }
+}
+
+/** Tells an error what only its callers know. */
+export function addFacts(error: RegistryError, facts: Continuation): RegistryError {
+  return Object.assign(error, facts);
+}
+
+/** Nothing left this machine. */
+export function isUnsent({ code, status }: RegistryError): boolean {
+  return code === 'invalid_request' && status === undefined;
+}
+
+/** The errors of a call retry the whole of it. */
+export async function retriedWhole<Result>(call: () => Promise<Result>): Promise<Result> {
+  return call().catch((error: unknown) => {
+    if (!(error instanceof RegistryError) || isUnsent(error)) throw error;
+    throw addFacts(error, { retry: () => retriedWhole(call) });
+  });
 }
 
 function withFields(sentence: string, details: readonly ErrorDetail[]): string {

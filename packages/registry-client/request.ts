@@ -48,7 +48,7 @@ function lowerCased(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function jsonOf(body: unknown): string {
+export function jsonOf(body: unknown): string {
   try {
     return JSON.stringify(body);
   } catch (cause) {
@@ -83,4 +83,11 @@ function built<Thing>(build: () => Thing): Thing | undefined {
 function invalid(path: string, message: string, cause?: unknown): RegistryError {
   const details = [{ path, message }];
   return new RegistryError('invalid_request', 'The request cannot be sent.', { details, cause });
+}
+
+/** `crypto.randomUUID` is missing on pages that came over plain http. */
+export function freshKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 }

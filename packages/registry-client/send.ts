@@ -1,6 +1,6 @@
 import { type Refusal, readAnswer, unendingAnswer } from './read-answer.ts';
 import { readText } from './read-text.ts';
-import { RegistryError } from './registry-error.ts';
+import { addFacts, RegistryError } from './registry-error.ts';
 import { type Call, requestOf } from './request.ts';
 import { type Settings, settingsWith } from './settings.ts';
 import type { CallOptions } from './types.ts';
@@ -8,6 +8,8 @@ import { pause, within } from './within.ts';
 
 const firstPauseMs = 200;
 const maxPauseMs = 5_000;
+/** A host that refuses connections is rather the wrong one. */
+const maxUnsent = 5;
 /** More than the service's largest answer, which is 6 MB: others may answer in its place. */
 const maxAnswerBytes = 8_000_000;
 
@@ -25,6 +27,10 @@ export async function send<Data>(
     attempt: () => sendOnce(settings, call, request, signal),
     mayRepeat: (refusal) => mayRepeat(call, refusal),
     onRefused: (response) => options.onResponse?.(response),
+  }).catch((error: unknown) => {
+    if (!(error instanceof RegistryError)) throw error;
+    const retry = () => send<Data>(clientSettings, call, options);
+    throw addFacts(error, { idempotencyKey: call.headers?.['idempotency-key'], retry });
   });
   if (response) options.onResponse?.(response);
   return data as Data;
@@ -61,14 +67,19 @@ export async function untilDone<Data>(
   { attempt, mayRepeat, onRefused }: Attempts<Data>,
 ): Promise<{ response: Response | undefined; data: Data }> {
   const end = Date.now() + patienceMs;
+  let open: RegistryError | undefined;
   for (let made = 1; ; made += 1) {
     const { response, outcome } = await attempt();
     if (!('error' in outcome)) return { response, data: outcome.data };
     const { error } = outcome;
+    if (error.mayBeDone) open = error;
     const waitMs = mayRepeat(outcome) ? pauseBefore(made, error) : undefined;
-    if (waitMs === undefined || made >= attempts || Date.now() + waitMs > end) {
+    const isUnsent = error.code === 'unreachable' && !error.mayBeDone;
+    const mostAttempts = attempts ?? (isUnsent ? maxUnsent : Number.POSITIVE_INFINITY);
+    if (waitMs === undefined || made >= mostAttempts || Date.now() + waitMs > end) {
       if (response) onRefused?.(response);
-      throw error;
+      // An earlier attempt may have arrived, which a refused connection would deny.
+      throw isUnsent && open ? open : addFacts(error, { mayBeDone: open !== undefined });
     }
     onRetry?.({ attempt: made, waitMs, error });
     await pause(waitMs, signal);
@@ -113,17 +124,27 @@ export async function textAt(
         const response = await request(url, { ...init, signal: either });
         return { response, text: await readText(response, maxBytes) };
       },
-      () => new RegistryError('timed_out', `${origin} did not answer within ${timeoutMs} ms.`),
+      () =>
+        new RegistryError('timed_out', `${origin} did not answer within ${timeoutMs} ms.`, {
+          mayBeDone: true,
+        }),
     );
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof RegistryError) return { lost: cause };
-    const sentence = `The registry at ${origin} cannot be reached${becauseOf(cause)}.`;
-    return { lost: new RegistryError('unreachable', sentence, { cause }) };
+    const code = codeIn(cause);
+    const mayBeDone = !isUnsent(code);
+    const what = mayBeDone ? 'did not answer' : 'cannot be reached';
+    const sentence = `The registry at ${origin} ${what}${becauseOf(code)}.`;
+    return { lost: new RegistryError('unreachable', sentence, { cause, mayBeDone }) };
   }
 }
 
+/** What Node says of a port that fetch may not use. */
+const blockedPort = 'bad port';
+
 const reasons: Record<string, string> = {
+  [blockedPort]: 'its port is blocked',
   ENOTFOUND: 'its host name is unknown',
   EAI_AGAIN: 'its host name cannot be looked up now',
   ECONNREFUSED: 'it refuses connections',
@@ -135,10 +156,20 @@ const reasons: Record<string, string> = {
 };
 const certificate = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** Node puts the reason into the cause of its "fetch failed"; browsers tell none. */
-function becauseOf(error: unknown): string {
-  const { cause } = Object(error) as { cause?: { code?: unknown } };
-  const code = typeof cause?.code === 'string' ? cause.code : '';
+/** Before any byte of the request left. Browsers do not tell. */
+const unsent = new Set([blockedPort, 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function isUnsent(code: string): boolean {
+  return unsent.has(code) || certificate.test(code);
+}
+
+/** Node puts it into the cause of its "fetch failed". */
+function codeIn(error: unknown): string {
+  const { cause } = Object(error) as { cause?: { code?: unknown; message?: unknown } };
+  return String(cause?.code ?? (cause?.message === blockedPort ? blockedPort : ''));
+}
+
+function becauseOf(code: string): string {
   const reason = certificate.test(code) ? 'its certificate is not accepted' : reasons[code];
   return reason === undefined ? '' : `: ${reason} (${code})`;
 }

@@ -15,7 +15,7 @@ export interface Retry {
 export interface SendOptions {
   /** How long one attempt may take, its answer read to the end. */
   timeoutMs?: number | undefined;
-  /** How often a call is sent at most. */
+  /** How often a call is sent at most; by default as often as `patienceMs` allows. */
   attempts?: number | undefined;
   /** From the first attempt to the start of the last one. */
   patienceMs?: number | undefined;
@@ -42,7 +42,7 @@ export interface Settings {
   baseUrl: string;
   accessToken: AccessToken | undefined;
   timeoutMs: number;
-  attempts: number;
+  attempts: number | undefined;
   patienceMs: number;
   onRetry: ((retry: Retry) => void) | undefined;
   fetch: Fetch;
@@ -54,7 +54,7 @@ const standard: Settings = {
   accessToken: undefined,
   // Longer than the gateway's 30 seconds, so that the service's own answer is what ends an attempt.
   timeoutMs: 35_000,
-  attempts: 5,
+  attempts: undefined,
   patienceMs: 60_000,
   onRetry: undefined,
   // Looked up for each request, so that what replaces it later is used.
@@ -110,8 +110,8 @@ export function milliseconds(name: string, value: number, least = 0): number {
   throw invalidNumber(name, `a number of milliseconds from ${least} to ${maxMs}`);
 }
 
-function wholeNumber(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 1) return value;
+function wholeNumber(name: string, value: number | undefined): number | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) return value;
   throw invalidNumber(name, 'a whole number above 0');
 }
 

@@ -1,5 +1,6 @@
 import type { components } from './openapi.ts';
-import { RegistryError } from './registry-error.ts';
+import { isAbsent } from './read-text.ts';
+import { type ErrorCode, RegistryError } from './registry-error.ts';
 import { textAt } from './send.ts';
 import { type Fetch, milliseconds } from './settings.ts';
 import { pause } from './within.ts';
@@ -31,64 +32,89 @@ export interface WaitOptions {
 }
 
 const standardWaitMs = 3_600_000;
-/** Most providers report a task within seconds. A wait for a slower one can begin again. */
-const maxMissingMs = 600_000;
 const firstPauseMs = 1000;
 const maxPauseMs = 10_000;
 const growth = 1.3;
 const timeoutMs = 10_000;
 const maxBytes = 1_000_000;
 
-/** Waits until a task has ended: for its media, or for the RegistryError `task_failed` with the provider's reason. */
+export function requireWait(waitMs = standardWaitMs): number {
+  return milliseconds('waitMs', waitMs);
+}
+
+/** What a call knows of the task that it started. */
+export interface StartedTask {
+  taskId: string | undefined;
+  idempotencyKey: string | undefined;
+}
+
+/**
+ * Waits until a task has ended: for its media, or for the RegistryError `task_failed` with the provider's reason. `started`
+ * is what is known of a task whose URL comes from the answer that started it.
+ */
 export async function waitForTask(
   statusUrl: string,
-  { signal, onState, waitMs = standardWaitMs, fetch: request = fetch }: WaitOptions = {},
+  options: WaitOptions = {},
+  started?: StartedTask,
 ): Promise<FinishedTask> {
-  const end = Date.now() + milliseconds('waitMs', waitMs);
-  const missingEnd = Date.now() + maxMissingMs;
-  let known: string | undefined;
+  const { signal, onState, fetch: request = fetch } = options;
+  const waitMs = requireWait(options.waitMs);
+  const end = Date.now() + waitMs;
+  let known: TaskStatus | undefined;
+  const failure = (code: ErrorCode, sentence: string) => {
+    const taskId = known?.task_id ?? started?.taskId;
+    const retry = () => waitForTask(statusUrl, options, started);
+    return new RegistryError(code, sentence, {
+      ...{ statusUrl, taskId, retry, idempotencyKey: started?.idempotencyKey },
+    });
+  };
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * growth)) {
     const answer = await readStatus(statusUrl, request, signal);
-    if (answer === 'missing' && known === undefined && Date.now() > missingEnd)
-      throw noStatus(`Nothing has appeared at ${statusUrl} for ten minutes: the provider is slow, or`);
-    const status = answer === 'missing' ? undefined : answer;
-    if (status !== undefined && status.state !== known) {
-      known = status.state;
-      onState?.({ state: status.state, taskId: status.task_id, statusUrl });
+    if (answer === 'something else')
+      throw failure('no_status', 'What is at the status URL is not the status of a task.');
+    if (typeof answer === 'object') {
+      if (answer.state !== known?.state)
+        onState?.({ state: answer.state, taskId: answer.task_id, statusUrl });
+      known = answer;
     }
-    if (status?.state === 'success') return { taskId: status.task_id, media: status.media, statusUrl };
-    if (status?.state === 'failed')
-      throw new RegistryError('task_failed', status.error ?? 'The provider could not finish the task.');
-    if (Date.now() + pauseMs > end)
-      throw new RegistryError('still_running', `The task has not ended within ${waitMs} ms: ${statusUrl}`);
-    await pause(pauseMs * (0.8 + Math.random() / 5), signal);
+    if (known?.state === 'success') return { taskId: known.task_id, media: known.media, statusUrl };
+    if (known?.state === 'failed')
+      throw failure('task_failed', known.error ?? 'The provider could not finish the task.');
+    const leftMs = end - Date.now();
+    if (leftMs <= 0) {
+      if (answer === 'missing' && !known && !started) throw failure('no_status', nothingIn(waitMs));
+      throw failure('still_running', `The task has not ended within ${waitMs} ms.`);
+    }
+    await pause(Math.min(leftMs, pauseMs * (0.8 + Math.random() / 5)), signal);
   }
 }
 
-function noStatus(sentence: string): RegistryError {
-  return new RegistryError('no_status', `${sentence} the address is wrong, or older than seven days.`);
+function nothingIn(waitMs: number): string {
+  return `Nothing has appeared at the status URL within ${waitMs} ms: the provider is slow, or the URL is wrong or older than seven days.`;
 }
 
-/** Missing until the provider has said something; undefined if the answer is lost. Both are asked for again. */
+/** Missing until something is said of the task; undefined if the answer is lost. Both are asked for again. */
 async function readStatus(
   url: string,
   request: Fetch,
   signal: AbortSignal | undefined,
-): Promise<TaskStatus | 'missing' | undefined> {
-  // No token goes along: the address is the only secret.
+): Promise<TaskStatus | 'missing' | 'something else' | undefined> {
+  // No token goes along: the URL is the only secret.
   const init = { cache: 'no-store', credentials: 'omit' } as const;
-  const { response, text } = await textAt({ timeoutMs, fetch: request }, url, { init, signal, maxBytes });
-  if (response?.status === 404) return 'missing';
-  if (response?.status === 403) throw noStatus(`${url} was answered 403:`);
+  const { response, text = '' } = await textAt({ timeoutMs, fetch: request }, url, {
+    init,
+    signal,
+    maxBytes,
+  });
+  if (response && isAbsent(response, text)) return 'missing';
   if (!response?.ok) return undefined;
   const content = parsed(text);
-  if (!isStatus(content)) throw noStatus(`${url} does not show a task's status:`);
-  return content;
+  return isStatus(content) ? content : 'something else';
 }
 
-function parsed(text: string | undefined): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(text ?? '');
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

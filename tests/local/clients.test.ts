@@ -255,7 +255,7 @@ describe('a call of the client with wait: true', () => {
     const error = await errorOf(client.videos.fromText(video, { wait: true, waitMs: 1 }));
 
     expect(error).toMatchObject({ code: 'still_running' });
-    expect(error.message).toMatch(/http:\/\/localhost:\d+\/.*\/status\/[\w-]{27}\.json$/);
+    expect(error.statusUrl).toMatch(/http:\/\/localhost:\d+\/.*\/status\/[\w-]{27}\.json$/);
   });
 });
 
@@ -294,7 +294,7 @@ describe('a registry that relays no notifications', () => {
     const direct = createRegistryClient({ baseUrl });
     const error = await errorOf(direct.videos.fromText(video, { wait: true }));
 
-    expect(error).toMatchObject({ code: 'no_status', details: [{ path: 'task_id', message: '77' }] });
+    expect(error).toMatchObject({ code: 'no_status', taskId: '77' });
   });
 });
 

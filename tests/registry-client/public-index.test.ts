@@ -157,7 +157,7 @@ describe('createPublicIndex', () => {
     ['unreachable', 'fails', (stream) => Array.fromAsync(stream)],
   ])('ends a download with %s, and its connection, if it %s', async (code, _, read) => {
     const closed = Promise.withResolvers<void>();
-    const status = { not_found: 403, unreachable: 500 }[code] ?? 200;
+    const status = { not_found: 404, unreachable: 500 }[code] ?? 200;
     const endless = await startHttpServer((__, response) => {
       response.writeHead(status).on('close', closed.resolve);
       response.write('ab');
@@ -170,6 +170,21 @@ describe('createPublicIndex', () => {
     await expect(reader().download(version).then(read)).rejects.toMatchObject({ code });
     await closed.promise;
     await endless.stop();
+  });
+
+  test('says neither of a file nor of an archive that a foreign 403 means it is absent', async () => {
+    const proxy = await startHttpServer((_, response) =>
+      response.writeHead(403).end('{"message":"Forbidden"}'),
+    );
+    const index = createPublicIndex({ downloadsUrl: proxy.url });
+    const version = { downloadUrl: `${proxy.url}/a.zip`, sha256: '0'.repeat(64) };
+    const errors = [await errorOf(index.node('any')), await errorOf(index.downloadBlob(version))];
+    await proxy.stop();
+
+    expect(errors.map(({ code, status }) => [code, status])).toEqual([
+      ['invalid_reply', 403],
+      ['unreachable', 403],
+    ]);
   });
 
   test('rejects a version without an archive', async () => {

@@ -1,0 +1,47 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { jsonOf } from './request.ts';
+
+/** A paid call that may have started a task, and whose answer this client never had. */
+interface OpenCall {
+  /** Of its path and body. */
+  digest: string;
+  key: string;
+  statusUrl: string | undefined;
+  since: number;
+}
+
+/** The service forgets a key after a day, and would pay for it again. */
+const keptMs = 86_400_000;
+
+/** The calls of a client with an unknown outcome. An equal call continues one of them instead of paying again. */
+export class OpenCalls {
+  #calls: OpenCall[] = [];
+
+  /** The key of an equal call; of several, each in turn. */
+  keyOf(path: string, body: unknown): string | undefined {
+    this.#calls = this.#calls.filter(({ since }) => Date.now() - since < keptMs);
+    if (this.#calls.length === 0) return undefined;
+    const digest = digestOf(path, body);
+    const found = this.#calls.find((call) => call.digest === digest);
+    if (found) this.#calls = [...this.#calls.filter((call) => call !== found), found];
+    return found?.key;
+  }
+
+  add(path: string, body: unknown, key: string, statusUrl: string | undefined): void {
+    const known = this.#calls.find((call) => call.key === key);
+    if (known) known.statusUrl ??= statusUrl;
+    else this.#calls.push({ digest: digestOf(path, body), key, statusUrl, since: Date.now() });
+  }
+
+  /** The outcome of a call is known: by its answer, or by what its status URL shows. */
+  close(known: { key: string } | { statusUrl: string }): void {
+    const isKnown = ({ key, statusUrl }: OpenCall) =>
+      'key' in known ? key === known.key : statusUrl === known.statusUrl;
+    this.#calls = this.#calls.filter((call) => !isKnown(call));
+  }
+}
+
+/** Not of `crypto.subtle`, which is missing on pages that came over plain http. */
+function digestOf(path: string, body: unknown): string {
+  return String(sha256(new TextEncoder().encode(`${path} ${jsonOf(body)}`)));
+}

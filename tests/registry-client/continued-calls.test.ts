@@ -1,0 +1,171 @@
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { errorOf } from 'testing/client-errors';
+import { stopDate } from 'testing/clock';
+import { handler as deliver } from '../../functions/deliver-notifications.ts';
+import { startHttpApi } from '../support/http-api.ts';
+import { say } from '../support/notified.ts';
+import { acceptedTasks, misbehave, simulation } from '../support/proxies.ts';
+import { pathOf } from '../support/relay.ts';
+import { runQueue } from '../support/queue.ts';
+import { bearer } from '../support/tokens.ts';
+import { createRegistryClient } from 'registry-client';
+
+/** A paid call whose answers are lost on the way, by a client that has asked for it once. */
+
+const api = await startHttpApi();
+const video = { model: 'vidq2-turbo', prompt: 'A paper boat' } as const;
+const lost = ['lose the answer', 'lose the answer'] as const;
+const newClient = () =>
+  createRegistryClient({
+    ...{ baseUrl: api.url, attempts: 2 },
+    accessToken: bearer('user-of-a-client').replace('Bearer ', ''),
+  });
+let client = newClient();
+
+beforeEach(() => {
+  api.reset();
+  client = newClient();
+});
+afterAll(() => api.stop());
+
+const keysSent = () => api.received.map(({ headers }) => headers['idempotency-key']);
+
+async function lostCall(given = {}) {
+  api.disturb(...lost);
+  return errorOf(client.videos.fromText(video, given));
+}
+
+describe('an error after sending', () => {
+  test('has the key and a retry that pays once, and does not call the registry unreachable', async () => {
+    const error = await lostCall();
+
+    expect(error).toMatchObject({ code: 'unreachable', mayBeDone: true, idempotencyKey: keysSent()[0] });
+    expect(error.message).toContain(' did not answer');
+    expect(await error.retry?.()).toMatchObject({ task_id: expect.any(String) });
+    expect([acceptedTasks(), new Set(keysSent()).size]).toEqual([1, 1]);
+  });
+
+  test('says that the work may be done even if a later attempt met a closed door', async () => {
+    api.disturb('lose the answer', { status: 429, body: { message: 'Too Many Requests' } });
+    expect(await errorOf(client.videos.fromText(video))).toMatchObject({ status: 429, mayBeDone: true });
+
+    let asked = 0;
+    const closed = (url: string, init: RequestInit) =>
+      fetch(asked++ ? url.replace(api.url, 'http://127.0.0.1:2') : url, init);
+    api.disturb('lose the answer');
+    const error = await errorOf(client.videos.multiframe(Object(video), { fetch: closed }));
+    expect(error).toMatchObject({ code: 'unreachable', mayBeDone: true });
+    expect(error.message).not.toContain('cannot be reached');
+  });
+
+  test('says that nothing is done if the provider rejected it, and keeps no key for the next call', async () => {
+    misbehave({ kind: 'status', provider: 'video', status: 400, times: 1 });
+    expect(await errorOf(client.videos.fromText(video))).toMatchObject({ status: 400, mayBeDone: false });
+    await client.videos.fromText(video);
+
+    expect(new Set(keysSent()).size).toBe(2);
+  });
+
+  test('is thrown for an invalid waitMs before anything is sent', async () => {
+    const call = client.videos.fromText(video, { wait: true, waitMs: -1 });
+
+    expect(await errorOf(call)).toMatchObject({ code: 'invalid_request', retry: undefined });
+    expect(api.received).toEqual([]);
+  });
+
+  test('has a retry in the other calls too', async () => {
+    api.disturb(...lost);
+    const error = await errorOf(client.versions.bulk([{ node_id: 'any', version: '1.0.0' }]));
+
+    expect(await error.retry?.()).toMatchObject([{ status: 'not_found' }]);
+  });
+});
+
+describe('a call that equals an earlier one', () => {
+  test('continues it while its outcome is unknown, and is a new purchase after an answer', async () => {
+    await lostCall();
+    const first = await client.videos.fromText(video);
+    const second = await client.videos.fromText(video);
+
+    expect(acceptedTasks()).toBe(2);
+    expect(second.task_id).not.toBe(first.task_id);
+  });
+
+  test('continues each of two with unknown outcomes once', async () => {
+    api.disturb(...lost, ...lost);
+    await Promise.all([1, 2].map(() => errorOf(client.videos.fromText(video))));
+    const again = await Promise.all([1, 2].map(() => client.videos.fromText(video)));
+
+    expect(acceptedTasks()).toBe(2);
+    expect(new Set(again.map(({ task_id }) => task_id)).size).toBe(2);
+  });
+
+  test('continues one that its signal ended', async () => {
+    const stop = new AbortController();
+    api.disturb('lose the answer');
+    const onRetry = () => stop.abort(new Error('enough'));
+    await expect(client.videos.fromText(video, { signal: stop.signal, onRetry })).rejects.toThrow('enough');
+    await client.videos.fromText(video);
+
+    expect(acceptedTasks()).toBe(1);
+  });
+
+  test.each([
+    ['another body', { ...video, prompt: 'Rain' }, {}],
+    ['a key of its own', video, { idempotencyKey: 'another-key' }],
+  ])('pays again with %s', async (_, body, given) => {
+    await lostCall();
+    await client.videos.fromText(body, given);
+
+    expect(acceptedTasks()).toBe(2);
+  });
+
+  test('pays again after a day, when the service has forgotten the key', async () => {
+    stopDate();
+    await lostCall();
+    jest.setSystemTime(Date.now() + 86_400_000);
+    // The token has expired too, but the key is chosen before.
+    await errorOf(client.videos.fromText(video));
+
+    expect(new Set(keysSent()).size).toBe(2);
+  });
+});
+
+describe('a call with wait: true whose outcome is unknown', () => {
+  const path = () => pathOf(simulation.received.at(-1)?.body.callback_url);
+  const says = async (body: object) => {
+    await say(path(), { id: simulation.tasks.list.at(-1)?.id, ...body });
+    await runQueue(deliver);
+  };
+  const creations = [{ id: '1', url: 'https://films.example.com/1.mp4' }];
+
+  test('has the status URL, where retry() and equal calls wait for the film', async () => {
+    misbehave({ provider: 'video', kind: 'reset' });
+    const error = await errorOf(client.videos.fromText(video, { wait: true }));
+    expect(error).toMatchObject({ code: 'provider_timeout', mayBeDone: true, idempotencyKey: keysSent()[0] });
+    await says({ state: 'success', creations });
+    const equal = await client.videos.fromText(video, { wait: true });
+
+    expect(equal).toMatchObject({
+      taskId: simulation.tasks.list[0]?.id,
+      media: [creations[0]?.url],
+      statusUrl: error.statusUrl,
+    });
+    expect(await error.retry?.()).toEqual(equal);
+    expect(acceptedTasks()).toBe(1);
+    await client.videos.fromText(video);
+    expect(acceptedTasks()).toBe(2);
+  });
+
+  test('has its fields when it is still running or has failed, and no URL in the message', async () => {
+    const early = await errorOf(client.videos.fromText(video, { wait: true, waitMs: 0 }));
+    await says({ state: 'failed', err_code: 'Too dark' });
+    const late = await errorOf(Promise.resolve(early.retry?.()));
+
+    const fields = { idempotencyKey: keysSent()[0], taskId: expect.any(String) };
+    const message = 'The task has not ended within 0 ms.';
+    expect(early).toMatchObject({ code: 'still_running', message, ...fields });
+    expect(late).toMatchObject({ code: 'task_failed', message: 'Too dark', ...fields });
+    expect(late.statusUrl).toBe(early.statusUrl);
+  });
+});
