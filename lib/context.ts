@@ -12,6 +12,16 @@ export interface Context {
   readonly deadline: number;
   /** The calls that have not answered yet, so that work that runs out of time can name them. */
   readonly openCalls?: Set<OpenCall>;
+  /** Of a request, whose caller waits. Other work repeats calls until its deadline. */
+  readonly retries?: RetryBudget;
+}
+
+/** What one request may spend on repeated calls to a store that throttles or fails. */
+interface RetryBudget {
+  repeats: number;
+  ms: number;
+  /** Up to here, time has been taken off: calls that run side by side share it. */
+  spentUntil: number;
 }
 
 /** What a function reads of its invocation for an event. One that is called by hand may have no id. */
@@ -31,6 +41,11 @@ export function endOf(invocation: Partial<EventInvocation>): number {
 
 export function contextOf(invocation: Partial<EventInvocation>): Context {
   return { deadline: endOf(invocation) - reservedMs, openCalls: new Set() };
+}
+
+/** The context of work that a caller waits for. */
+export function requestContext(invocation: Partial<EventInvocation>): Context {
+  return { ...contextOf(invocation), retries: { repeats: 8, ms: 2000, spentUntil: 0 } };
 }
 
 /** The option of the AWS SDK's clients that ends a call at the deadline. */

@@ -150,7 +150,7 @@ export class ApiError extends Error {
     this.code = code;
     this.reason = options.reason;
     this.details = options.details ?? [];
-    this.headers = { ...standingHeaders[code], ...options.headers };
+    this.headers = { ...standingHeaders[code]?.(), ...options.headers };
     this.payment = options.payment ?? 'unknown';
     this.task = options.task;
   }
@@ -167,11 +167,14 @@ export class ApiError extends Error {
   }
 }
 
-const standingHeaders: Partial<Record<ErrorCode, Record<string, string>>> = {
-  unauthorized: { 'www-authenticate': 'Bearer' },
-  idempotency_in_flight: { 'retry-after': '2' },
-  unavailable: { 'retry-after': '1' },
+const standingHeaders: Partial<Record<ErrorCode, () => Record<string, string>>> = {
+  unauthorized: () => ({ 'www-authenticate': 'Bearer' }),
+  idempotency_in_flight: () => ({ 'retry-after': '2' }),
+  // At random: callers that are told the same second come back together.
+  unavailable: () => ({ 'retry-after': String(1 + Math.floor(Math.random() * spreadSeconds)) }),
 };
+
+const spreadSeconds = 10;
 
 /** Nothing was bought, by the word of this service or of the provider. */
 export function boughtNothing(error: unknown): boolean {

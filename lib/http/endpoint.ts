@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import { admit, type JobOf, tokenIn } from '../auth/access-tokens.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../auth/ci-tokens.ts';
-import { type Context, contextOf, describeOpenCalls, endOf, inTime } from '../context.ts';
+import { type Context, describeOpenCalls, endOf, inTime, requestContext } from '../context.ts';
 import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
@@ -107,7 +107,7 @@ export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | un
         job,
         ifMatch: request.headers['if-match'],
         requestId: request.requestId,
-        context: contextOf(invocation),
+        context: requestContext(invocation),
       };
       const progress: Progress = { isSent: false };
       const late = () => {

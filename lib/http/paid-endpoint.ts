@@ -12,6 +12,7 @@ import { Money, type PaidContract } from '../requests/money.ts';
 import { afterwards, allStored, apiErrorOf, beforeSending } from '../requests/phases.ts';
 import { Relay } from '../requests/relay.ts';
 import type { SerializedJson } from '../bounded-json.ts';
+import { repeatUntilDeadline } from '../store/retries.ts';
 import { jsonAnswer } from './answer.ts';
 import { lambdaHandler, type ReplyBody } from './endpoint.ts';
 
@@ -55,6 +56,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       Object.assign(progress, { isSent: true, taskHeaders });
       // What dies now, by time, memory or a kill, leaves no other line.
       log('info', 'sending');
+      repeatUntilDeadline(context);
       const started = await outgoing.startTask();
 
       const { task } = started;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
-import { type Context, contextOf } from '../context.ts';
+import { type Context, requestContext } from '../context.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
@@ -43,7 +43,7 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const { provider, ticket = '' } = event.pathParameters ?? {};
   if (!config.isProviderName(provider)) throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
-  const context = contextOf(invocation);
+  const context = requestContext(invocation);
   const bytes = readBody(event);
   const headers = event.headers ?? {};
   if (!(await relaying.isSigned[provider](context, headers, bytes))) throw rejection('signature');

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { type AttributeMap, fromAttributes, type Item, toAttribute, toAttributes } from './items.ts';
 import { type Key, keyName, keyOf } from './keys.ts';
-import { pauseBefore, untilAnswered, storeError } from './retries.ts';
+import { KeysThrottled, untilAnswered, storeError } from './retries.ts';
 import { dynamodb, tableName } from './table.ts';
 
 /** DynamoDB's own bound on one BatchGetItem. */
@@ -93,30 +93,26 @@ async function readBatch(
 ): Promise<Batch> {
   const batch: Batch = { items: [], unread: [], bytes: 0 };
   let pending: AttributeMap[] = keys.map(toAttributes);
-  for (let waits = 0; pending.length > 0; ) {
-    const keysLeft = pending;
-    const call = () => sendBatch(keysLeft, options, turn);
-    const { reply, bytes } = await untilAnswered(context, 'BatchGetItem', call).catch((error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      batch.failure = error;
-      return { reply: undefined, bytes: 0 };
-    });
-    if (reply === undefined) break;
+  const readSome = async () => {
+    const { reply, bytes } = await sendBatch(pending, options, turn);
     batch.bytes += bytes;
     for (const attributes of reply.Responses?.[tableName()] ?? [])
       batch.items.push(fromAttributes(attributes));
-    const left = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
-    // One answer holds 1 MB of a partition: if it brought some of the keys, the store isn't overloaded.
-    waits = left.length < pending.length ? 1 : waits + 1;
-    pending = left;
-    if (pending.length > 0 && !(await pauseBefore(context, waits))) {
-      batch.failure = new ApiError('unavailable', { reason: 'DynamoDB BatchGetItem: throttled' });
-      break;
-    }
+    pending = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
+    if (pending.length > 0 && bytes < fullAnswerBytes) throw new KeysThrottled();
+  };
+  try {
+    while (pending.length > 0) await untilAnswered(context, 'BatchGetItem', readSome);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    batch.failure = error;
   }
   batch.unread = pending.map((attributes) => keyOf(fromAttributes(attributes)));
   return batch;
 }
+
+/** One answer holds 1 MB of a partition. The store is throttled if a smaller one leaves keys out. */
+const fullAnswerBytes = 1_000_000;
 
 /** Decodes the reply here and hands the SDK an empty object: its generic decoder takes three times as long. */
 async function sendBatch(
@@ -137,9 +133,9 @@ async function sendBatch(
     (next) => async (args) => {
       const result = await next(args);
       const response = result.response as { statusCode: number; body: Readable | Buffer };
+      if (response.statusCode !== 200) return result;
       // An answer that is not read yet stays in its socket.
       await turn;
-      if (response.statusCode !== 200) return result;
       const body = await buffer(response.body as Readable);
       decoded = JSON.parse(body.toString());
       bytes += body.length;

@@ -2,14 +2,16 @@
 import type { CancellationReason, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { isObject } from '../json.ts';
+import { note } from '../log.ts';
 
 /** With a bound of two seconds on each call, a store that hangs or is gone is given up after about eight. */
 const maxWithoutAnswer = 4;
 
 /**
  * Calls the table until it answers. Throttled calls, and those that meet a transaction, have done nothing and are repeated
- * until the deadline. A call without an answer is repeated a few times; one that may have been applied, only if
- * `isRepeatable`.
+ * while the request's budget and the instance's quota allow it. A call without an answer is repeated a few times; one that
+ * may have been applied, only if `isRepeatable`.
  */
 export async function untilAnswered<Result>(
   context: Context,
@@ -19,15 +21,22 @@ export async function untilAnswered<Result>(
 ): Promise<Result> {
   const name = `DynamoDB ${operation}`;
   let withoutAnswer = 0;
+  let failedAt = Number.POSITIVE_INFINITY;
   for (let round = 1; ; round += 1) {
     try {
-      return await calling(context, name, call);
+      const result = await calling(context, name, call);
+      refillQuota(round);
+      return result;
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined) throw error;
+      noteThrottling(error);
+      spendTime(context, failedAt);
+      failedAt = Date.now();
       withoutAnswer = failure === 'unanswered' || failure === 'unsent' ? withoutAnswer + 1 : 0;
       const isOver = withoutAnswer === maxWithoutAnswer || (failure === 'unanswered' && !isRepeatable);
-      if (isOver || !(await pauseBefore(context, round)))
+      const isMetered = failure !== 'conflict';
+      if (isOver || !(await pauseBefore(context, round, isMetered)))
         throw new ApiError(failure === 'conflict' ? 'conflict' : 'unavailable', {
           cause: error,
           reason: `${name}: ${failure}`,
@@ -36,15 +45,49 @@ export async function untilAnswered<Result>(
   }
 }
 
+/*
+ * Repeats of all requests of this instance are paid from one quota, as in the AWS SDK's standard mode: while the table
+ * throttles everything, requests fail at their first call instead of holding an execution each for seconds. The SDK's is
+ * 500; an instance here serves one request at a time. Nothing waits for it to fill, as the SDK's adaptive mode would.
+ */
+const maxQuota = 100;
+const repeatCost = 5;
+let quota = maxQuota;
+
+/** A repeat that was answered gets its cost back, and each first call that was answered adds a little. */
+function refillQuota(round: number): void {
+  quota = Math.min(maxQuota, quota + (round === 1 ? 1 : repeatCost));
+}
+
+function spendTime({ retries }: Context, since: number): void {
+  if (!retries) return;
+  const now = Date.now();
+  retries.ms -= Math.max(0, now - Math.max(since, retries.spentUntil));
+  retries.spentUntil = now;
+}
+
+/** For writes that follow a request that was sent: what was paid for has until the deadline to be written down. */
+export function repeatUntilDeadline({ retries }: Context): void {
+  Object.assign(retries ?? {}, { repeats: Number.POSITIVE_INFINITY, ms: Number.POSITIVE_INFINITY });
+}
+
+function takeRepeat({ retries }: Context, waitMs: number): boolean {
+  if (!retries || retries.repeats === Number.POSITIVE_INFINITY) return true;
+  if (retries.repeats === 0 || retries.ms < waitMs || quota < repeatCost) return false;
+  retries.repeats -= 1;
+  quota -= repeatCost;
+  return true;
+}
+
 /** Full jitter: any time up to a bound that doubles, so that requests that met once do not meet again. */
 function jitter(round: number): number {
   return Math.random() * Math.min(1000, 20 * 2 ** round);
 }
 
-/** Waits before another round; returns false at once if the deadline would pass during the wait. */
-export async function pauseBefore({ deadline }: Context, round: number): Promise<boolean> {
+/** Waits before another round; returns false at once if there is no time or no repeat left for it. */
+async function pauseBefore(context: Context, round: number, isMetered: boolean): Promise<boolean> {
   const wait = jitter(round);
-  if (Date.now() + wait > deadline) return false;
+  if (Date.now() + wait > context.deadline || (isMetered && !takeRepeat(context, wait))) return false;
   await new Promise((resolve) => setTimeout(resolve, wait));
   return true;
 }
@@ -62,7 +105,7 @@ export async function untilWritten<Result>(
   for (let round = 0; round < maxRounds; round += 1) {
     const result = await attempt();
     if (result !== undefined) return result;
-    if (!(await pauseBefore(context, 0))) break;
+    if (!(await pauseBefore(context, 0, false))) break;
   }
   throw new ApiError('conflict');
 }
@@ -79,6 +122,19 @@ const throttledNames = new Set([
 ]);
 const throttledReasons = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 const unansweredNames = new Set(['InternalServerError', 'ServiceUnavailable', 'TimeoutError']);
+
+/** Some keys of a batch read were not read: DynamoDB names no reason for it. */
+export class KeysThrottled extends Error {
+  override readonly name = 'ProvisionedThroughputExceededException';
+}
+
+/** Notes whether a ceiling was reached or a key is hot, and the ARN of the table or index. */
+function noteThrottling(error: unknown): void {
+  const { ThrottlingReasons, throttlingReasons = ThrottlingReasons } = Object(error);
+  if (!Array.isArray(throttlingReasons)) return;
+  const reasons = throttlingReasons.filter(isObject).map(({ reason, resource }) => `${reason} ${resource}`);
+  note({ throttled: [...new Set(reasons)] });
+}
 
 /** Undefined if the same call would fail again. */
 function failureOf(error: unknown): Failure | undefined {

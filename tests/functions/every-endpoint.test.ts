@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fileOf, loadContracts } from '../../infra/operations.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -6,6 +6,7 @@ import { intercept } from '../support/intercept.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { proxies } from '../support/proxies.ts';
+import { timed } from '../support/timed.ts';
 import { bearer } from '../support/tokens.ts';
 
 type Handler = Parameters<typeof invoke>[0];
@@ -179,7 +180,28 @@ describe.each(names)('%s', (name) => {
     const { status, headers, body } = await call(name);
 
     expect([status, body.error]).toEqual([503, 'unavailable']);
-    expect(headers['retry-after']).toBe('1');
+    expect(headers['retry-after']).toMatch(/^(?:[1-9]|10)$/);
+  });
+
+  test('answers 503 within 2.5 s and eight repeats while the store throttles everything', async () => {
+    jest.useFakeTimers();
+    loggedLines.length = 0;
+    const reason = { reason: 'TableWriteKeyRangeThroughputExceeded', resource: 'arn:of:the:table' };
+    let calls = 0;
+    intercept(dynamodb, async () => {
+      calls += 1;
+      const name = 'ProvisionedThroughputExceededException';
+      throw Object.assign(new Error('slow down'), { name, ThrottlingReasons: [reason] });
+    });
+    const { result, ms } = await timed(call(name));
+    jest.useRealTimers();
+
+    expect(result?.status).toBe(503);
+    expect(ms).toBeLessThan(2500);
+    expect(calls).toBeLessThanOrEqual(1 + 8);
+    expect(loggedLines.join('')).toContain(
+      '"throttled":["TableWriteKeyRangeThroughputExceeded arn:of:the:table"]',
+    );
   });
 
   test('answers 503 in time when the store hangs', async () => {

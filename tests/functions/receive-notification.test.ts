@@ -425,6 +425,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
   });
 
   describe('5xx', () => {
+    const retryAfter = { 'retry-after': expect.stringMatching(/^\d+$/) };
+
     test.each(['BatchGetItemCommand', 'TransactWriteItemsCommand'])(
       'answers while the store fails at %s, so that the provider calls again',
       async (failing) => {
@@ -437,7 +439,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         repair();
         const again = await say(path, { state: 'success' });
 
-        expect([failed.status, failed.headers['retry-after']]).toEqual([503, '1']);
+        expect([failed.status, failed.headers]).toEqual([503, expect.objectContaining(retryAfter)]);
         expect(again.status).toBe(200);
         expect(await notificationsOf(path.ticket)).toHaveLength(1);
       },
@@ -456,7 +458,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const { status, headers } = await say(path, { state: 'success' }, { remainingMs: 1500 });
       remove();
 
-      expect([status, headers['retry-after']]).toEqual([503, '1']);
+      expect([status, headers]).toEqual([503, expect.objectContaining(retryAfter)]);
     });
 
     test('leads to one notification when the provider repeats a call whose write was lost', async () => {

@@ -23,21 +23,12 @@ export class SilentServer {
 
   /** Redirects a request that an SDK is about to send to this server. */
   redirect(request: unknown): void {
-    Object.assign(request as object, { hostname: '127.0.0.1', port: this.#server?.port });
+    redirect(request, this.#server?.port);
   }
 
   /** Redirects all calls of a client, until it is told to stop. */
   redirectCalls(client: DynamoDBClient | S3Client): () => void {
-    const { middlewareStack } = client as DynamoDBClient;
-    const name = 'redirected';
-    middlewareStack.add(
-      (next) => (args) => {
-        this.redirect(args.request);
-        return next(args);
-      },
-      { step: 'finalizeRequest', priority: 'low', name },
-    );
-    return () => void middlewareStack.remove(name);
+    return redirectCalls(client, this.#server?.port);
   }
 
   stop(): void {
@@ -68,4 +59,22 @@ export class SilentServer {
     }
     return { error, ms: Date.now() - began };
   }
+}
+
+function redirect(request: unknown, port: number | undefined): void {
+  Object.assign(request as object, { hostname: '127.0.0.1', port });
+}
+
+/** Redirects all calls of a client to a server of this machine, until it is told to stop. */
+export function redirectCalls(client: DynamoDBClient | S3Client, port: number | undefined): () => void {
+  const { middlewareStack } = client as DynamoDBClient;
+  const name = 'redirected';
+  middlewareStack.add(
+    (next) => (args) => {
+      redirect(args.request, port);
+      return next(args);
+    },
+    { step: 'finalizeRequest', priority: 'low', name },
+  );
+  return () => void middlewareStack.remove(name);
 }

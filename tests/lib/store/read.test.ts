@@ -1,13 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
-import type { Context } from '../../../lib/context.ts';
+import { type Context, requestContext } from '../../../lib/context.ts';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { stopTimers } from 'testing/clock';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { answerInTurn, intercept } from '../../support/intercept.ts';
-import { SilentServer } from '../../support/silent-server.ts';
+import { redirectCalls, SilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 const [a, b] = [nodeKey('a'), nodeKey('b')];
@@ -50,65 +51,30 @@ describe('readBatches', () => {
     ]);
   });
 
-  test('requests keys that did not fit into an answer without a long wait', async () => {
-    const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, found(b));
-    const { result, ms } = await timed(readAll(inSeconds(9), [a, b]));
+  test('requests keys that did not fit into an answer of 1 MB again at once', async () => {
+    const page = { ...found({ ...a, text: 'x'.repeat(1_000_000) }), ...left(b) };
+    const answers = [page, { ...page, ...left() }];
+    const server = await startHttpServer((_, response) => response.end(JSON.stringify(answers.shift())));
+    stopTimers();
+    const answerAgain = redirectCalls(dynamodb, server.port);
+    const { items, unread } = await readAll(requestContext({}), [a, b]);
+    answerAgain();
+    await server.stop();
 
-    expect(asked).toEqual([request(a, b), request(b)]);
-    expect(result).toEqual({
-      items: [
-        { ...a, found: true },
-        { ...b, found: true },
-      ],
-      unread: [],
-    });
-    expect(ms).toBe(20);
-  });
-
-  test('retries with doubling waits when the store answers none of the keys', async () => {
-    const asked = answerInTurn(dynamodb, left(a, b), left(a, b), left(a, b), found(a, b));
-    const { result, ms } = await timed(readAll(inSeconds(9), [a, b]));
-
-    expect(asked).toHaveLength(4);
-    expect(result?.items).toHaveLength(2);
-    expect(ms).toBe(20 + 40 + 80);
-  });
-
-  test('waits until the deadline for a store that throttles', async () => {
-    const asked = answerInTurn(
-      dynamodb,
-      { ...found(a), ...left(b) },
-      throttled,
-      throttled,
-      throttled,
-      throttled,
-      found(b),
-    );
-    const { result, ms } = await timed(readAll(inSeconds(9), [a, b]));
-
-    expect(result?.items).toHaveLength(2);
-    expect(asked).toHaveLength(6);
-    expect(ms).toBe(20 + 20 + 40 + 80 + 160);
-  });
-
-  test('gives up the keys of a batch that is not answered four times', async () => {
-    const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, unanswered);
-    const { result, ms } = await timed(readAll(inSeconds(9), [a, b]));
-
-    expect(result).toEqual({ items: [{ ...a, found: true }], unread: [b] });
-    expect(asked).toHaveLength(1 + 4);
-    expect(ms).toBe(20 + 20 + 40 + 80);
+    expect([items.length, unread, answers]).toEqual([2, [], []]);
   });
 
   test.each([
-    [60, 3],
-    [59, 2],
-  ])('retries until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
-    const asked = answerInTurn(dynamodb, left(a));
-    const { result } = await timed(readAll({ deadline: Date.now() + remainingMs }, [a]));
+    ['a request', 20 + 40 + 80 + 160 + 320 + 500 + 500, () => requestContext({})],
+    ['an event', 9000, () => inSeconds(9)],
+  ])('repeats throttled keys with doubling waits as long as %s may', async (_, maxMs, context) => {
+    const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, left(b), throttled, left(b));
+    const { result, ms } = await timed(readAll(context(), [a, b]));
 
-    expect(asked).toHaveLength(times);
-    expect(result?.unread).toEqual([a]);
+    expect(asked.slice(0, 2)).toEqual([request(a, b), request(b)]);
+    expect(result).toEqual({ items: [{ ...a, found: true }], unread: [b] });
+    expect(ms).toBeLessThanOrEqual(maxMs);
+    expect(ms).toBeGreaterThan(maxMs - 520);
   });
 
   test('cancels the other requests once its reader has enough', async () => {
