@@ -48,9 +48,9 @@ export function requestContext(invocation: Partial<EventInvocation>): Context {
   return { ...contextOf(invocation), retries: { repeats: 8, ms: 2000, spentUntil: 0 } };
 }
 
-/** The option of the AWS SDK's clients that ends a call at the deadline. */
-export function untilDeadline({ deadline }: Context): { abortSignal: AbortSignal } {
-  return { abortSignal: AbortSignal.timeout(Math.max(1, deadline - Date.now())) };
+/** The option of the AWS SDK's clients that ends a call at the deadline, or earlier. */
+export function untilDeadline({ deadline }: Context, maxMs = Infinity): { abortSignal: AbortSignal } {
+  return { abortSignal: AbortSignal.timeout(Math.max(1, Math.min(maxMs, deadline - Date.now()))) };
 }
 
 /** Makes a call to a store or a provider, under a name that a log line can show. */

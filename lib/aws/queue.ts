@@ -1,6 +1,7 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { configured } from '../config.ts';
 import { type Context, untilDeadline } from '../context.ts';
+import { freshAgents } from './agents.ts';
 
 export interface NewMessage {
   body: unknown;
@@ -23,7 +24,12 @@ export function queueAt(
       new SQSClient({
         endpoint: new URL(url()).origin,
         maxAttempts: 3,
-        requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
+        requestHandler: {
+          ...freshAgents(),
+          connectionTimeout: 1000,
+          requestTimeout: 2000,
+          throwOnRequestTimeout: true,
+        },
       }),
   );
   return async (context, messages) => {

@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import * as config from '../config.ts';
 import { encodedPath } from './object-keys.ts';
+import { freshAgents } from '../aws/agents.ts';
 
 export const bucketName = () => config.bucket().BUCKET_NAME;
 
@@ -21,6 +22,7 @@ export const s3 = config.configured(
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
+        ...freshAgents(),
         connectionTimeout: 1000,
         requestTimeout: 30_000,
         // Without it the limit above is only a warning.

@@ -2,6 +2,11 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { type Context, untilDeadline } from '../context.ts';
 import { bucketName, s3, statusOf } from './bucket.ts';
 
+/** A call and its repetitions end within three seconds, and one that hangs leaves time for a second one. */
+function inShort(context: Context) {
+  return { ...untilDeadline(context, 3000), requestTimeout: 1500 };
+}
+
 interface TextObject {
   text: string;
   etag: string;
@@ -11,7 +16,7 @@ interface TextObject {
 export async function readText(context: Context, key: string): Promise<TextObject | undefined> {
   try {
     const command = new GetObjectCommand({ Bucket: bucketName(), Key: key });
-    const { Body, ETag } = await s3().send(command, untilDeadline(context));
+    const { Body, ETag } = await s3().send(command, inShort(context));
     // Without one, the next write would replace whatever is there.
     if (!ETag) throw new Error('S3 sent an object without its ETag.');
     return { text: (await Body?.transformToString()) ?? '', etag: ETag };
@@ -42,7 +47,7 @@ export async function writeIfMatches(context: Context, written: NewText): Promis
       CacheControl: cacheControl,
       ...(etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: etag }),
     });
-    const { ETag } = await s3().send(command, untilDeadline(context));
+    const { ETag } = await s3().send(command, inShort(context));
     // Whatever answered without one was not S3, which may have refused the write.
     if (!ETag) throw new Error('S3 confirmed a write without an ETag.');
     return true;

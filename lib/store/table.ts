@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as config from '../config.ts';
+import { freshAgents } from '../aws/agents.ts';
 
 export const tableName = () => config.registry().TABLE_NAME;
 
@@ -10,6 +11,7 @@ export const dynamodb = new DynamoDBClient({
   // AWS denies signatures that are five minutes off: so a function with a wrong clock does nothing, and logs why.
   disableClockSkewCorrection: true,
   requestHandler: {
+    ...freshAgents(),
     connectionTimeout: 1000,
     requestTimeout: 2000,
     // Without this the SDK only warns of a request that takes longer than requestTimeout, and waits on.

@@ -67,7 +67,7 @@ class Counting {
     const full = this.#full(kind, targets);
     if (full) {
       this.#state.throttled.push(full.partition);
-      return throttle(response, operation, targets.length);
+      return throttle(response, operation, kind, targets.length);
     }
     const asking = { ...JSON.parse(body.toString()), ReturnConsumedCapacity: 'INDEXES' };
     const reply = await origin.send(request, { body: Buffer.from(JSON.stringify(asking)) });
@@ -138,10 +138,14 @@ async function unitsOfTarget(
 
 const message = 'The level of configured provisioned throughput for the table was exceeded.';
 
-function throttle(response: ServerResponse, operation: string, parts: number): void {
+function throttle(response: ServerResponse, operation: string, kind: UnitKind, parts: number): void {
   if (operation === 'TransactWriteItems') {
     const reason = { Code: 'ThrottlingError', Message: message };
     const CancellationReasons = Array.from({ length: parts }, () => reason);
     fail(response, 'TransactionCanceledException', { CancellationReasons, Message: message });
-  } else fail(response, 'ProvisionedThroughputExceededException', { message });
+  } else {
+    const reason = `Table${kind === 'reads' ? 'Read' : 'Write'}KeyRangeThroughputExceeded`;
+    const ThrottlingReasons = [{ reason, resource: 'arn:aws:dynamodb:us-east-1:000000000000:table/local' }];
+    fail(response, 'ProvisionedThroughputExceededException', { message, ThrottlingReasons });
+  }
 }

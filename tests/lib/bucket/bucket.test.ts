@@ -14,6 +14,13 @@ import {
 } from '../../../lib/bucket/bucket.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { putObject } from '../../support/uploads.ts';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { stopDate } from 'testing/clock';
+import { freshAgents } from '../../../lib/aws/agents.ts';
+import { readText } from '../../../lib/bucket/text-objects.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 
 const first = Buffer.from('the first bytes');
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
@@ -282,4 +289,48 @@ test('gives up a request that S3 never answers after half a minute and three sen
   const limits = { connectionTimeout: 1000, requestTimeout: 30_000, socketTimeout: 10_000 };
   expect(Object(s3().config.requestHandler).httpHandlerConfigs()).toMatchObject(limits);
   expect(ms).toBeGreaterThanOrEqual(90_000);
+});
+
+test('gives up a text object within three seconds and two sends', async () => {
+  const silence = new SilentServer();
+  await silence.listen();
+  const answerAgain = silence.redirectCalls(s3());
+  // Node's own does not know the clock of the test.
+  jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), ms);
+    return ending.signal;
+  });
+  const read = () => readText({ deadline: Date.now() + 60_000 }, 'any');
+  const { error, ms } = await silence.outwait(read, { leapMs: 1400, maxMs: 20_000 });
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+  answerAgain();
+  silence.stop();
+
+  expect([error instanceof Error, silence.asked]).toEqual([true, 2]);
+  expect(ms).toBeLessThanOrEqual(3100);
+});
+
+test('opens a new connection after five idle seconds', async () => {
+  const ports: (number | undefined)[] = [];
+  const server = await startHttpServer(({ socket }, response) => {
+    ports.push(socket.remotePort);
+    response.end();
+  });
+  stopDate();
+  const { httpAgent: agent } = freshAgents();
+  const ask = async () => {
+    const [reply] = await once(get({ port: server.port, agent }), 'response');
+    await once(reply.resume(), 'close');
+    await turn();
+  };
+  for (const idleMs of [0, 5000, 5001]) {
+    jest.setSystemTime(Date.now() + idleMs);
+    await ask();
+  }
+  agent.destroy();
+  await server.stop();
+
+  expect([ports[1] === ports[0], ports[2] === ports[0]]).toEqual([true, false]);
 });

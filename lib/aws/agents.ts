@@ -1,0 +1,32 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { Duplex } from 'node:stream';
+
+/** AWS drops idle connections while an instance is frozen, and no timer of ours runs then. */
+const maxIdleMs = 5000;
+
+/** The agents of an SDK client. Neither uses a connection again that was idle for seconds: it may be dead. */
+export function freshAgents() {
+  const options = { keepAlive: true, maxSockets: 50 };
+  return {
+    httpAgent: endingIdle(new http.Agent(options)),
+    httpsAgent: endingIdle(new https.Agent(options)),
+  };
+}
+
+function endingIdle<Agent extends http.Agent>(agent: Agent): Agent {
+  const idleSince = new WeakMap<Duplex, number>();
+  const { getName, keepSocketAlive } = agent;
+  agent.keepSocketAlive = (socket) => {
+    idleSince.set(socket, Date.now());
+    return keepSocketAlive.call(agent, socket);
+  };
+  // Node asks for this name right before it takes an idle socket, and leaves out those that are destroyed.
+  agent.getName = (request) => {
+    const name = getName.call(agent, request);
+    for (const socket of agent.freeSockets[name] ?? [])
+      if (Date.now() - (idleSince.get(socket) ?? 0) > maxIdleMs) socket.destroy();
+    return name;
+  };
+  return agent;
+}
