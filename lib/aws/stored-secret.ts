@@ -6,6 +6,7 @@ import { isObject, type JsonObject, parseObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
 import { environmentCredentials, serviceHost, Sha256 } from './signing.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /*
  * One signed POST reads a secret, with the signer that upload URLs already use. An SDK client for either store would be
@@ -18,11 +19,12 @@ type SecretUse = 'header' | 'text';
 export interface StoredSecret {
   read: (context: Context) => Promise<string>;
   /**
-   * The secret may have been replaced, for example after a provider rejected it. The next request reads it again, and
-   * keeps the old value if that fails. Anyone can send a wrong signature, which must not stop other requests while the
-   * store is down.
+   * The secret may have been replaced. The next request reads it again, and keeps the old value if that fails: anyone can
+   * send a wrong signature, which must not stop other requests while the store is down.
    */
   forget: () => void;
+  /** The value that replaced one that a provider rejected; undefined if the store has no other, or doesn't answer. */
+  replacementOf: (context: Context, rejected: string) => Promise<string | undefined>;
 }
 
 const reference = /^(ssm|secretsmanager):(.+)$/;
@@ -31,18 +33,23 @@ const reference = /^(ssm|secretsmanager):(.+)$/;
 const minRereadIntervalMs = 5000;
 const readTimeoutMs = 3000;
 
+/** After a rotation all instances read at once, and the store takes 40 reads a second: each waits up to so long before a try. */
+const rereadPausesMs = [1000, 2000, 4000];
+
 /**
  * The secret that a variable contains or refers to, such as a provider's key. A reference is read while the function
  * loads, in parallel with everything else. If that fails, the request that needs the secret tries again.
  */
 export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecret {
   const [, store, name] = reference.exec(value) ?? [];
-  if (store === undefined || name === undefined) return { read: async () => value, forget: () => {} };
+  if (store === undefined || name === undefined)
+    return { read: async () => value, forget: () => {}, replacementOf: async () => undefined };
 
   let reading: Promise<string> | undefined;
   let last: string | undefined;
   let readAt = 0;
-  const readAgain = async (timeoutMs: number): Promise<string> => {
+  const readAgain = async (timeoutMs: number, maxPauseMs: number): Promise<string> => {
+    if (maxPauseMs > 0) await pause(Math.random() * maxPauseMs);
     try {
       last = await readSecret(store, name, use, timeoutMs);
     } catch (error) {
@@ -51,9 +58,9 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
     }
     return last;
   };
-  const begin = (timeoutMs: number): Promise<string> => {
+  const begin = (timeoutMs: number, maxPauseMs = 0): Promise<string> => {
     readAt = Date.now();
-    reading = readAgain(timeoutMs);
+    reading = readAgain(timeoutMs, maxPauseMs);
     // The request that needs the secret gets the error. Until then, nothing may be waiting for it.
     reading.catch(() => {});
     return reading;
@@ -77,6 +84,20 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
     },
     forget: () => {
       if (Date.now() - readAt >= minRereadIntervalMs) reading = undefined;
+    },
+    replacementOf: async (context, rejected) => {
+      if (last === rejected) {
+        if (Date.now() - readAt < minRereadIntervalMs) return undefined;
+        // It is never used again, unless the store still has it.
+        last = undefined;
+      }
+      for (const maxPauseMs of rereadPausesMs) {
+        const timeoutMs = Math.min(readTimeoutMs, context.deadline - Date.now() - maxPauseMs);
+        if (timeoutMs <= 0) break;
+        const current = last ?? (await begin(timeoutMs, maxPauseMs).catch(() => undefined));
+        if (current !== undefined) return current === rejected ? undefined : current;
+      }
+      return undefined;
     },
   };
 }

@@ -23,8 +23,7 @@ const retryJitterMs = 400;
 
 /**
  * One paid call. `prepare` does what can fail before it costs anything. A second request is sent only if the first can't
- * have bought anything: no connection was made, or a 429 asked for a short wait. After a 401 or 403, the next request reads
- * the key again.
+ * have bought anything: no connection was made, a 429 asked for a short wait, or the key was rejected and has been replaced.
  */
 export class ProviderCall {
   readonly #provider: Provider;
@@ -63,7 +62,14 @@ export class ProviderCall {
       result = await sendOnce();
     }
 
-    if (result.payment === 'refused' && result.code === 'provider_credentials') this.#provider.key.forget();
+    if (result.payment === 'refused' && result.code === 'provider_credentials') {
+      const key = await this.#provider.key.replacementOf({ deadline: replyBy - minReplyMs }, this.#key);
+      if (key !== undefined) {
+        this.#key = key;
+        sends += 1;
+        result = await sendOnce();
+      }
+    }
     noteCall(this.#provider, result, { sends, ms: Date.now() - started });
     if (result.payment !== 'taken') throw errorFor(result);
     return result;

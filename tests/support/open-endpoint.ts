@@ -40,7 +40,7 @@ export function open(changes: Partial<Contract> = {}, handle: Handler = echo, op
 export function openPaid(provider: Partial<Provider>, changes: Partial<Contract> = {}) {
   const bought: Provider = {
     ...{ name: 'video', url: 'http://127.0.0.1:1', keyHeader: 'x-key', keyScheme: '', echoesRequest: false },
-    key: { read: async () => 'a key', forget: () => {} },
+    key: { read: async () => 'a key', forget: () => {}, replacementOf: async () => undefined },
     ...provider,
   };
   const paid: PaidContract = {

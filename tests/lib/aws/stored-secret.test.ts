@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ProviderCall } from '../../../lib/providers/provider-call.ts';
-import { storedSecret } from '../../../lib/aws/stored-secret.ts';
+import { storedSecret, type StoredSecret } from '../../../lib/aws/stored-secret.ts';
 import { stopTimers } from 'testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
@@ -269,32 +269,50 @@ describe('a secret by reference', () => {
   );
 });
 
-describe('a key that the provider rejects', () => {
-  test('triggers another read for the next request', async () => {
-    const simulators = await startSimulators({ keys: { image: 'new-key', video: '' } });
+describe('a key that may have been replaced', () => {
+  const rotated = async () => {
     holdsParameter('old-key');
-    const provider = {
-      name: 'image' as const,
-      url: `${simulators.url}/image`,
-      key: storedSecret('ssm:/key', 'header'),
-      keyHeader: 'x-api-key',
-      keyScheme: '',
-      echoesRequest: false,
-    };
-    const call = async () => {
-      const prepared = new ProviderCall(soon(), provider, '/v1/ai/image-relight');
-      await prepared.prepare({ image: 'AAAA' });
-      return prepared.startTask();
-    };
-
-    await provider.key.read(soon());
-    holdsParameter('new-key');
+    const key = storedSecret('ssm:/key', 'header');
+    await key.read(soon());
+    asked.length = 0;
     const minuteLater = Date.now() + 60_000;
     jest.spyOn(Date, 'now').mockReturnValue(minuteLater);
-    await expect(call()).rejects.toMatchObject({ code: 'provider_credentials', payment: 'refused' });
-    expect(simulators.simulation.received).toHaveLength(1);
-    expect(await call()).toMatchObject({ task: { taskId: expect.any(String) } });
+    return { key, context: { deadline: minuteLater + 20_000 } };
+  };
+  const providerWith = (key: StoredSecret, url: string) => ({
+    ...{ name: 'image' as const, url: `${url}/image`, key, keyHeader: 'x-api-key' },
+    ...{ keyScheme: '', echoesRequest: false },
+  });
+
+  test('is read again, and the call is sent once more with the new one', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const simulators = await startSimulators({ keys: { image: 'new-key', video: '' } });
+    const { key, context } = await rotated();
+    holdsParameter('new-key');
+    const call = new ProviderCall(context, providerWith(key, simulators.url), '/v1/ai/image-relight');
+    await call.prepare({ image: 'AAAA' });
+
+    expect(await call.startTask()).toMatchObject({ task: { taskId: expect.any(String) } });
+    expect([simulators.simulation.received.length, asked.length]).toEqual([2, 1]);
     await simulators.stop();
+  });
+
+  test('is never used again while the store is throttled, and is asked for three times, each after a pause', async () => {
+    const { key, context } = await rotated();
+    const pauses = jest.spyOn(Math, 'random').mockReturnValue(0);
+    answer = { status: 400, content: { __type: 'ThrottlingException' } };
+
+    expect(await key.replacementOf(context, 'old-key')).toBeUndefined();
+    expect([asked.length, pauses.mock.calls.length]).toEqual([3, 3]);
+    await expect(key.read(soon())).rejects.toMatchObject({ code: 'unavailable', payment: 'unknown' });
+  });
+
+  test('is not read again within five seconds, and stays if the store has no other', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const { key, context } = await rotated();
+    const found = [await key.replacementOf(context, 'old-key'), await key.replacementOf(context, 'old-key')];
+
+    expect([found, asked.length, await key.read(soon())]).toEqual([[undefined, undefined], 1, 'old-key']);
   });
 
   test.each<[string, typeof answer]>([

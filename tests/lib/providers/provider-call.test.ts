@@ -13,7 +13,8 @@ interface Reply {
 }
 
 const received: { url: string | undefined; method: string | undefined; headers: IncomingHttpHeaders }[] = [];
-let forgotten = 0;
+const replaced: string[] = [];
+let replacement: string | undefined;
 let reply: Reply = { status: 200 };
 let meanwhile = () => {};
 
@@ -32,8 +33,10 @@ const provider: Provider = {
   url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
   key: {
     read: async () => 'a key',
-    forget: () => {
-      forgotten += 1;
+    forget: () => {},
+    replacementOf: async (_, rejected) => {
+      replaced.push(rejected);
+      return replacement;
     },
   },
   keyHeader: 'x-key',
@@ -43,7 +46,8 @@ const provider: Provider = {
 
 beforeEach(() => {
   received.length = 0;
-  forgotten = 0;
+  replaced.length = 0;
+  replacement = undefined;
   meanwhile = () => {};
 });
 
@@ -144,12 +148,20 @@ describe('the key of a provider', () => {
     [401, 1],
     [403, 1],
     [500, 0],
-  ])('forgets the key after a %i %i times', async (status, times) => {
-    reply = { status };
-    await call().catch(() => {});
+  ])(
+    'is looked for again after a %i %i times, and sent once more if it was replaced',
+    async (status, times) => {
+      reply = { status };
+      await call().catch(() => {});
+      replacement = 'another key';
+      await call().catch(() => {});
 
-    expect(forgotten).toBe(times);
-  });
+      expect(replaced).toHaveLength(2 * times);
+      expect(received.map(({ headers }) => headers['x-key'])).toEqual(
+        ['a key', 'a key', 'another key'].slice(0, 2 + times),
+      );
+    },
+  );
 });
 
 describe('the remaining time of a provider call', () => {
