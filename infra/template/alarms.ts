@@ -441,7 +441,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     deadLetters(
       'extraction-dead-letters',
       'ExtractionsFailures',
-      'Reading host nodes crashed three times, or failed because of us.',
+      'Reading host nodes crashed five times, or failed because of us.',
     ),
     oldestMessage('extraction-backlog', 'Extractions', 2 * hours, {
       meaning: 'An archive has waited over two hours.',

@@ -15,7 +15,7 @@ import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
  */
 export type ExtractionState = 'awaited' | 'exhausted' | 'early' | 'extracted_before' | 'unknown';
 
-/** By the receives of the queue and an hour between its sweeps, they take about four hours. */
+/** By the receives of the queue and an hour between its sweeps, they take about two and a half hours. */
 const maxTries = 12;
 const pauseMs = 60 * 60 * 1000;
 

@@ -8,7 +8,7 @@ import { describeError, log, note, withLogFields } from '../log.ts';
 import { finishExtraction, type FoundHostNodes, writeHostNodes } from '../registry/extraction.ts';
 import { beginExtraction, type ExtractionState, giveUpExtraction } from '../registry/extraction-tries.ts';
 import { entriesOf } from 'registry-rules/host-node-entries';
-import { archiveKeysOf, handOverExtractions, maxReceives } from './extraction-queue.ts';
+import { handOverExtractions, maxReceives, archivesOf, sendLater } from './extraction-queue.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
 export const extractor = 2;
@@ -30,7 +30,7 @@ type ExtractionResult =
 type ExtractionEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
 
 /** May end otherwise another time. The version is listed, so after the last receive the sweep has it read again. */
-const unended: readonly ExtractionResult[] = ['early', 'unfinished', 'interrupted'];
+const unended: readonly ExtractionResult[] = ['unfinished', 'interrupted'];
 
 /** Takes the messages of the queue, and the schedule that hands over what is due. */
 export async function extractHostNodes(
@@ -55,8 +55,11 @@ async function extractBatch(context: Context, { Records }: SQSEvent): Promise<SQ
     const isDone = await withLogFields({ message: messageId }, async () => {
       try {
         let isDone = true;
-        for (const objectKey of archiveKeysOf(body))
-          if (unended.includes(await extractOne(context, objectKey, sent))) isDone = isLast(attributes);
+        for (const archive of archivesOf(body)) {
+          const outcome = await extractOne(context, archive.key, sent);
+          if (outcome === 'early') await sendLater(context, archive);
+          if (unended.includes(outcome)) isDone = isLast(attributes);
+        }
         return isDone;
       } catch (error) {
         log('error', 'extraction', { outcome: 'failed', ...describeError(error) });

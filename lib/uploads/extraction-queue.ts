@@ -13,19 +13,38 @@ import { handOver } from '../store/hand-over.ts';
  * due again. Everything else is in the record of the version, so a message may come twice, late or never.
  */
 
-/** The redrive policy of the queue in infra/template/extractions.yml. */
-export const maxReceives = 3;
+/** The redrive policy of the queue in infra/template/extractions.yml. A receive that Lambda throttles counts too. */
+export const maxReceives = 5;
 
 const sendMessages = queueAt(() => config.extractionQueue().EXTRACTION_QUEUE_URL);
 
-/** The keys that a message names: none if it is the one with which S3 tests the queue. */
-export function archiveKeysOf(body: string): string[] {
+interface NamedArchive {
+  key: string;
+  /** How often its version was not active yet. */
+  early: number;
+}
+
+/** The archives that a message names: none if it is the one with which S3 tests the queue. */
+export function archivesOf(body: string): NamedArchive[] {
   const content: unknown = JSON.parse(body);
-  const { key, Records, Event } = isObject(content) ? content : {};
-  if (typeof key === 'string') return [key];
+  const { key, early, Records, Event } = isObject(content) ? content : {};
+  if (typeof key === 'string') return [{ key, early: Number(early ?? 0) }];
   if (Event === 's3:TestEvent') return [];
   if (!Array.isArray(Records)) throw new Error('A queue message does not name an archive.');
-  return Records.map((record) => decodeKey(String(record?.s3?.object?.key)));
+  return Records.map((record) => ({ key: decodeKey(String(record?.s3?.object?.key)), early: 0 }));
+}
+
+const maxEarly = 6;
+const firstDelaySeconds = 5;
+
+/**
+ * Sends a message again in seconds: the queue itself would show it in twelve minutes. After five minutes the version's own
+ * listing makes up for it.
+ */
+export async function sendLater(context: Context, { key, early }: NamedArchive): Promise<void> {
+  if (early >= maxEarly) return;
+  const delaySeconds = firstDelaySeconds * 2 ** early;
+  await sendMessages(context, [{ body: { key, early: early + 1 }, delaySeconds }]);
 }
 
 /** With less time left, no further page is begun. */

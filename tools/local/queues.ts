@@ -3,7 +3,7 @@ export const queues = {
   extractions: {
     visibilitySeconds: 720,
     delaySeconds: 3,
-    deadLetter: { queue: 'extractions-failures', maxReceiveCount: 3 },
+    deadLetter: { queue: 'extractions-failures', maxReceiveCount: 5 },
   },
   'extractions-failures': { visibilitySeconds: 30 },
   indexChanges: {

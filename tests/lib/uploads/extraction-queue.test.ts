@@ -13,6 +13,7 @@ import { loggedLines } from '../../support/logged-lines.ts';
 import { extractions, unreadable } from '../../support/queue.ts';
 import { setFields } from '../../support/registry.ts';
 import { finalize, publish, put, storedVersion } from '../../support/uploads.ts';
+import { extractionEvent } from '../../support/extractions.ts';
 
 const hourMs = 60 * 60 * 1000;
 const schedule = { source: 'aws.events' } as EventBridgeEvent<'Scheduled Event', unknown>;
@@ -133,7 +134,7 @@ test('begins no page without ten seconds for it', async () => {
   expect(await handOverExtractions({ deadline: Date.now() + 10_001 })).toEqual(all);
 });
 
-test('moves a pack that kills its function three times to the dead letters, and delays no other', async () => {
+test('moves a pack that kills its function five times to the dead letters, and delays no other', async () => {
   await lose('killer');
   await lose('quiet');
   await handler(schedule, context);
@@ -146,12 +147,31 @@ test('moves a pack that kills its function three times to the dead letters, and 
     killed.push(...batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     return { batchItemFailures };
   };
-  for (const _ of [1, 2, 3, 4]) {
+  for (const _ of [1, 2, 3, 4, 5, 6]) {
     extractions.skip(720_000);
     await drainQueue(extractions, crash, 1);
   }
 
   expect(await storedVersion('quiet', '1.0.0')).toMatchObject({ host_node_extract_status: 'success' });
-  expect(killed).toHaveLength(3);
+  expect(killed).toHaveLength(5);
   expect(unreadable.bodies.join()).toContain('/killer/');
+});
+
+test('reads a version within seconds that becomes active after its message, and leaves another to its listing', async () => {
+  const archive = await demoArchive('1.0.0');
+  const uploads = [await publish('soon-active', '1.0.0'), await publish('never-active', '1.0.0')] as const;
+  for (const upload of uploads) {
+    await put(upload, archive);
+    expect(await handler(extractionEvent(upload, archive), context)).toEqual({ batchItemFailures: [] });
+  }
+  await finalize(uploads[0]);
+  await readAll();
+  expect(await storedVersion('soon-active', '1.0.0')).toMatchObject({ host_node_extract_status: 'success' });
+
+  for (let seconds = 10; extractions.bodies.length > 0 && seconds < 1000; seconds *= 2) {
+    extractions.skip(1000 * seconds);
+    await drainQueue(extractions, handler);
+  }
+  const early = loggedLines.filter((line) => line.includes('"early"') && line.includes('/never-active/'));
+  expect([early.length, unreadable.bodies.join().includes('never-active')]).toEqual([7, false]);
 });
