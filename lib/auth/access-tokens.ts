@@ -42,7 +42,11 @@ const verification = config.atStart(
       { jwksCache: keySets.cache },
     );
 
-    if (environment.TOKEN_JWKS !== undefined) verifier.cacheJwks(environment.TOKEN_JWKS);
+    const { TOKEN_JWKS, TOKEN_JWKS_URL } = environment;
+    if (TOKEN_JWKS !== undefined) {
+      keySets.merged(TOKEN_JWKS_URL, { ...TOKEN_JWKS });
+      verifier.cacheJwks(TOKEN_JWKS);
+    }
     return { verifier, keySets };
   }),
 );
@@ -92,6 +96,7 @@ export function tokenIn(body: unknown, access: Access): string | undefined {
 }
 
 const bearer = /^Bearer +(.+?) *$/i;
+const otherScheme = /^(?!Bearer )[\w-]+ +\S/i;
 const jwt = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 /** The token of an Authorization header with any scheme. Undefined if there is none. */
@@ -103,6 +108,7 @@ function bearerToken(authorization: string | undefined): string | undefined {
 export async function authenticate(authorization: string | undefined): Promise<Caller | undefined> {
   if (authorization === undefined || authorization === '') return undefined;
   const token = bearerToken(authorization);
+  if (otherScheme.test(authorization)) throw rejected('wrong_scheme');
   if (token === undefined || !jwt.test(token)) throw rejected('malformed');
   const { verifier, keySets } = verification();
   try {
@@ -110,7 +116,7 @@ export async function authenticate(authorization: string | undefined): Promise<C
     requireUsable(claims);
     return { userId: String(claims.sub), isAdmin: isAdmin(claims) };
   } catch (cause) {
-    if (keySets.isIssuerDown(config.tokens().TOKEN_JWKS_URL, cause))
+    if (keySets.isUncertain(config.tokens().TOKEN_JWKS_URL, cause, token))
       throw new ApiError('unavailable', { cause });
     throw rejected(rejectionOf(cause, token, config.tokens().TOKEN_ISSUER), cause);
   }
@@ -142,6 +148,7 @@ function isAdmin(claims: Record<string, unknown>): boolean {
 /** The reasons why an access token is rejected. None says more than the caller's own token shows. */
 const rejections = {
   malformed: 'The access token is malformed.',
+  wrong_scheme: 'The Authorization header has another scheme than Bearer.',
   expired: 'The access token has expired.',
   not_yet_valid: 'The access token is not yet valid.',
   wrong_audience: 'The access token is for another audience.',

@@ -76,7 +76,7 @@ export async function verifyCiToken(token: string): Promise<CiJob> {
   const issuer = issuers.get(claimedIssuer(token));
   if (!issuer) throw new RejectedCiToken('unknown_issuer');
   const claims = await verifier.verify(token).catch((cause: unknown) => {
-    if (keySets.isIssuerDown(issuer.keySetUrl, cause)) throw new ApiError('unavailable', { cause });
+    if (keySets.isUncertain(issuer.keySetUrl, cause, token)) throw new ApiError('unavailable', { cause });
     if (cause instanceof JwtExpiredError) throw new RejectedCiToken('expired', cause);
     if (cause instanceof JwtNotBeforeError) throw new RejectedCiToken('not_yet_valid', cause);
     throw new RejectedCiToken('bad_signature', cause);

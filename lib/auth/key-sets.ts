@@ -1,16 +1,31 @@
-import { FetchError, WaitPeriodNotYetEndedJwkError } from 'aws-jwt-verify/error';
+import { FetchError, WaitPeriodNotYetEndedJwkError, KidNotFoundInJwksError } from 'aws-jwt-verify/error';
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import { httpRequest } from '../outgoing/http-request.ts';
+import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
+import { isObject, type JsonObject, parseObject } from '../json.ts';
+import { log } from '../log.ts';
 
 const refetchIntervalMs = 10_000;
+/** A key that is missing from a fetched set still verifies: the set may be an old copy of some edge. */
+const graceMs = 15 * 60_000;
+/** Afterwards its tokens get 503 for a while, not a 401 that would sign people out. */
+const doubtMs = 60 * 60_000;
+
+interface SeenKey {
+  key: JsonObject;
+  /** For how long fetched sets have lacked it; undefined if the last one had it. */
+  missingSince?: number;
+}
 
 /**
  * The key sets of issuers. A set is fetched for an unknown key, at most once per interval, so that made-up key ids
- * cannot flood an issuer. Known keys keep working while an issuer is down.
+ * cannot flood an issuer. Known keys keep working while an issuer is down, or sends a set that is empty or damaged.
  */
 export class KeySets {
   readonly #blockedUntil = new Map<string, number>();
   readonly #down = new Set<string>();
+  /** By address and key id. */
+  readonly #seen = new Map<string, Map<string, SeenKey>>();
 
   readonly cache = new SimpleJwksCache({
     fetcher: { fetch: (address) => this.#fetch(address) },
@@ -24,10 +39,28 @@ export class KeySets {
     },
   });
 
-  /** Whether a token could not be verified because its issuer did not respond. */
-  isIssuerDown(address: string, error: unknown): boolean {
+  /** Takes the keys of a set, and returns them with those of earlier sets that still verify. */
+  merged(address: string, { keys }: JsonObject): { keys: JsonObject[] } {
+    const now = Date.now();
+    const usable = (Array.isArray(keys) ? keys : []).filter(isUsable);
+    if (usable.length === 0) throw new Error('the key set of the issuer has no key with an id');
+    const seen = new Map<string, SeenKey>();
+    for (const [id, { key, missingSince = now }] of this.#seen.get(address) ?? [])
+      if (now - missingSince < doubtMs) seen.set(id, { key, missingSince });
+    for (const key of usable) seen.set(String(key.kid), { key });
+    this.#seen.set(address, seen);
+    const verifying = [...seen.values()].filter(({ missingSince = now }) => now - missingSince < graceMs);
+    return { keys: verifying.map(({ key }) => key) };
+  }
+
+  /** Whether a token could not be verified for a reason that may pass: its issuer is down, or its key has just vanished. */
+  isUncertain(address: string, error: unknown, token: string): boolean {
+    if (error instanceof FetchError) return true;
     const isBlocked = error instanceof WaitPeriodNotYetEndedJwkError;
-    return error instanceof FetchError || (isBlocked && this.#down.has(address));
+    if (!isBlocked && !(error instanceof KidNotFoundInJwksError)) return false;
+    const hasVanished = this.#seen.get(address)?.has(String(decomposeUnverifiedJwt(token).header.kid));
+    if (hasVanished) log('warn', 'key_vanished', { key_set: address });
+    return hasVanished || (isBlocked && this.#down.has(address));
   }
 
   #block(address: string): void {
@@ -45,12 +78,18 @@ export class KeySets {
         maxReplyBytes: 1e6,
       });
       if (status !== 200) throw new Error(`the issuer answered ${status} for its key set`);
+      const keys = this.merged(address, parseObject(body.toString()) ?? {});
       this.#down.delete(address);
-      return new Uint8Array(body).buffer;
+      return new Uint8Array(Buffer.from(JSON.stringify(keys))).buffer;
     } catch (error) {
       this.#down.add(address);
       this.#block(address);
+      log('warn', 'key_set', { key_set: address, reason: String(error) });
       throw new FetchError(address, String(error));
     }
   }
+}
+
+function isUsable(key: unknown): key is JsonObject {
+  return isObject(key) && typeof key.kid === 'string' && typeof key.kty === 'string';
 }

@@ -142,6 +142,7 @@ describe('authenticate', () => {
 
   const words = {
     malformed: 'The access token is malformed.',
+    wrong_scheme: 'The Authorization header has another scheme than Bearer.',
     expired: 'The access token has expired.',
     not_yet_valid: 'The access token is not yet valid.',
     wrong_audience: 'The access token is for another audience.',
@@ -154,9 +155,9 @@ describe('authenticate', () => {
 
   test.each<[keyof typeof words, string, string]>([
     ['malformed', 'garbage', 'Bearer garbage'],
-    ['malformed', 'another scheme', `Basic ${token().slice(7)}`],
+    ['wrong_scheme', 'another scheme', `Token ${token().slice(7)}`],
     ['malformed', 'three meaningless parts', 'Bearer a.b.c'],
-    ['malformed', 'text before the scheme', `x${token()}`],
+    ['wrong_scheme', 'text before the scheme', `x${token()}`],
     ['malformed', 'text after the token', `${token()} x`],
     ['malformed', 'no space before the token', token().replace(' ', '')],
     ['malformed', 'alg none', `Bearer ${unsigned}.`],
@@ -315,6 +316,45 @@ describe('the key set of authenticate', () => {
     keySet.keys = [publicKeyOf(rotated)];
 
     expect(await authenticate(token({}, rotated))).toMatchObject({ userId: 'olga' });
+  });
+
+  test.each([
+    ['empty', { keys: [] }],
+    ['without key ids', { keys: [{ ...publicKeyOf(known), kid: undefined }] }],
+    ['of another shape', { keys: 'none' }],
+  ])('keeps the known keys when the issuer sends a set that is %s', async (_, damaged) => {
+    start();
+    await authenticate(token());
+    keySet = damaged as typeof keySet;
+
+    const stranger = authenticate(token({}, createSigningKey('new')));
+    await expect(stranger).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
+  });
+
+  test.each([
+    [14, 'olga'],
+    [15, 'unavailable'],
+    [59, 'unavailable'],
+    [60, 'unauthorized'],
+  ])('of a key that a set has lacked for %i minutes verifies, or answers %s', async (minutes, expected) => {
+    const began = now * 1000;
+    stopDate(began);
+    start();
+    await authenticate(token());
+    keySet.keys = [publicKeyOf(createSigningKey('another'))];
+    const lasting = token({ exp: now + 40_000 });
+    for (const at of [0, minutes]) {
+      stopDate(began + 36_000_000 + at * 60_000 - 1);
+      await authenticate(token({}, createSigningKey('made up'))).catch(() => {});
+    }
+
+    expect(
+      await authenticate(lasting).then(
+        (caller) => caller?.userId,
+        ({ code }) => code,
+      ),
+    ).toBe(expected);
   });
 
   test('verifies with a deployed key set without a fetch', async () => {
