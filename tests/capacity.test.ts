@@ -254,7 +254,7 @@ describe('a registry call', () => {
 
   test.each([
     ['update node', 2, async () => updateNode],
-    ['update host node', 2, async () => updateHostNode],
+    ['update host node', 3, async () => updateHostNode],
     ['a replay by its key', 1, async () => () => pay('text-to-video', 'again')],
     ['a state received', 2, () => notify('processing')],
     ['the last state received', 2, () => notify('success')],

@@ -126,27 +126,16 @@ function changesBan(current: HostNodeRecord | undefined, policy: HostNode['polic
   return policy !== undefined && (policy === banned) !== (current?.policy === banned);
 }
 
-/** A node never changes its publisher, so a warm function knows which one to read together with the node. */
-const publisherIds = new Map<string, string>();
-const maxPublisherIds = 1000;
-
-/** Everything that a change of a host node is decided on: read in one request, and a second one for a new node. */
+/** Everything that a change of a host node is decided on. The node names its publisher, so that is read after it. */
 async function readAround(context: Context, nodeId: string, version: string, hostNodeName: string) {
-  const key = nodeKey(nodeId);
-  const known = publisherIds.get(key.pk);
-  const [nodeItem, versionItem, current, knownPublisher] = await get(
+  const [nodeItem, versionItem, current] = await get(
     context,
-    key,
+    nodeKey(nodeId),
     nodeVersionKey(nodeId, version),
     hostNodeKey(nodeId, version, hostNodeName),
-    ...(known === undefined ? [] : [publisherKey(known)]),
   );
   const node = requireNode(nodeItem, nodeId);
-  const publisherId = node.publisher_id;
-  const [publisher] =
-    publisherId === known ? [knownPublisher] : await get(context, publisherKey(publisherId));
-  if (publisherIds.size >= maxPublisherIds) publisherIds.clear();
-  publisherIds.set(key.pk, publisherId);
+  const [publisher] = await get(context, publisherKey(node.publisher_id));
   return {
     node,
     version: nodeVersionRecord(versionItem),
