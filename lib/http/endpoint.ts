@@ -150,7 +150,7 @@ function readRequest<C extends Contract>(
   request: GatewayRequest,
   readBody: () => unknown,
 ): Pick<Call<C>, 'path' | 'body'> {
-  if (contract.path.endsWith('+}') && request.rawQueryString) throw nameIsCut();
+  if (hasQuery(request)) throw nameIsCut();
   const input = readBody();
   const parameters = request.pathParameters ?? {};
   const path = contract.parameters.safeParse(parameters);
@@ -173,6 +173,11 @@ function namesIn(path: Record<string, string>): Record<string, string> {
     value,
   ]);
   return Object.fromEntries(names);
+}
+
+/** An empty query shows in a path only, and not behind every gateway. */
+function hasQuery({ rawQueryString, rawPath, requestContext }: GatewayRequest): boolean {
+  return Boolean(rawQueryString) || `${rawPath}${requestContext.http.path}`.includes('?');
 }
 
 /** A gateway takes what follows a "?" of a name for a query, and the rest of the name may be another one. */

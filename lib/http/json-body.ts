@@ -23,8 +23,10 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, f
   if (contentType && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
     throw new ApiError('unsupported_media_type');
   }
-  const text = isBase64Encoded ? decode(body) : body;
-  if (body.length > maxBytes || Buffer.byteLength(text) > maxBytes) throw new ApiError('request_too_large');
+  if (body.length > maxBytes) throw new ApiError('request_too_large');
+  requirePlain(isBase64Encoded ? Buffer.from(body.slice(0, 4), 'base64').toString('latin1') : body, headers);
+  const text = (isBase64Encoded ? decode(body) : body).replace(/^\ufeff/, '');
+  if (Buffer.byteLength(text) > maxBytes) throw new ApiError('request_too_large');
   if (!isBase64Encoded && isRepaired(text, headers['content-length'])) throw bodyIssue(notUnicode);
   rejectMalformed(text);
   let value: unknown;
@@ -36,6 +38,25 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, f
   if (text.includes('\\u')) rejectHalfCharacters(value);
   if (freeForm) keepFreeForm(value, text, freeForm);
   return value;
+}
+
+/** The beginnings of UTF-16: its byte order mark as bytes, or as the gateway repairs it. */
+const utf16Marks = ['\xff\xfe', '\xfe\xff', '\ufffd\ufffd'];
+const gzipMarks = ['\x1f\x8b', '\x1f\ufffd'];
+
+/** A body in another coding would be reported as JSON that is not valid. */
+function requirePlain(start: string, headers: BodyCarrier['headers']): void {
+  const mark = start.slice(0, 2);
+  const coding = headers['content-encoding'] || (gzipMarks.includes(mark) && 'gzip');
+  if (coding && coding.toLowerCase() !== 'identity')
+    throw unsupported(`The request body is compressed (${coding.slice(0, 40)}). Send it uncompressed.`);
+  const isUtf16 = utf16Marks.includes(mark) || mark.includes('\0');
+  if (isUtf16 || /charset="?utf-?16/i.test(headers['content-type'] ?? ''))
+    throw unsupported('The request body is in UTF-16. Send it in UTF-8.');
+}
+
+function unsupported(message: string): ApiError {
+  return new ApiError('unsupported_media_type', { message });
 }
 
 /** The other fields have types of their own, in which a number is a double. */

@@ -63,7 +63,11 @@ describe('the caller of an endpoint', () => {
       expect(answer.status).toBe(status);
       expect(answer.body.caller?.userId).toBe(user);
       const malformed = 'Bearer error="invalid_token", error_description="The access token is malformed"';
-      const challenge = headers === bad || headers === basic ? malformed : 'Bearer';
+      const scheme = malformed.replace(
+        /The access.*/,
+        'The Authorization header has another scheme than Bearer"',
+      );
+      const challenge = headers === bad ? malformed : headers === basic ? scheme : 'Bearer';
       expect(answer.headers['www-authenticate']).toBe(status === 401 ? challenge : undefined);
     },
   );
@@ -183,11 +187,15 @@ describe('the request to an endpoint', () => {
   });
 });
 
-test('an endpoint ignores a query string', async () => {
-  const event = { ...sampleEvent('relight-image'), rawQueryString: 'a=1' };
+test.each([
+  ['has some text', { rawQueryString: 'a=1' }],
+  ['is empty and shows in the path', { rawPath: '/a?' }],
+])('an endpoint rejects a query that %s', async (_, changes) => {
+  const event = { ...sampleEvent('relight-image'), ...changes };
   const { handler } = open({ parameters: z.object({}) });
+  const { statusCode, body } = await handler(event, {} as Context);
 
-  expect(await handler(event, {} as Context)).toMatchObject({ statusCode: 201 });
+  expect([statusCode, JSON.parse(body).details]).toEqual([400, [expect.objectContaining({ path: 'query' })]]);
 });
 
 describe('the deadline of an endpoint', () => {
@@ -244,7 +252,7 @@ describe('an endpoint whose time is up', () => {
       return answer;
     };
     const sending = await answerOf({ url });
-    const preparing = await answerOf({ key: { read: hangs, forget: () => {} } });
+    const preparing = await answerOf({ key: { read: hangs, forget: () => {}, replacementOf: hangs } });
     server.closeAllConnections();
     server.close();
 

@@ -45,6 +45,31 @@ describe('parseJsonBody', () => {
     expect(() => parse({ contentType })).toThrow(expect.objectContaining({ code: 'unsupported_media_type' }));
   });
 
+  const gzip = [0x1f, 0x8b, 8, 0];
+  const utf16 = (text: string) => [...Buffer.from(text, 'utf16le')];
+
+  test.each([
+    ['compressed (gzip)', { body: base64(gzip), isBase64Encoded: true }],
+    ['compressed (gzip)', { body: Buffer.from(gzip).toString() }],
+    ['compressed (br)', { headers: { 'content-encoding': 'br' } }],
+    ['in UTF-16', { body: base64(utf16('{"a":1}')), isBase64Encoded: true }],
+    ['in UTF-16', { body: base64(utf16('\ufeff{}')), isBase64Encoded: true }],
+    ['in UTF-16', { body: Buffer.from(utf16('\ufeff{}')).toString() }],
+    ['in UTF-16', { body: Buffer.from(utf16('{}')).swap16().toString() }],
+    ['in UTF-16', { headers: { 'content-type': 'application/json; charset="UTF-16LE"' } }],
+  ])('names that a body is %s (%#)', (kind, sent) => {
+    const message = expect.stringContaining(kind);
+    expect(() => parseJsonBody({ body: '{}', headers: {}, ...sent })).toThrow(
+      expect.objectContaining({ code: 'unsupported_media_type', message }),
+    );
+  });
+
+  test('ignores a byte order mark, and an identity coding', () => {
+    expect(parse({ body: '\ufeff{"a":1}' })).toEqual({ a: 1 });
+    expect(parse({ body: base64('\ufeff{"a":1}'), isBase64Encoded: true })).toEqual({ a: 1 });
+    expect(parseJsonBody({ body: '{}', headers: { 'content-encoding': 'identity' } })).toEqual({});
+  });
+
   test.each([
     ['text outside ASCII', '{"a":"é🙂"}', { a: 'é🙂' }],
     ['an escaped surrogate pair', '{"a":"\\ud83d\\ude42"}', { a: '🙂' }],
