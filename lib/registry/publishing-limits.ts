@@ -5,7 +5,7 @@ import { describeError, log } from '../log.ts';
 import { type Changes, type Condition, Plus } from '../store/items.ts';
 import { type Key, nodeVersionKey, pendingVersionKey, publishingKey } from '../store/keys.ts';
 import { queryPage, readAll } from '../store/read.ts';
-import { put, remove, update } from '../store/write.ts';
+import { put, remove, updateOnce } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
 import { pending } from './node-versions.ts';
 import {
@@ -119,7 +119,7 @@ async function change(
   publisherId: string,
   changes: Changes<PublishingRecord>,
 ): Promise<void> {
-  await update<PublishingRecord>(context, publishingKey(publisherId), changes, always).catch(
+  await updateOnce<PublishingRecord>(context, publishingKey(publisherId), changes, always).catch(
     warn(publisherId),
   );
 }

@@ -4,7 +4,7 @@ import { note } from '../log.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
-import { update, type WriteResult } from '../store/write.ts';
+import { update, type WriteResult, updateOnce } from '../store/write.ts';
 import { dayOf, minuteOf, secondsLeft, startOfMinute } from '../windows.ts';
 import {
   type AccountRecord,
@@ -89,7 +89,7 @@ function tryReserve(
     if (limits[each.limit] > 0)
       condition.push([counterName(each, at), 'at most', limits[each.limit] - amount]);
   }
-  return update<AccountRecord>(context, keyOfAccount(caller), changes, condition);
+  return updateOnce<AccountRecord>(context, keyOfAccount(caller), changes, condition);
 }
 
 /** Whether there is a state of the account that lets the task through, under these terms. */
@@ -182,7 +182,7 @@ export async function settle(
     ...pastCounters(seen, Date.now()),
     ...adding(at, { credits: credits - ceiling, tasks: isTask ? 0 : -1, running: -1 }),
   };
-  const result = await update<AccountRecord>(context, keyOfAccount(caller), changes, [
+  const result = await updateOnce<AccountRecord>(context, keyOfAccount(caller), changes, [
     [`tasks@${minuteOf(at)}`, 'exists'],
   ]);
   return result.written ? result.item : result.found;

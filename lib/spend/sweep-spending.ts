@@ -146,6 +146,7 @@ async function closeMinutes(
   };
   // A reservation that came meanwhile has opened a minute, and counts on the account being listed.
   if (next === undefined) condition.push(['revision', '=', account.revision]);
+  // It may be sent again although it adds: it compares the counters that it removes.
   const { written } = await update<AccountRecord>(context, account, changes, condition);
   if (!written) return 'changed';
   return additions.length > 0 ? 'corrected' : 'closed';

@@ -113,6 +113,16 @@ interface Cursor {
   after?: AttributeMap | undefined;
 }
 
+export function shardsOf({ work, part }: Pick<DuePages, 'work' | 'part'>): readonly string[] {
+  return part ? shards[work].filter((_, place) => place % part.of === part.index) : shards[work];
+}
+
+interface DuePage {
+  keys: DueKey[];
+  /** The shards that are not read to their end once this page is done. */
+  unreadShards: number;
+}
+
 /**
  * The keys of what is due, a page of each shard in turn, beginning with a shard chosen by chance: a run that is out of
  * time leaves other work each time. It holds one page, however much is due.
@@ -120,19 +130,15 @@ interface Cursor {
 export async function* duePages(
   context: Context,
   { work, part, period, order, hasTime }: DuePages,
-  report: Pick<SweepReport, 'unread_shards'>,
-): AsyncGenerator<DueKey[]> {
-  const own = part ? shards[work].filter((_, place) => place % part.of === part.index) : shards[work];
+): AsyncGenerator<DuePage> {
+  const own = shardsOf({ work, part });
   const first = Math.floor(Math.random() * own.length);
   let cursors: Cursor[] = [...own.slice(first), ...own.slice(0, first)].map((shard) => ({ shard }));
-  // What is not read to its end when the reader or the index fails is unread too.
-  report.unread_shards = cursors.length;
   while (cursors.length > 0 && hasTime()) {
     const [{ shard, after }, ...others] = cursors as [Cursor, ...Cursor[]];
     const page = await queryPage(context, dueRange(shard, period, order), { limit: keysPerPage, after });
-    if (page.items.length > 0) yield page.items.map(dueKey);
     cursors = page.last ? [...others, { shard, after: page.last }] : others;
-    report.unread_shards = cursors.length;
+    yield { keys: page.items.map(dueKey), unreadShards: cursors.length };
   }
 }
 
@@ -175,7 +181,9 @@ export async function sweepDue<Entry, Finding extends string>(
   sweep: Sweep<Entry, Finding>,
 ): Promise<SweepReport> {
   const { work } = sweep;
-  const report: SweepReport = { findings: {}, visited: 0, failed: 0, unvisited: 0, unread_shards: 0 };
+  // Shards are unread too if the reader or the index fails.
+  const unread_shards = shardsOf(sweep).length;
+  const report: SweepReport = { findings: {}, visited: 0, failed: 0, unvisited: 0, unread_shards };
   const entries = dueEntries(context, sweep, report);
   try {
     await inParallel(entries, sweep.visitsAtOnce, async (entry) =>
@@ -195,7 +203,10 @@ async function* dueEntries<Entry, Finding extends string>(
   sweep: Sweep<Entry, Finding>,
   report: SweepReport,
 ): AsyncGenerator<Entry> {
-  for await (const keys of duePages(context, sweep, report)) yield* await sweep.read(keys);
+  for await (const { keys, unreadShards } of duePages(context, sweep)) {
+    if (keys.length > 0) yield* await sweep.read(keys);
+    report.unread_shards = unreadShards;
+  }
 }
 
 /** Throws if a visit failed, so that Lambda runs the sweep again. */

@@ -1,7 +1,6 @@
 import { maxMessages } from '../aws/queue.ts';
 import type { Context } from '../context.ts';
-import { inParallel } from '../in-parallel.ts';
-import { type DueKey, duePages, type Sweep } from './due.ts';
+import { type DueKey, duePages, type Sweep, shardsOf } from './due.ts';
 
 interface HandOver<Entry> extends Pick<Sweep<Entry, string>, 'work' | 'order'> {
   /** With less time left, no further page is begun. */
@@ -30,7 +29,7 @@ export async function handOver<Entry>(
   context: Context,
   { work, order, reservedMs, read, postpone, enqueue, onFailure }: HandOver<Entry>,
 ): Promise<HandedOver> {
-  const run: HandedOver = { due: 0, handed: 0, unread_shards: 0, oldestMs: 0 };
+  const run: HandedOver = { due: 0, handed: 0, unread_shards: shardsOf({ work }).length, oldestMs: 0 };
   const instead =
     <Value>(value: Value, entries: number) =>
     (error: unknown) => {
@@ -47,6 +46,7 @@ export async function handOver<Entry>(
   const now = Date.now();
   const hasTime = () => Date.now() < context.deadline - reservedMs;
   const handOverPage = async (keys: readonly DueKey[]) => {
+    if (keys.length === 0) return;
     run.due += keys.length;
     run.oldestMs = Math.max(run.oldestMs, ...keys.map(({ since }) => now - Date.parse(since)));
     const entries = await read(keys).catch(instead([], keys.length));
@@ -55,7 +55,14 @@ export async function handOver<Entry>(
     );
     await Promise.all(batches.map(handOverBatch));
   };
-  const pages = duePages(context, { work, order, period: { from: 0, to: now }, hasTime }, run);
-  await inParallel(pages, 1, handOverPage).catch(instead(undefined, 1));
+  try {
+    const pages = duePages(context, { work, order, period: { from: 0, to: now }, hasTime });
+    for await (const { keys, unreadShards } of pages) {
+      await handOverPage(keys);
+      run.unread_shards = unreadShards;
+    }
+  } catch (error) {
+    onFailure(error, 1);
+  }
   return run;
 }

@@ -114,7 +114,10 @@ async function readBatch(
 /** One answer holds 1 MB of a partition. The store is throttled if a smaller one leaves keys out. */
 const fullAnswerBytes = 1_000_000;
 
-/** Decodes the reply here and hands the SDK an empty object: its generic decoder takes three times as long. */
+/**
+ * Decodes the reply here and hands the SDK an empty object. Of a cold bulk of 1,000 that saves 14 of 165 ms, which its goal
+ * of 4.6 floors needs; warm it saves nothing. (In turns, medians of five processes, SDK 3.1162.)
+ */
 async function sendBatch(
   Keys: AttributeMap[],
   { eventually = false, fields }: ReadOptions,

@@ -15,7 +15,6 @@ import {
   type Condition,
   conditionExpression,
   fromAttributes,
-  Plus,
   toAttributes,
   typedRead,
   updateExpression,
@@ -50,41 +49,43 @@ export function put<Record extends Key>(
   });
 }
 
-/**
- * Changes the named fields of a record: undefined keeps, null clears. Returns the whole record. The record's type must be
- * given, so that a misspelled attribute doesn't compile.
- */
-export function update<Record extends Key = never>(
+type Update = <Record extends Key = never>(
   context: Context,
   key: Key,
   changes: Changes<NoInfer<Record>>,
   condition: Condition<NoInfer<Record>>,
-): Promise<WriteResult<Record>> {
-  const write_id = randomUUID();
-  const isRepeatable = !isCountedTwice(changes, condition);
-  return write(context, { operation: 'UpdateItem', write_id, isRepeatable }, async () => {
-    const { Attributes = {} } = await dynamodb.send(
-      new UpdateItemCommand({
-        TableName: tableName(),
-        Key: toAttributes(keyOf(key)),
-        ...updateExpression({ ...changes, write_id }, condition),
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return typedRead<Record>()(fromAttributes(Attributes));
-  });
-}
+) => Promise<WriteResult<Record>>;
 
 /**
- * Whether an addition that was applied without an answer would count again if it was sent again. It cannot if the condition
- * compares an attribute that the same update removes.
+ * Changes the named fields of a record: undefined keeps, null clears. Returns the whole record. The record's type must be
+ * given, so that a misspelled attribute doesn't compile.
  */
-function isCountedTwice<Stored>(changes: Changes<Stored>, condition: Condition<Stored>): boolean {
-  const removed = new Set(Object.entries(changes).flatMap(([name, value]) => (value === null ? [name] : [])));
-  const clauses = 'anyOf' in condition ? [] : condition;
-  const isAppliedOnce = clauses.some(([name, comparison]) => comparison === '=' && removed.has(String(name)));
-  return !isAppliedOnce && Object.values(changes).some((value) => value instanceof Plus);
+export const update: Update = updateSent(true);
+
+/** The same for additions. It isn't sent again without an answer: one that was applied would count twice. */
+export const updateOnce: Update = updateSent(false);
+
+function updateSent(isRepeatable: boolean): Update {
+  return <Record extends Key>(
+    context: Context,
+    key: Key,
+    changes: Changes<Record>,
+    condition: Condition<Record>,
+  ) => {
+    const write_id = randomUUID();
+    return write<Record>(context, { operation: 'UpdateItem', write_id, isRepeatable }, async () => {
+      const { Attributes = {} } = await dynamodb.send(
+        new UpdateItemCommand({
+          TableName: tableName(),
+          Key: toAttributes(keyOf(key)),
+          ...updateExpression({ ...changes, write_id }, condition),
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return typedRead<Record>()(fromAttributes(Attributes));
+    });
+  };
 }
 
 export function remove<Record extends Key = Key>(

@@ -57,7 +57,7 @@ export async function retryFailed(): Promise<number> {
   const context = { ...newContext() };
   const period = { from: 0, to: Date.now() };
   const due = { work: 'failed-notifications', period, order: 'oldest first', hasTime: () => true } as const;
-  for await (const page of duePages(context, due, { unread_shards: 0 })) {
+  for await (const { keys: page } of duePages(context, due)) {
     for (let start = 0; start < page.length; start += retriedAtOnce) {
       const records = await readAll(page.slice(start, start + retriedAtOnce));
       const failed = records.filter(({ result }) => result === 'failed');

@@ -9,7 +9,7 @@ import { absent, Plus, present, toAttributes } from '../../../lib/store/items.ts
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { checking, put, remove, transact, update, updating } from '../../../lib/store/write.ts';
+import { checking, put, remove, transact, update, updating, updateOnce } from '../../../lib/store/write.ts';
 import { answerInTurn } from '../../support/intercept.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
@@ -111,7 +111,7 @@ describe.each(writes)('%s without an answer', (name, _, write) => {
 });
 
 describe('an addition', () => {
-  const add = () => update<Letters>(inSeconds(9), key, { a: new Plus(1) }, present);
+  const add = () => updateOnce<Letters>(inSeconds(9), key, { a: new Plus(1) }, present);
 
   test.each([
     ['throttled', throttled],
