@@ -174,7 +174,7 @@ export const registry = concern(() => ({
 }));
 
 export const publishing = concern(() => ({
-  MAX_PENDING_VERSIONS: variable(count(100, 1000), 'maxPendingVersions', 'Pending versions per publisher.'),
+  MAX_PENDING_VERSIONS: variable(count(100, 1000), undefined, 'Pending versions per publisher.'),
   MAX_NEW_NODES_PER_DAY: variable(
     limit(),
     'maxNewNodesPerDay',

@@ -58,11 +58,6 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
   ],
   [
-    ({ tracing }, region) => tracing === 'Active' && region.startsWith('cn-'),
-    'tracing',
-    'must be PassThrough in China.',
-  ],
-  [
     ({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName),
     'hostedZoneId',
     'needs domainName.',
@@ -71,11 +66,6 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     ({ domainName, generatedUrl }) => generatedUrl === 'off' && !domainName,
     'generatedUrl',
     'must be on without a domainName: it is the only address of the API.',
-  ],
-  [
-    ({ alarmTopicArn, monthlyBudgetDollars }) => Boolean(monthlyBudgetDollars && !alarmTopicArn),
-    'monthlyBudgetDollars',
-    'needs alarmTopicArn, which is notified.',
   ],
   [
     ({ accessLogs, bucketName = '' }) => accessLogs === 'on' && bucketName.length > 58,

@@ -19,11 +19,9 @@ const full = {
   generatedUrl: 'off',
   hostedZoneId: 'Z1234567890',
   alarmTopicArn: 'arn:aws:sns:us-east-1:123456789012:alarms',
-  monthlyBudgetDollars: '100',
   accessLogs: 'on',
   site: 'on',
   archiveAdministratorArn: 'arn:aws:iam::123456789012:role/archives',
-  tracing: 'Active',
   rollout: 'LambdaCanary10Percent5Minutes',
 };
 

@@ -59,7 +59,6 @@ function optional(schema: z.ZodMiniType, about: string): Parameter {
 const onOff = z.enum(['off', 'on']);
 const perSecond = config.wholeNumber(1, 2_500);
 const reserved = config.wholeNumber(1, 1_000);
-const dollars = config.wholeNumber(1, 10_000_000);
 const capacity = config.wholeNumber(1, 1_000_000);
 
 const ofVariables = Object.values(variables).flatMap((variable) =>
@@ -76,10 +75,6 @@ export const parameters: Record<string, Parameter> = {
   secretsKeyArn: optional(
     config.text(/^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'be the ARN of a KMS key, not of an alias'),
     'KMS key of the provider keys, if not the account’s default.',
-  ),
-  notificationConcurrency: required(
-    config.wholeNumber(2, 1000),
-    'Concurrent invocations that send notifications, ten each.',
   ),
   site: required(onOff, '`on` serves a site that searches the registry.'),
   corsOrigins: required(origins, 'Allowed origins of browser applications.'),
@@ -120,13 +115,11 @@ export const parameters: Record<string, Parameter> = {
     'SNS topic of alarms, in the stage’s region.',
   ),
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
-  monthlyBudgetDollars: optional(dollars, 'Monthly budget of the account.'),
   accessLogs: required(onOff, '`on` logs accesses to the bucket and the distribution, for 90 days.'),
   archiveAdministratorArn: optional(
     config.text(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
     'Role of the administration: it alone may change archives, and deny them in bans. By default none may change them, and whoever may tag objects may deny them.',
   ),
-  tracing: required(z.enum(['PassThrough', 'Active']), '`Active` sends traces to X-Ray.'),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),
   restart: optional(
     config.text(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),

@@ -21,7 +21,7 @@ export default class FunctionResources {
 async function addResources(framework: Framework): Promise<void> {
   const { service, classes } = framework;
   const values = valuesOf(framework);
-  const { tracing, alarmTopicArn } = values;
+  const { alarmTopicArn } = values;
   const operations = await loadOperations();
   const resources = service.provider.compiledCloudFormationTemplate.Resources;
   const place = { tableName: service.custom.tableName, values };
@@ -29,7 +29,7 @@ async function addResources(framework: Framework): Promise<void> {
   for (const name of service.getAllFunctions()) {
     const own = statementsOf[name];
     if (!own) throw new classes.Error(`Nothing says what the role of ${name} allows.`);
-    const statements = [logs(upperFirst(name)), ...(tracing === 'Active' ? [traces] : []), ...own];
+    const statements = [logs(upperFirst(name)), ...own];
     resources[`${upperFirst(name)}Role`] = role('lambda', name, statements);
   }
   const stage = stageOf(framework, operations);
@@ -101,13 +101,6 @@ function logs(id: string) {
   const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
   return { Effect: 'Allow', Action: actions, Resource: { 'Fn::GetAtt': [`${id}LogGroup`, 'Arn'] } };
 }
-
-// X-Ray knows no resources.
-const traces = {
-  Effect: 'Allow',
-  Action: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
-  Resource: '*',
-};
 
 /** What a service of AWS may do for this stage. */
 export function role(service: 'lambda' | 'codedeploy', name: string, statements: unknown[]): Resource {

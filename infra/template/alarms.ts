@@ -546,7 +546,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
     oldestMessage('notification-backlog', 'Notifications', 15 * minutes, {
       meaning: 'A notification has waited over 15 minutes in its queue.',
       look: '`faults-deliverNotifications`, the signing key, `delivery` lines by `host`',
-      action: 'Slow receivers: raise `notificationConcurrency`.',
+      action: 'Slow receivers: raise `maximumConcurrency` in `serverless.yml`.',
     }),
     deadLetters(
       'notification-dead-letters',

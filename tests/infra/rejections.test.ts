@@ -36,7 +36,7 @@ describe('a stage that cannot be deployed', () => {
       rateLimit: 'abc',
       maxArchiveBytes: '100MB',
       creditsPerDay: '-1',
-      tracing: 'on',
+      site: 'yes',
       videoModelsExtra: 'x'.repeat(4000),
     };
     const [, , ...given] = flagsOf(bad);
@@ -54,8 +54,8 @@ describe('a stage that cannot be deployed', () => {
       expect.stringMatching(/^ {2}imageProviderKey: must name a secret/),
       '  creditsPerDay: must be a whole number from 1 to 1000000000, or none.',
       '  tokenIssuer is missing: --param=tokenIssuer=…',
+      '  site: must be one of off, on.',
       '  rateLimit: must be a whole number from 1 to 2500.',
-      '  tracing: must be one of PassThrough, Active.',
       expect.stringMatching(
         /^ {2}The variables of textToVideo,.* multiframeVideo take \d+ bytes, .+: shorten videoModelsExtra \(4018\)\.$/,
       ),

@@ -23,7 +23,7 @@ describe('the table', () => {
   test('comes after all that usually fails, because its protection would keep it from being taken back', () => {
     const before = [
       ...['S3BucketArchives', 'ArchivesPolicy', 'HttpApiStage', 'Downloads', 'ApiDomainMapping'],
-      ...['ApiDomainRecord', 'AccountBudget'],
+      'ApiDomainRecord',
     ];
     const needed = [...referencesOf(resource(full, 'Table')), ...[resource(full, 'Table').DependsOn].flat()];
 
@@ -89,7 +89,7 @@ describe('the bucket', () => {
     const { DefaultRootObject, CacheBehaviors, Logging } = properties(plain, 'Downloads').DistributionConfig;
 
     expect(Resource).toEqual(
-      ['archives', 'index', 'status'].map((prefix) => `\${S3BucketArchives.Arn}/${prefix}/*`),
+      ['archives', 'index', 'status', 'images'].map((prefix) => `\${S3BucketArchives.Arn}/${prefix}/*`),
     );
     expect([DefaultRootObject, CacheBehaviors.length, Logging]).toEqual(['none', 1, undefined]);
     expect(properties(full, 'Downloads').DistributionConfig.DefaultRootObject).toBe(sitePage);

@@ -33,8 +33,7 @@ test('holds no secret in the template, and nothing of the local stack', () => {
 });
 
 test('contains nothing that is switched off', () => {
-  const kinds =
-    /^AWS::(?:Budgets|CloudFront|DynamoDB|Route53|S3|SecretsManager|SQS)::|ApiGatewayV2::DomainName$/;
+  const kinds = /^AWS::(?:CloudFront|DynamoDB|Route53|S3|SecretsManager|SQS)::|ApiGatewayV2::DomainName$/;
   const listed = ({ template }: Packaged) =>
     Object.entries(template.Resources).flatMap(([id, { Type }]) => (kinds.test(Type) ? [id] : []));
   const ids = listed(plain);
@@ -45,7 +44,7 @@ test('contains nothing that is switched off', () => {
       .sort(),
   ).toEqual(
     [
-      ...['AccessLogs', 'AccessLogsPolicy', 'SiteHeaders', 'ApiDomain', 'ApiDomainRecord', 'AccountBudget'],
+      ...['AccessLogs', 'AccessLogsPolicy', 'SiteHeaders', 'ApiDomain', 'ApiDomainRecord'],
       ...['Notifications', 'NotificationsFailures', 'NotificationsPolicy', 'NotificationSigningKey'],
     ].sort(),
   );
@@ -147,18 +146,13 @@ describe('the functions', () => {
     '%s runs the tested Node with its own role, and keeps its logs for thirty days',
     (name) => {
       const id = upperFirst(name);
-      const { FunctionName, Handler, Runtime, Architectures, Role, TracingConfig } = properties(
-        full,
-        `${id}LambdaFunction`,
-      );
 
-      expect({ FunctionName, Handler, Runtime, Architectures, Role, TracingConfig }).toEqual({
+      expect(properties(full, `${id}LambdaFunction`)).toMatchObject({
         FunctionName: `node-registry-prod-${name}`,
         Handler: `dist/${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}/index.handler`,
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
         Role: { 'Fn::GetAtt': [`${id}Role`, 'Arn'] },
-        TracingConfig: { Mode: 'Active' },
       });
       for (const [group, LogGroupName] of [
         [id, `/aws/lambda/node-registry-prod-${name}`],
@@ -181,7 +175,10 @@ describe('the functions', () => {
   test.each(functionNames)('gives %s exactly the variables that its bundle reads', async (name) => {
     const files = await unzip(full.zips.get(name) ?? Buffer.alloc(0));
     const bundle = [...files.values()].map(String).join('\n');
-    const read = Object.keys(variables).filter((variable) => new RegExp(`\\b${variable}:`).test(bundle));
+    // A stage has its default.
+    const isConstant = (variable: string) => variable === 'MAX_PENDING_VERSIONS';
+    const settable = Object.keys(variables).filter((variable) => !isConstant(variable));
+    const read = settable.filter((variable) => new RegExp(`\\b${variable}:`).test(bundle));
     const { Environment } = properties(full, `${upperFirst(name)}LambdaFunction`);
     const given = Object.keys(Environment.Variables).filter((variable) => variable !== 'RESTART');
 
@@ -220,8 +217,8 @@ describe('the functions', () => {
     }
   });
 
-  test('send no traces and reserve no concurrency by default', () => {
-    for (const [, { TracingConfig, ReservedConcurrentExecutions }] of ofType(plain, 'AWS::Lambda::Function'))
-      expect([TracingConfig.Mode, ReservedConcurrentExecutions]).toEqual(['PassThrough', undefined]);
+  test('reserve no concurrency by default', () => {
+    for (const [, it] of ofType(plain, 'AWS::Lambda::Function'))
+      expect(it).not.toHaveProperty('ReservedConcurrentExecutions');
   });
 });

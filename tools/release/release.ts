@@ -68,7 +68,7 @@ async function cutRelease(next: string): Promise<void> {
     await nameNext(release.name, next);
     process.stdout.write(`${release.name} is cut: its digests are in docs/releases/${release.name}.sha256, its files in
 .local/releases/${release.name}, and the rehearsal of upgrades runs its functions (${Math.round(bytes / 1000)} KB).
-Next: git tag v${release.name} && git commit -am "Release: name ${next}"\n`);
+Next: git tag v${release.name} && git add -A && git commit -m "Release: name ${next}"\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
