@@ -173,7 +173,7 @@ const replayed: Step = async (actor, state) => {
 };
 
 const usedUp: Step = async (actor, state) => {
-  const { status } = await payWithKey(actor, state);
+  const { status } = await payWithKey(actor, state, { payload: 'small' });
   hold('a used key is refused', status === 409 && sentFor(actor, state).length === 1, { status });
 };
 
@@ -321,7 +321,7 @@ export const journeys: Record<string, readonly Step[]> = {
     async (actor, state) => {
       newPayer(state);
       actor.stage.simulation.misbehave({ kind: 'reset', provider: 'video' });
-      const { status } = await payWithKey(actor, state);
+      const { status } = await payWithKey(actor, state, { payload: 'small' });
       hold('a lost answer is not called unsent', [502, 504].includes(status), { status });
     },
     usedUp,
