@@ -340,18 +340,6 @@ describe('docs/notifications.md, run as printed', () => {
     expect(printed).toMatch(/http:\/\/localhost:\d+\/media\/\d+\.webm/);
     expect(forged.status).toBe(400);
   });
-
-  testInBrowser(`has a page that shows the film, in a browser${note}`, async () => {
-    const html = (await readFile('docs/examples/film.html', 'utf8'))
-      .replace('https://registry.example.com', stack.apiUrl)
-      .replace('the access token of your user', stack.token('OWNER'));
-    const { page, problems } = await openOrigin(html);
-    await page.getByRole('button').click();
-    await page.waitForFunction('document.querySelector("video").videoWidth === 160');
-
-    expect(await page.locator('p').textContent()).toBe('success');
-    expect(problems).toEqual([]);
-  });
 });
 
 describe('a photo of 12 MB', () => {

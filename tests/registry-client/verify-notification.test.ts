@@ -216,6 +216,7 @@ test.each([
 (hasBrowser ? describe : describe.skip)(`in a browser${note}`, () => {
   const server = createServer(async (request, response) => {
     const isScript = request.url === '/client.js';
+    if (request.url === '/a.zip') return response.end('other bytes');
     response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
     response.end(
       isScript ? await bundled() : '<!doctype html><link rel="icon" href="data:,"><title>Receiver</title>',
@@ -239,7 +240,7 @@ test.each([
     server.close();
   });
 
-  test("verifyNotification accepts the service's signatures, and rejects others", async () => {
+  test("verifyNotification accepts the service's signatures only, and a download has the code of its error", async () => {
     const browser = await launchBrowser();
     try {
       const { page, problems } = await openPage(browser, 800);
@@ -258,6 +259,18 @@ test.each([
         );
       }, cases);
 
+      const code = await page.evaluate(
+        async (downloadsUrl) => {
+          const script = '/client.js';
+          const { createPublicIndex }: typeof Notifications = await import(script);
+          const version = { downloadUrl: `${downloadsUrl}/a.zip`, sha256: '0'.repeat(64) };
+          const download = createPublicIndex({ downloadsUrl }).downloadBlob(version);
+          return download.then(String, (error: { code?: string }) => error.code);
+        },
+        page.url().slice(0, -1),
+      );
+
+      expect(code).toBe('wrong_digest');
       expect(results).toEqual([payload, 'wrong_signature', 'too_old']);
       expect(problems).toEqual([]);
     } finally {
