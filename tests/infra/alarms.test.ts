@@ -1,11 +1,17 @@
-import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 import { withMetrics } from '../../lib/metrics.ts';
 import { setVariables } from '../support/variables.ts';
 import { asText } from './intrinsics.ts';
-import { ofType, type Packaged, packagedStage, properties } from './packaging.ts';
+import {
+  eventFunctions,
+  functionNames,
+  ofType,
+  type Packaged,
+  packagedStage,
+  properties,
+} from './packaging.ts';
 
 /*
  * The alarms of the packaged templates, held to what AWS documents about metrics and alarms, with the page that states it. docs/runbook.md names what no page states.
@@ -75,17 +81,6 @@ function always(values: Record<string, number | undefined>): Series {
   return Object.fromEntries(Object.entries(values).map(([id, value]) => [id, Array(15).fill(value)]));
 }
 
-const functions = readdirSync('functions').map((file) =>
-  file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
-);
-const eventFunctions = [
-  'askProviders',
-  'finalizeUpload',
-  'extractHostNodes',
-  'deliverNotifications',
-  'sweepSpending',
-  'writeIndex',
-];
 /** On work that leaves a line at each run. */
 const presence = /^(?:sweep-missing-.*|notification-runs|index-age)$/;
 const deadLetters = /-dead-letters$/;
@@ -105,9 +100,10 @@ describe('the alarms', () => {
 
   test('watch every function for faults, and for internal errors and slowness if it answers callers', () => {
     const names = namesOf(alarmsOf(full));
-    const wanted = functions.flatMap((name) => [
+    const onEvents = eventFunctions(full);
+    const wanted = functionNames.flatMap((name) => [
       `faults-${name}`,
-      ...(eventFunctions.includes(name) ? [] : [`internal-errors-${name}`, `slow-${name}`]),
+      ...(onEvents.includes(name) ? [] : [`internal-errors-${name}`, `slow-${name}`]),
       ...(/Image$|Video$/.test(name) ? [`no-success-${name}`] : []),
     ]);
 

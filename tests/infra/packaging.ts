@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, parse, resolve } from 'node:path';
@@ -126,6 +126,17 @@ export async function refusalOf(flags: readonly string[], project = '.'): Promis
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The functions by their names in serverless.yml. */
+export const functionNames = readdirSync('functions').map((file) =>
+  file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+);
+
+/** Those without a route: an unknown fault of theirs fails the invocation. */
+export function eventFunctions(stage: Packaged): string[] {
+  const routed = JSON.stringify(ofType(stage, 'AWS::ApiGatewayV2::Integration'));
+  return functionNames.filter((name) => !routed.includes(`"${upperFirst(name)}LambdaFunction"`));
 }
 
 export function resource({ template }: Packaged, id: string) {

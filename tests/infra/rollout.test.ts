@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
-import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
+import { eventFunctions, ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 
 let plain: Packaged;
 let full: Packaged;
@@ -16,12 +16,6 @@ function versionsOf(stage: Packaged): string[] {
     .map(([id]) => id)
     .sort();
 }
-
-/** Those without a route: their unknown faults fail the invocation. */
-const takesEvents = [
-  ...['finalizeUpload', 'extractHostNodes', 'deliverNotifications', 'sweepSpending', 'writeIndex'],
-  'askProviders',
-];
 
 describe('a gradual rollout', () => {
   test('stays off by default: events go to the functions themselves', () => {
@@ -58,7 +52,7 @@ describe('a gradual rollout', () => {
       });
       expect(alarms).toEqual([
         `node-registry-prod-faults-${name}`,
-        ...(takesEvents.includes(name) ? [] : [`node-registry-prod-internal-errors-${name}`]),
+        ...(eventFunctions(full).includes(name) ? [] : [`node-registry-prod-internal-errors-${name}`]),
       ]);
     }
   });

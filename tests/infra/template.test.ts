@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { variables } from '../../infra/parameters/parameters.ts';
 import { savedQueries } from '../../infra/template/queries.ts';
@@ -7,7 +6,15 @@ import { loadContracts } from '../../infra/operations.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
 import { unzip } from 'testing/unzip';
 import { asText } from './intrinsics.ts';
-import { ofType, type Packaged, packagedStage, properties, resource, upperFirst } from './packaging.ts';
+import {
+  functionNames,
+  ofType,
+  type Packaged,
+  packagedStage,
+  properties,
+  resource,
+  upperFirst,
+} from './packaging.ts';
 
 let plain: Packaged;
 let full: Packaged;
@@ -19,10 +26,6 @@ beforeAll(async () => {
 
 /** The one route that is for providers, and for no client. */
 const notifications = 'POST /notifications/{provider}/{ticket}';
-
-const functionNames = readdirSync('functions').map((file) =>
-  file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
-);
 
 test('holds no secret in the template, and nothing of the local stack', () => {
   const text = JSON.stringify(full.template);
