@@ -4,7 +4,7 @@ import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { errorOf } from 'testing/client-errors';
 import { startHttpApi } from '../support/http-api.ts';
-import { acceptedTasks, misbehave } from '../support/proxies.ts';
+import { acceptedTasks } from '../support/proxies.ts';
 import { bearer } from '../support/tokens.ts';
 import { createRegistryClient } from 'registry-client';
 
@@ -230,15 +230,6 @@ describe('retries of the client', () => {
 
     expect(api.received).toHaveLength(2 * calls.length);
     expect(acceptedTasks()).toBe(1);
-  });
-
-  test('repeats a request that a busy provider rejected, and pays once', async () => {
-    misbehave({ kind: 'status', provider: 'video', status: 429, retryAfter: 0, times: 2 });
-    await client.videos.fromText(video);
-
-    expect(acceptedTasks()).toBe(1);
-    expect(keysSent()).toHaveLength(2);
-    expect(new Set(keysSent()).size).toBe(1);
   });
 });
 
