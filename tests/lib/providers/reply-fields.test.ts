@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { stopDate } from 'testing/clock';
 import {
   idCandidates,
   readCreatedAt,
   readCredits,
   readFields,
+  readRetryAfter,
   readTaskId,
 } from '../../../lib/providers/reply.ts';
 import { MultiframeVideoReply } from '../../../lib/contracts/multiframe-video.ts';
@@ -160,5 +162,30 @@ describe('the ID of a task', () => {
     expect(Object.keys(idCandidates(many, {}))).toHaveLength(10);
     expect(idCandidates(deep, {})).toEqual({});
     expect(idCandidates([[[[[{ id: 'x' }]]]]], {})).toEqual({});
+  });
+});
+
+describe('the Retry-After of a provider', () => {
+  test.each([
+    ['0', 0],
+    ['120', 120_000],
+    [' 5 ', 5000],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ['Thu Jan  1 00:00:00 1970', 0],
+  ])('reads %j', (header, milliseconds) => {
+    expect(readRetryAfter(header)).toBe(milliseconds);
+  });
+
+  test.each([
+    undefined,
+    ...'|-1|1.5|soon|1e9|99999999999|Xyz, 99 Foo|on Thu, 01 Jan 1970 00:00:00 GMT'.split('|'),
+  ])('ignores %j', (header) => {
+    expect(readRetryAfter(header)).toBeUndefined();
+  });
+
+  test('reads a date as the time until then', () => {
+    stopDate(Date.UTC(2026, 0, 1));
+
+    expect(readRetryAfter('Thu, 01 Jan 2026 00:01:00 GMT')).toBe(60_000);
   });
 });

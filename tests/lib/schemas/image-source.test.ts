@@ -10,18 +10,6 @@ const isTaken = (image: string) => RelightRequest.safeParse({ image }).success;
 const long = 'iVBORw0KGgo+/9aZ'.repeat(1500);
 
 describe('base64 data of an image', () => {
-  test('accepts only characters of its alphabet, at any place', () => {
-    for (let unit = 0; unit < 0x200; unit += 1) {
-      const character = String.fromCharCode(unit);
-      // It makes an address of what comes before it.
-      if (character === ':') continue;
-      for (const place of [5, 16_384, long.length - 1]) {
-        const image = long.slice(0, place) + character + long.slice(place + 1);
-        if (isTaken(image) !== plain.test(image)) throw new Error(`${JSON.stringify(character)} at ${place}`);
-      }
-    }
-  });
-
   test('accepts exactly what matches a plain pattern, at any length', () => {
     const run = fc.nat({ max: 40_000 }).map((length) => long.repeat(2).slice(0, length));
     const other = fc.oneof(
@@ -48,15 +36,5 @@ describe('base64 data of an image', () => {
     [' = ', false],
   ])('holds at least the two digits of one byte: %j is %s', (image, isImage) => {
     expect([isTaken(image), plain.test(image)]).toEqual([isImage, isImage]);
-  });
-
-  test('accepts megabytes, as a data URI or bare', () => {
-    const megabytes = long.repeat(200);
-
-    expect(isTaken(megabytes)).toBe(true);
-    expect(isTaken(`data:image/png;base64,${megabytes}`)).toBe(true);
-    expect(isTaken(`${megabytes}.`)).toBe(false);
-    expect(isTaken(`data:image/png;base64,${megabytes}Ł${megabytes}`)).toBe(false);
-    expect(isTaken('data:image/png;base64,')).toBe(false);
   });
 });
