@@ -332,10 +332,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const { task, notifications } = await everythingOf(path);
 
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-      const order = ['created', 'queueing', 'processing', 'final'];
-      const places = notifications.map(({ state }) =>
-        order.indexOf(/success|failed/.test(state) ? 'final' : state),
-      );
+      const order = ['created', 'queueing', 'processing', 'failed', 'success'];
+      const places = notifications.map(({ state }) => order.indexOf(state));
       expect(places).toEqual([...new Set(places)].sort());
       expect(notifications.map(({ sk }) => Number(sk.slice(-4)))).toEqual(
         places.map((_, index) => index + 1),
