@@ -1,7 +1,7 @@
 import { hostFolder } from './files.ts';
 import { hostExtras } from './host/names.ts';
 import { nodeType } from './host/schema-types.ts';
-import { olderForm, type OlderForm } from './host/schema.ts';
+import { olderForm, type OlderForm, schemaOf } from './host/schema.ts';
 import { findAttribute } from './language/attributes.ts';
 import { writeJson } from './library/json-text.ts';
 import { limits, LimitReached } from './limits.ts';
@@ -132,7 +132,7 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
 }
 
 function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
-  const form = run('schema', () => schemaOf(machine, cls));
+  const form = run('schema', () => olderForm(machine, schemaOf(machine, cls)));
   const of = (field: keyof OlderForm): Value =>
     form?.[field] ?? (form ? null : new Unknown('an unknown schema'));
   const types = run('return_types', (explain) => sequence(machine, of('returnTypes'), explain));
@@ -239,10 +239,6 @@ function flags(machine: Machine, value: Value, types: Value): boolean[] | undefi
   machine.budget.spend(known.items.length);
   const list = known.items.map((item) => plainTruth(machine, item));
   return list.every((item) => item !== undefined) ? list : undefined;
-}
-
-function schemaOf(machine: Machine, cls: Value): OlderForm | undefined {
-  return olderForm(machine, machine.call(machine.attribute(cls, 'define_schema')));
 }
 
 function entryPoint(machine: Machine, cls: Value): string | undefined {

@@ -1,13 +1,13 @@
 import { describeNode, type ExtractedNode } from './describe-node.ts';
 import type { Files } from './files.ts';
 import { entryPoint } from './host/names.ts';
-import { schemaType } from './host/schema-types.ts';
+import { schemaOf } from './host/schema.ts';
+import { findAttribute } from './language/attributes.ts';
 import { Interpreter } from './interpreter.ts';
 import { Budget, LimitReached, limits } from './limits.ts';
 import { asText, plain } from './values/access.ts';
 import { Raised } from './values/exceptions.ts';
 import { Dict, type Module } from './values/collections.ts';
-import { type Class, Instance } from './values/objects.ts';
 import { Several, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
 
@@ -93,7 +93,7 @@ export function extractHostNodes(files: Files, options: ExtractionOptions = {}):
   try {
     const listed = listNodes(machine);
     const nodes = describeAll(machine, listed.entries);
-    return end(nodes, listed.reason ?? (nodes.length === 0 ? 'It lists no nodes.' : undefined));
+    return end(nodes, listed.reason ?? missing(machine, listed));
   } catch (error) {
     return end([], located(machine, failure(error), error));
   }
@@ -125,11 +125,37 @@ function listNodes(machine: Interpreter): Listed {
   const titles = plain(root.own('NODE_DISPLAY_NAME_MAPPINGS') ?? null);
   if (mappings !== null) return fromMappings(machine, mappings, titles);
   if (root.own(entryPoint) !== undefined) return fromEntryPoint(machine, root);
-  const why = root.open === undefined ? '' : ` ${sentence(root.open)}`;
+  if (root.open === undefined && hasWebFiles(machine)) return { entries: [] };
+  const why = root.open === undefined ? (failing(machine) ?? '') : ` ${sentence(root.open)}`;
   return {
     entries: [],
     reason: `Its __init__.py has neither NODE_CLASS_MAPPINGS nor ${entryPoint}.${why}`,
   };
+}
+
+/** Nodes that only code lists which fails here: what was listed by it and then lost, or all of them. */
+function missing(machine: Interpreter, { entries }: Listed): string | undefined {
+  const names = new Set(entries.map(({ name }) => name));
+  const lost = machine.dropped.flatMap(({ keys }) => keys.filter((key) => !names.has(key)));
+  if (names.size > 0 && lost.length === 0) return undefined;
+  const why = failing(machine, names.size > 0 || hasWebFiles(machine));
+  if (names.size > 0)
+    return `It may list more nodes: ${new Set(lost).size} of its names are lost.${why ?? ''}`;
+  const [skipped] = hasWebFiles(machine) ? [] : machine.notes;
+  if (why === undefined && skipped === undefined) return undefined;
+  return `It lists no nodes.${why ?? ` ${skipped}.`}`;
+}
+
+/** A pack may have files for the host's pages only. */
+function hasWebFiles(machine: Interpreter): boolean {
+  return machine.importOwn('')?.own('WEB_DIRECTORY') !== undefined;
+}
+
+/** The way that failed and was about the list of nodes, else the first. */
+function failing({ dropped }: Interpreter, isSure = false): string | undefined {
+  const about = dropped.find(({ isBlamed, keys }) => isBlamed || keys.length > 0);
+  const found = about ?? (isSure ? undefined : dropped[0]);
+  return found && ` Under a condition that is not known, its code fails: ${found.why} (${found.place}).`;
 }
 
 /** The folder that was probably meant: the first that lists nodes. */
@@ -169,26 +195,35 @@ function fromEntryPoint(machine: Interpreter, root: Module): Listed {
     return { entries: [], reason: `Its ${entryPoint} cannot be followed: ${list.why}.` };
   const entries = new Map<string, Listed['entries'][number]>();
   let open: string | undefined;
+  let unread = 0;
   for (const item of machine.iterate(list)) {
     const conditional = item instanceof Several;
     for (const cls of conditional ? item.items : [item]) {
-      const id = nodeId(machine, cls);
-      if (id === undefined) open = 'a node without a known name';
-      else
-        entries.set(id, {
-          name: id,
-          cls,
-          conditional: conditional && entries.get(id)?.conditional !== false,
-        });
+      const { id, title, why } = identify(machine, cls);
+      if (id === undefined) {
+        unread += 1;
+        open = why;
+      } else {
+        const isSure = !conditional || entries.get(id)?.conditional === false;
+        entries.set(id, { name: id, cls, conditional: !isSure, title: title ?? null });
+      }
     }
   }
-  return { entries: [...entries.values()], ...mayListMore(machine, open, list) };
+  const why = open === undefined ? undefined : `${unread} of its classes cannot be read: ${open}`;
+  return { entries: [...entries.values()], ...mayListMore(machine, why, list) };
 }
 
-function nodeId(machine: Interpreter, cls: Value): string | undefined {
-  if (cls instanceof Unknown) return undefined;
-  const schema = machine.call(machine.attribute(cls as Class, 'define_schema'));
-  return schema instanceof Instance && schema.cls === schemaType ? asText(schema.own('node_id')) : undefined;
+/** What the host asks each class for. One that fails costs that node, not the others. */
+function identify(machine: Interpreter, cls: Value): { id?: string | undefined; title?: Value; why: string } {
+  try {
+    const schema = cls instanceof Unknown ? cls : schemaOf(machine, cls);
+    if (schema instanceof Unknown) return { why: schema.why };
+    const [id, title] = ['node_id', 'display_name'].map((name) => findAttribute(machine, schema, name));
+    return { id: asText(id), title: title ?? null, why: 'its name is not known' };
+  } catch (error) {
+    if (error instanceof Raised) return { why: error.toString() };
+    throw error;
+  }
 }
 
 function describeAll(machine: Interpreter, entries: Listed['entries']): ExtractedNode[] {

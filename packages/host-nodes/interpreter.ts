@@ -12,12 +12,20 @@ import { type Budget, limits } from './limits.ts';
 import { Modules, type Places } from './modules.ts';
 import { Risks } from './risks.ts';
 import { equipTypes } from './types/constructors.ts';
-import { setName } from './values/access.ts';
+import { asText, setName } from './values/access.ts';
 import { Heap } from './values/heap.ts';
 import type { Completion, Frame, Machine } from './values/machine.ts';
 import { Module } from './values/collections.ts';
 import { Unknown } from './values/plain.ts';
 import type { Keywords, Value } from './values/values.ts';
+
+export interface Dropped {
+  why: string;
+  place: string;
+  keys: readonly string[];
+  /** Whether its code is about the list of nodes. */
+  isBlamed: boolean;
+}
 
 equipTypes();
 
@@ -30,6 +38,11 @@ export class Interpreter implements Machine {
   /** What was skipped, for the pack's author. */
   readonly notes: string[] = [];
   readonly places: Places = new Map();
+  /** Ways of unknown conditions that failed, so that it is as if they did not exist. */
+  readonly dropped: Dropped[] = [];
+  #module: Module | undefined;
+  #node: StmtNode | undefined;
+  #blamed: unknown;
   readonly #modules: Modules;
   readonly #models: ReadonlyMap<string, Value>;
   /** What the pack sets on modules outside, such as a type of its own among the host's. */
@@ -82,12 +95,37 @@ export class Interpreter implements Machine {
     return this.#modules.importOwn(path);
   }
 
+  makeOwn(path: string): Module | undefined {
+    return this.#modules.makeOwn(path);
+  }
+
+  runOwn(module: Module): void {
+    this.#modules.runOwn(module);
+  }
+
   importNamed(name: string, level: number, from: Module): Value {
     return this.#modules.importNamed(name, level, from);
   }
 
   moduleAttribute(module: Module, name: string): Value | undefined {
     return this.#modules.attribute(module, name);
+  }
+
+  at(module: Module, node: StmtNode): void {
+    this.#module = module;
+    this.#node = node;
+  }
+
+  drop(error: unknown, keys: readonly string[]): void {
+    // Code that raises on purpose says that the condition does not hold.
+    if (this.#node?.nodeType === 'Raise' || this.dropped.length >= limits.notes) return;
+    const file = this.#module && this.files.inside(asText(this.#module.own('__file__')) ?? '');
+    const isBlamed = this.#blamed === error;
+    this.dropped.push({ why: String(error), place: `${file}:${this.#node?.lineno}`, keys, isBlamed });
+  }
+
+  blame(error: unknown): void {
+    this.#blamed = error;
   }
 
   note(text: string): void {

@@ -3,11 +3,11 @@ import { isDefinite, isExit } from './definite-failures.ts';
 import { docOf } from './language/functions.ts';
 import { limits } from './limits.ts';
 import { countTokens, parseSource, type Source } from './source.ts';
-import { put } from './values/access.ts';
+import { asText, put } from './values/access.ts';
 import { raise, Raised } from './values/exceptions.ts';
 import { Frame, type Machine } from './values/machine.ts';
 import { Dict, List, Module } from './values/collections.ts';
-import { Unknown } from './values/plain.ts';
+import { OutsideModule, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
 
 /** Where a failure, or what lists the nodes, was first met: file and line. */
@@ -32,9 +32,13 @@ export class Modules {
   importNamed(name: string, level: number, from: Module): Value {
     const parts = name === '' ? [] : name.split('.');
     if (level > 0) return this.#importRelative(parts, level, from);
+    const known = this.#machine.outside('sys.modules');
+    const given = known instanceof Dict ? known.entries.get(name)?.value : undefined;
+    if (given !== undefined) return given;
     const own = this.#ownPath(parts);
     if (own !== undefined) return this.#importParts(own.base, own.rest, name);
-    return this.#machine.outside(name);
+    const outside = this.#machine.outside(name);
+    return outside instanceof Unknown ? new OutsideModule(outside.why, name) : outside;
   }
 
   #importRelative(parts: readonly string[], level: number, from: Module): Value {
@@ -90,34 +94,44 @@ export class Modules {
   importOwn(path: string): Module | undefined {
     const loaded = this.#loaded.get(path);
     if (loaded) return loaded;
-    const { files } = this.#machine;
-    const initial = path === '' ? '__init__.py' : `${path}/__init__.py`;
-    if (files.isFile(initial)) return this.#load(path, initial, true);
-    if (path !== '' && files.isFile(`${path}.py`)) return this.#load(path, `${path}.py`, false);
-    return files.isFolder(path) ? this.#load(path, undefined, true) : undefined;
-  }
-
-  #load(path: string, file: string | undefined, isPackage: boolean): Module {
-    if (this.#depth >= limits.importDepth) return raise('ImportError', 'imports nest too deeply');
-    const module = this.#make(path, file, isPackage);
-    this.#loaded.set(path, module);
+    const made = this.makeOwn(path);
+    if (!made) return undefined;
+    this.#loaded.set(path, made);
     const known = this.#machine.outside('sys.modules');
-    if (known instanceof Dict) put(this.#machine, known, module.name, module);
-    this.#depth += 1;
+    if (known instanceof Dict) put(this.#machine, known, made.name, made);
     try {
-      if (file !== undefined) this.run(module, file);
+      this.runOwn(made);
     } catch (error) {
       this.#loaded.delete(path);
       throw error;
-    } finally {
-      this.#depth -= 1;
     }
     const slash = path.lastIndexOf('/');
     const parent = this.#loaded.get(slash < 0 ? '' : path.slice(0, slash));
     const name = path.slice(slash + 1);
     if (parent && path !== '' && parent.own(name) === undefined)
-      this.#machine.setAttribute(parent, name, module);
-    return module;
+      this.#machine.setAttribute(parent, name, made);
+    return made;
+  }
+
+  /** A module that has not run yet, as `module_from_spec` gives it. */
+  makeOwn(path: string): Module | undefined {
+    const { files } = this.#machine;
+    const initial = path === '' ? '__init__.py' : `${path}/__init__.py`;
+    const isPackage = files.isFile(initial) || !files.isFile(`${path}.py`);
+    if (isPackage && !files.isFile(initial) && !files.isFolder(path)) return undefined;
+    const file = isPackage ? initial : `${path}.py`;
+    return this.#make(path, files.isFile(file) ? file : undefined, isPackage);
+  }
+
+  runOwn(module: Module): void {
+    if (this.#depth >= limits.importDepth) raise('ImportError', 'imports nest too deeply');
+    const file = this.#machine.files.inside(asText(module.own('__file__')) ?? '');
+    this.#depth += 1;
+    try {
+      if (file !== undefined) this.run(module, file);
+    } finally {
+      this.#depth -= 1;
+    }
   }
 
   #make(path: string, file: string | undefined, isPackage: boolean): Module {

@@ -1,6 +1,7 @@
-/** The packages that are there wherever the host runs: those of Python itself, the host's own, and what it requires. */
-const present: ReadonlySet<string> = new Set(
-  `
+import { OutsideModule, type Unknown } from '../values/plain.ts';
+
+/** Python's own packages. */
+const library = named(`
   abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect
   builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys
   compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses
@@ -17,15 +18,40 @@ const present: ReadonlySet<string> = new Set(
   tempfile termios textwrap threading time timeit tkinter token tokenize tomllib trace traceback
   tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref
   webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
+`);
+
+/** What is there wherever the host runs: its own packages, and those it requires. */
+const required = named(`
   comfy comfy_api comfy_api_nodes comfy_config comfy_execution comfy_extras folder_paths nodes server
   execution node_helpers latent_preview app api_server utils torch torchsde torchvision torchaudio
   numpy einops transformers tokenizers sentencepiece safetensors aiohttp yarl yaml PIL scipy tqdm
   psutil alembic sqlalchemy av kornia spandrel pydantic pydantic_settings soundfile typing_extensions
-`
-    .trim()
-    .split(/\s+/),
-);
+`);
+
+function named(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
+}
+
+/** Whether a dotted name is one of Python's library. */
+export function isLibrary(dotted: string): boolean {
+  return library.has(dotted.split('.', 1)[0] ?? '');
+}
 
 export function isPresent(dotted: string): boolean {
-  return present.has(dotted.split('.', 1)[0] ?? '');
+  return isLibrary(dotted) || required.has(dotted.split('.', 1)[0] ?? '');
+}
+
+/**
+ * Whether a value from outside is not a class: a module, a name that is not spelled like one, or the result of a
+ * call to Python's library.
+ */
+export function isSurelyNoClass(value: Unknown): boolean {
+  if (value instanceof OutsideModule) return true;
+  const { path } = value;
+  return /^(?:PIL|typing)\.\w+$|^(?:\w+\.)+[a-z_]\w*$/.test(path) || (path.includes('(') && isLibrary(path));
+}
+
+/** Whether something outside lacks a name that only classes of host nodes have. */
+export function lacksConstant(path: string, name: string): boolean {
+  return /^[A-Z][A-Z_]+$/.test(name) && isLibrary(path);
 }

@@ -21,7 +21,13 @@ export interface OlderForm {
   outputIsList: Value;
 }
 
-/** Converts the result of `define_schema`. Undefined if it is not a schema. */
+/** Asks a class for its schema, as the host does. */
+export function schemaOf(machine: Machine, cls: Value): Value {
+  const isAsked = cls instanceof Class && cls.find('GET_SCHEMA') !== undefined;
+  return machine.call(machine.attribute(cls, isAsked ? 'GET_SCHEMA' : 'define_schema'));
+}
+
+/** Converts a schema. Undefined if it is not one. */
 export function olderForm(machine: Machine, schema: Value): OlderForm | undefined {
   if (!(schema instanceof Instance) || schema.cls !== schemaType) return undefined;
   const field = (name: string, fallback: Value): Value =>

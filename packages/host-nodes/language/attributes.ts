@@ -1,9 +1,10 @@
 import { isAbsent } from '../host/models.ts';
+import { lacksConstant } from '../host/packages.ts';
 import { typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, Module, type Namespace } from '../values/collections.ts';
+import { Dict, List, Module, type Namespace } from '../values/collections.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
@@ -58,6 +59,7 @@ function classAttribute(machine: Machine, cls: Class, name: string): Value | und
 /** An attribute of the only base outside of the pack, if that base is known. */
 function inherited(machine: Machine, cls: Class, why: string, name: string): Value | undefined {
   const [base = '', ...others] = cls.basesOutside();
+  if ([base, ...others].every((path) => lacksConstant(path, name))) return undefined;
   if (base === '' || others.length > 0) return new Unknown(why);
   const found = outside(machine, base, name);
   if (found === undefined) return undefined;
@@ -79,6 +81,8 @@ function classSpecial(cls: Class, name: string): Value | undefined {
   if (name === '__dict__') return new Dict(cls);
   if (name === '__members__') return cls.find('_member_map_');
   if (name === '__doc__') return cls.own('__doc__') ?? null;
+  if (name === '__subclasses__') return new Native(name, () => new List([...cls.derived.items]));
+  if (name === '__module__') return cls.own(name) ?? new Unknown('a module outside', `${cls.name}.${name}`);
   return undefined;
 }
 

@@ -94,6 +94,11 @@ function finish(
   cls.metaclass = metaclass instanceof Class && metaclass.builtin ? null : metaclass;
   cls.mro = resolutionOrder(machine, cls);
   cls.outside = outsideOf(cls, bases, metaclass);
+  for (const base of bases) {
+    if (!(base instanceof Class) || base.builtin) continue;
+    machine.heap.touch(base.derived);
+    base.derived.items.push(cls);
+  }
   if (cls.inherits(enumType)) finishEnum(machine, cls);
   nameDescriptors(machine, cls);
   const hook = cls.find('__init_subclass__', cls);

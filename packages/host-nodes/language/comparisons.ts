@@ -34,6 +34,8 @@ function compareOnce(machine: Machine, operator: string, left: Value, right: Val
     const isOne = isHost(left) && right === null ? false : identical(machine, left, right);
     return known(isOne, operator === 'IsNot');
   }
+  if (operator === 'Eq' && isElsewhere(left, right)) return false;
+  if (operator === 'NotEq' && isElsewhere(left, right)) return true;
   if (operator === 'Eq' || operator === 'NotEq') return compareEqual(machine, operator, left, right);
   if (operator === 'In' || operator === 'NotIn') {
     const own = right instanceof Instance ? right.cls.find('__contains__') : undefined;
@@ -44,6 +46,12 @@ function compareOnce(machine: Machine, operator: string, left: Value, right: Val
     return known(contains(machine, right, left), operator === 'NotIn');
   }
   return ordered(machine, operator, left, right);
+}
+
+/** What comes from outside was not defined by the pack. */
+function isElsewhere(module: Value, own: Value): boolean {
+  const isOutside = module instanceof Unknown && module.path.endsWith('.__module__');
+  return isOutside && typeof own === 'string' && own.startsWith('custom_nodes.');
 }
 
 function known(answer: boolean | undefined, negated: boolean): Value {

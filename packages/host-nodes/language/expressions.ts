@@ -178,7 +178,8 @@ function combine(machine: Machine, isAnd: boolean, nodes: readonly ExprNode[], f
     last = machine.evaluate(node, frame);
     const isTrue = truth(machine, last);
     if (isTrue === undefined) open ??= last;
-    else if (isTrue !== isAnd) return open === undefined ? last : new Unknown('an unknown condition');
+    else if (isTrue !== isAnd)
+      return open === undefined ? last : new Unknown('an unknown condition', '', !isAnd);
   }
   if (open === undefined || open === last) return last;
   return isAnd ? new Unknown('an unknown condition') : join(machine, open, last);

@@ -1,3 +1,5 @@
+import { Dict } from '../values/collections.ts';
+import { Class } from '../values/objects.ts';
 import { Raised } from '../values/exceptions.ts';
 import type { Followed, Snapshot, Store } from '../values/heap.ts';
 import { enter, joinedStates } from '../values/join.ts';
@@ -15,11 +17,26 @@ export function follow<Result>(
   for (const way of ways) {
     const explored = machine.heap.explore(way, (error) => error instanceof Raised);
     if (explored.way.error === undefined) followed.push(explored.way);
-    else raised ??= explored.way.error;
+    else {
+      raised ??= explored.way.error;
+      machine.drop(explored.way.error, classKeys(machine, explored));
+    }
     for (const [store, snapshot] of explored.before) if (!before.has(store)) before.set(store, snapshot);
   }
   if (followed.length === 0) throw raised;
   return { ways: followed, before };
+}
+
+/** The keys under which a way put classes: of nodes, if it is about a list of them. */
+function classKeys(machine: Machine, { way, before }: ReturnType<Machine['heap']['explore']>): string[] {
+  return [...way.after].flatMap(([store, { entries, size }]) => {
+    if (!(store instanceof Dict)) return [];
+    machine.budget.spend(size);
+    const added = [...entries].filter(
+      ([key, { value }]) => value instanceof Class && !before.get(store)?.entries.has(key),
+    );
+    return added.map(([key]) => key);
+  });
 }
 
 /** Follows several ways and goes on with all of them at once. */

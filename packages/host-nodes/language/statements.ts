@@ -34,6 +34,8 @@ function runWay(machine: Machine, body: readonly StmtNode[], frame: Frame): Comp
     return machine.execute(body, frame);
   } catch (error) {
     if (error instanceof Raised && body.at(-1)?.nodeType === 'Raise') frame.avoided ??= error;
+    const code = frame.lines.slice((body[0]?.lineno ?? 1) - 1, body.at(-1)?.end_lineno ?? 0);
+    if (code.some((line) => line.includes('NODE_CLASS_MAPPINGS'))) machine.blame(error);
     throw error;
   }
 }
@@ -99,6 +101,7 @@ const rules: Rules = {
 export function execute(machine: Machine, body: readonly StmtNode[], frame: Frame): Completion {
   for (const [index, node] of body.entries()) {
     machine.budget.spend();
+    machine.at(frame.module, node);
     const rule = rules[node.nodeType] as
       | ((machine: Machine, node: StmtNode, frame: Frame) => Completion | undefined)
       | undefined;

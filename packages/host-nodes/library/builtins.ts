@@ -6,7 +6,7 @@ import { reprOf } from '../values/text.ts';
 import { List } from '../values/collections.ts';
 import type { Machine } from '../values/machine.ts';
 import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
-import { maybe, Several, Tuple, Unknown, ellipsis, notImplemented } from '../values/plain.ts';
+import { ellipsis, maybe, notImplemented, OutsideModule, Several, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { deleteAttribute, findAttribute } from '../language/attributes.ts';
 import { iteratorOf } from '../language/iteration.ts';
@@ -15,7 +15,9 @@ import { truth } from '../language/truth.ts';
 import { formatValue } from '../types/formatting.ts';
 import { sorted } from '../types/sorting.ts';
 import { extreme, lazily, length, names, next, quantified, round, zip } from './builtin-functions.ts';
+import { isSurelyNoClass, lacksConstant } from '../host/packages.ts';
 import { open } from './files.ts';
+import { importByName } from './importing.ts';
 
 function* mapped(items: Iterable<Value>, run: (item: Value) => Value): Generator<Value> {
   for (const item of items)
@@ -36,15 +38,18 @@ const functions: Record<string, NativeCall> = {
   print: () => null,
   len: known((machine, [value = null]) => length(machine, value)),
   isinstance: (machine, [value = null, of = null]) => {
-    if (value instanceof Unknown) return new Unknown('its class');
+    if (value instanceof Unknown)
+      return of === types.typeType && isSurelyNoClass(value) ? false : new Unknown('its class');
     return isSubclass(machine, types.typeOf(value), of) ?? new Unknown('its class');
   },
-  issubclass: (machine, [cls = null, of = null]) =>
-    cls instanceof Class
-      ? (isSubclass(machine, cls, of) ?? new Unknown('its class'))
-      : new Unknown('its class'),
+  issubclass: (machine, [cls = null, of = null]) => {
+    if (cls instanceof Class) return isSubclass(machine, cls, of) ?? new Unknown('its class');
+    if (cls instanceof OutsideModule) return raise('TypeError', 'issubclass() arg 1 must be a class');
+    return new Unknown('its class');
+  },
   hasattr: (machine, [value = null, name = null]) => {
     const text = asText(name);
+    if (text !== undefined && value instanceof Unknown && lacksConstant(value.path, text)) return false;
     if (text === undefined || value instanceof Unknown) return new Unknown('whether it has an attribute');
     const found = findAttribute(machine, value, text);
     if (found instanceof Unknown && isOpen(value, text)) return new Unknown('whether it has an attribute');
@@ -144,7 +149,7 @@ const functions: Record<string, NativeCall> = {
   vars: (machine, [value = null]) => findAttribute(machine, value, '__dict__') ?? new Unknown('a built-in'),
   dir: (machine, [value = null]) => names(machine, value),
   compile: (_, [text = null]) => text,
-  __import__: (machine, [name = null]) => machine.outside(asText(name) ?? ''),
+  __import__: importByName,
 };
 
 const classes: Record<string, Value> = {

@@ -10,7 +10,9 @@ import {
   Native,
   type NativeCall,
 } from '../values/objects.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
+import { isSurelyNoClass } from '../host/packages.ts';
+import { OutsideModule, Tuple, Unknown } from '../values/plain.ts';
+import { plain } from '../values/access.ts';
 import type { Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { truth } from '../language/truth.ts';
@@ -203,8 +205,15 @@ const isAsync: NativeCall = (_, [value = null]) => {
       : false;
 };
 
-function isKind(...kinds: (new (...args: never[]) => object)[]): NativeCall {
-  return pure((_, [value = null]) => kinds.some((kind) => value instanceof kind));
+type Kind = new (...args: never[]) => object;
+
+/** What comes from outside is none of the pack's functions; whether it is a class may be decided. */
+function isKind(kind: Kind): NativeCall {
+  return (_, [value = null]) => {
+    if (!(value instanceof Unknown)) return plain(value) instanceof kind;
+    if (value instanceof OutsideModule) return kind === Module;
+    return kind === Class && isSurelyNoClass(value) ? false : new Unknown('what it is');
+  };
 }
 
 const inspection: Record<string, NativeCall> = {

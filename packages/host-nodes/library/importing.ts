@@ -1,9 +1,9 @@
-import { asText } from '../values/access.ts';
+import { asText, plain, plainTruth } from '../values/access.ts';
 import { builtinType } from '../values/builtin-types.ts';
 import { exceptionType, Raised, raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { List, Module } from '../values/collections.ts';
-import { Instance, Native } from '../values/objects.ts';
+import { Dict, List, Module } from '../values/collections.ts';
+import { Instance, Native, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
@@ -27,6 +27,8 @@ export function importModels(): Models {
       reload: (_, [module = null]) => module,
     }),
     ['importlib.util.spec_from_file_location', spec],
+    ['importlib.machinery.SourceFileLoader', loaderType],
+    ...natives('types', { ModuleType: (_, [name = null]) => new Module(asText(name) ?? '', '', false) }),
     [
       'importlib.util.module_from_spec',
       new Native('module_from_spec', (machine, [value = null]) => moduleOf(machine, value)),
@@ -38,24 +40,75 @@ export function importModels(): Models {
 function makeSpec(name: Value, path: string | undefined, inside: string | undefined): Value {
   if (path === undefined || inside === undefined) return new Unknown('a module outside of the pack');
   const spec = new Instance(specType);
-  const loader = new Instance(loaderType);
   spec.define('name', name);
   spec.define('origin', path);
   spec.define('submodule_search_locations', null);
-  spec.define('loader', loader);
+  spec.define('loader', makeLoader(path));
   return spec;
 }
 
-/** The module that a spec names. It runs here already: nothing can tell before `exec_module`. */
-function moduleOf(machine: Machine, spec: Value): Value {
-  const origin = spec instanceof Instance ? asText(spec.own('origin')) : undefined;
-  const inside = origin === undefined ? undefined : machine.files.inside(origin);
-  if (inside === undefined) return new Unknown('a module outside of the pack');
-  const path = inside.replace(/(?:^|\/)__init__\.py$/, '').replace(/\.py$/, '');
-  return machine.importOwn(path) ?? raise('FileNotFoundError', `No such file: '${inside}'`);
+function makeLoader(path: string): Instance {
+  const loader = new Instance(loaderType);
+  loader.define('path', path);
+  return loader;
 }
 
-for (const name of ['exec_module', 'load_module']) loaderType.define(name, new Native(name, () => null));
+/** Where a loader's or a spec's file is in the pack's tree, without its ending. */
+function placeOf(machine: Machine, from: Value, field: string): string | undefined {
+  const path = from instanceof Instance ? asText(from.own(field)) : undefined;
+  const inside = path === undefined ? undefined : machine.files.inside(path);
+  return inside?.replace(/(?:^|\/)__init__\.py$/, '').replace(/\.py$/, '');
+}
+
+/** The module that a spec names. It runs in `exec_module`, where a pack may expect that it fails. */
+function moduleOf(machine: Machine, spec: Value): Value {
+  const place = placeOf(machine, spec, 'origin');
+  return (
+    (place === undefined ? undefined : machine.makeOwn(place)) ?? new Unknown('a module outside of the pack')
+  );
+}
+
+loaderType.construct = (_machine, _cls, args, keywords) =>
+  makeLoader(pathText(argument(args, keywords, 1, 'path')) ?? '');
+loaderType.define(
+  'load_module',
+  new Native('load_module', (machine, [self = null]) => loaded(machine, self), true),
+);
+loaderType.define('exec_module', new Native('exec_module', execModule, true));
+
+function loaded(machine: Machine, loader: Value): Module {
+  const place = placeOf(machine, loader, 'path');
+  const module = place === undefined ? undefined : machine.importOwn(place);
+  return module ?? raise('FileNotFoundError', `No such file: '${place}'`);
+}
+
+/** Runs the loader's file in a module, which another loader or the pack itself may have made. */
+function execModule(machine: Machine, [self = null, module = null]: Value[]): null {
+  if (!(module instanceof Module)) return null;
+  const place = placeOf(machine, self, 'path');
+  if (place === undefined || machine.makeOwn(place)?.own('__file__') === undefined)
+    return raise('FileNotFoundError', `No such file: '${place}'`);
+  if (module.own('__file__') !== undefined) machine.runOwn(module);
+  else
+    for (const [name, { value }] of loaded(machine, self).entries) machine.setAttribute(module, name, value);
+  return null;
+}
+
+/** `__import__(name, globals, locals, fromlist, level)`: without `fromlist` the first part of the name. */
+export const importByName: NativeCall = (machine, args, keywords) => {
+  const name = asText(args[0]);
+  const level = argument(args, keywords, 4, 'level') ?? 0n;
+  const names = plain(argument(args, keywords, 3, 'fromlist') ?? null);
+  if (name === undefined || typeof level !== 'bigint') return new Unknown('a module of unknown name');
+  const around = argument(args, keywords, 1, 'globals');
+  const anchor = around instanceof Dict ? (around.entries.get('__package__')?.value ?? null) : null;
+  const module = importModule(machine, `${'.'.repeat(Number(level))}${name}`, anchor);
+  if (names instanceof Unknown || plainTruth(machine, names) !== false || level > 0n) return module;
+  const own = `custom_nodes.${machine.files.name}`;
+  return insideOf(own, name) === undefined
+    ? importModule(machine, name.split('.', 1)[0] ?? name, null)
+    : (machine.importOwn('') ?? module);
+};
 
 function importModule(machine: Machine, name: Value, anchor: Value): Value {
   const text = asText(name);

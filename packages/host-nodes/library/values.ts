@@ -66,7 +66,7 @@ export function valueModels(): Models {
 
 /** A variable of the environment is unknown, unless the pack itself says what to take without it. */
 function setting(fallback: Value = null): Value {
-  return fallback === null ? new Unknown('it depends on the environment') : fallback;
+  return fallback === null ? new Unknown('it depends on the environment', 'os.environ') : fallback;
 }
 
 const environmentType = builtinType('environ', dictType);

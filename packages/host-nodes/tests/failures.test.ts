@@ -14,7 +14,25 @@ const reasons: [title: string, files: PackFiles | string, reason: string][] = [
     'It has no __init__.py at its root. Publish the folder my_pack, which has one.',
   ],
   ['nothing listed', 'x = 1', 'Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.'],
-  ['an empty list', 'NODE_CLASS_MAPPINGS = {}', 'It lists no nodes.'],
+  [
+    'a class that cannot say its name, among others that can',
+    `from comfy_api.latest import io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls): return io.Schema(node_id="A")\nclass B: pass\nclass E:\n    async def get_node_list(self): return [A, B]\nasync def comfy_entrypoint(): return E()`,
+    "It may list more nodes: 1 of its classes cannot be read: AttributeError: object has no attribute 'define_schema'.",
+  ],
+  [
+    'a list that only failing code under an unknown condition makes',
+    {
+      '__init__.py':
+        'import helper\nNODE_CLASS_MAPPINGS = {}\nif helper.ready():\n    from .nodes import make\n    make(NODE_CLASS_MAPPINGS)',
+      'nodes.py': `${one}def make(into):\n    into["One"] = One\n    {}["gone"]`,
+    },
+    'It lists no nodes. Under a condition that is not known, its code fails: KeyError: gone (nodes.py:11).',
+  ],
+  [
+    'nodes that such code lists and loses',
+    `import helper\n${listed}if helper.ready():\n    NODE_CLASS_MAPPINGS["Two"] = One\n    {}["gone"]`,
+    'It may list more nodes: 1 of its names are lost. Under a condition that is not known, its code fails: KeyError: gone (__init__.py:13).',
+  ],
   [
     'registration through an outside package',
     'from helper import build\nNODE_CLASS_MAPPINGS = build(__file__)',

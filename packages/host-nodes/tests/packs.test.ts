@@ -212,6 +212,48 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     'from comfy_api.latest import ComfyExtension, io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        return io.Schema(node_id="NewA", inputs=[], outputs=[])\nclass E(ComfyExtension):\n    async def get_node_list(self):\n        return [A]\nasync def comfy_entrypoint():\n    return E()',
     ['NewA'],
   ],
+  ['files for pages only', 'WEB_DIRECTORY = "web"', []],
+  ['an empty list', 'NODE_CLASS_MAPPINGS = {}', []],
+  [
+    'the classes among all names, and no module',
+    {
+      '__init__.py':
+        'import inspect\nfrom . import nodes\nNODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(nodes) if inspect.isclass(c)}\nfor n, c in vars(nodes).items():\n    if isinstance(c, type) and c.__module__ == nodes.__name__: NODE_CLASS_MAPPINGS[n + "2"] = c',
+      'nodes.py': `import os, torch, requests as r\nimport PIL.Image\nfrom PIL import ImageOps\nfrom shutil import which\nfrom typing import Union\nfrom collections.abc import Mapping\nw = which("x")\n${one}`,
+    },
+    ['Mapping', 'One', 'One2'],
+  ],
+  [
+    'modules by __import__, with and without what is wanted from them',
+    {
+      '__init__.py':
+        'import sys\nNODE_CLASS_MAPPINGS = dict(__import__(f"{__name__}.a", fromlist=["M"]).M)\nNODE_CLASS_MAPPINGS.update(__import__("b", globals(), locals(), ["M"], 1).M)\nNODE_CLASS_MAPPINGS["Root"] = __import__(__name__ + ".b").a.One\nNODE_CLASS_MAPPINGS["Known"] = sys.modules[__name__ + ".a"].One',
+      'a.py': `${one}M = {"One": One}`,
+      'b.py': `${two}M = {"Two": Two}`,
+    },
+    ['One', 'Two', 'Root', 'Known'],
+  ],
+  [
+    'loaders whose module runs when it is executed, and by its own name then',
+    {
+      '__init__.py':
+        'import importlib.util, os, sys, types\nfrom importlib.machinery import SourceFileLoader\nNODE_CLASS_MAPPINGS = {}\nfor name in ("a", "broken", "b"):\n    path = os.path.join(__path__[0], name + ".py")\n    spec = importlib.util.spec_from_file_location(name, path)\n    module = importlib.util.module_from_spec(spec)\n    sys.modules[name] = module\n    try:\n        spec.loader.exec_module(module)\n        NODE_CLASS_MAPPINGS.update(module.M)\n    except Exception: pass\nmade = types.ModuleType("made")\nSourceFileLoader("made", path).exec_module(made)\nNODE_CLASS_MAPPINGS["Made"] = made.Two\nNODE_CLASS_MAPPINGS["Loaded"] = SourceFileLoader("x", path).load_module().Two',
+      'a.py': `${one}M = {"One": One}`,
+      'broken.py': 'raise ValueError("no")',
+      'b.py': `from a import One\n${two}M = {"Two": Two, "Again": One}`,
+    },
+    ['One', 'Two', 'Again', 'Made', 'Loaded'],
+  ],
+  [
+    'the classes derived from a base',
+    `${one}class A(One): pass\nclass B(A): pass\ndef walk(c):\n    for d in c.__subclasses__():\n        yield d\n        yield from walk(d)\nNODE_CLASS_MAPPINGS = {c.__name__: c for c in walk(One)}`,
+    ['A', 'B'],
+  ],
+  [
+    'a class that has its own answer to the host',
+    `${one}class Answer:\n    node_id = "Mine"\n    display_name = "My own"\nsetattr(One, "GET_SCHEMA", lambda: Answer())\nclass E:\n    async def get_node_list(self):\n        return [One]\nasync def comfy_entrypoint():\n    return E()`,
+    ['Mine'],
+  ],
 ];
 
 describe('the nodes that a pack lists', () => {

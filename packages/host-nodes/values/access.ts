@@ -183,7 +183,7 @@ export function asText(value: Value | undefined): string | undefined {
 
 /** Whether a value counts as true; undefined where that is unknown. Objects with methods of their own come elsewhere. */
 export function plainTruth(machine: Machine, value: Value): boolean | undefined {
-  if (value instanceof Unknown) return undefined;
+  if (value instanceof Unknown) return value.isTrue;
   if (value === null || value === false) return false;
   if (typeof value === 'string' || value instanceof Bytes) return lengthOf(value) > 0;
   if (typeof value === 'bigint') return value !== 0n;

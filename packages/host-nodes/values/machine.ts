@@ -79,8 +79,17 @@ export interface Machine {
   setOutside(path: string, value: Value): void;
   /** Imports one of the pack's own modules; undefined where it has none of that name. */
   importOwn(path: string): Module | undefined;
+  /** Makes such a module without running it, and runs it. */
+  makeOwn(path: string): Module | undefined;
+  runOwn(module: Module): void;
   /** Imports by a dotted name, as an import statement does. */
   importNamed(name: string, level: number, from: Module): Value;
   moduleAttribute(module: Module, name: string): Value | undefined;
   note(text: string): void;
+  /** The statement that runs, in which file. */
+  at(module: Module, node: StmtNode): void;
+  /** A way of an unknown condition that ended with an exception, and the keys under which it had put classes. */
+  drop(error: unknown, keys: readonly string[]): void;
+  /** That the code of such a way is about the list of nodes. */
+  blame(error: unknown): void;
 }

@@ -1,5 +1,5 @@
 import type { Arguments, ExprNode, StmtNode } from 'py-ast';
-import { Namespace } from './collections.ts';
+import { List, Namespace } from './collections.ts';
 import type { Frame, Machine, Scope } from './machine.ts';
 import { Unknown } from './plain.ts';
 import { type Keywords, PythonObject, type Value } from './values.ts';
@@ -20,6 +20,8 @@ export class Class extends Namespace {
   /** The model of a class of the host, which has more members than the model: one that is not here is unknown. */
   hasMoreMembers = false;
   construct: Construct | undefined;
+  /** The pack's classes that derive from it directly. */
+  readonly derived = new List();
 
   constructor(name: string, bases: readonly Value[] = [], builtin = false) {
     super();

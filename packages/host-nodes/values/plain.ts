@@ -6,13 +6,19 @@ export class Unknown extends PythonObject {
   readonly why: string;
   /** The dotted name it came from, such as `torch.cuda.is_available`. */
   readonly path: string;
+  /** Whether it counts as true, where at least that is known. */
+  readonly isTrue: boolean | undefined;
 
-  constructor(why: string, path = '') {
+  constructor(why: string, path = '', isTrue?: boolean) {
     super();
+    this.isTrue = isTrue;
     this.why = why;
     this.path = path.length > 200 ? `${path.slice(0, 200)}…` : path;
   }
 }
+
+/** A module outside of the pack, as an `import` statement binds it. */
+export class OutsideModule extends Unknown {}
 
 export const condition = 'it depends on a condition';
 
