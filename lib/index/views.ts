@@ -1,3 +1,4 @@
+import { hostNodeView } from '../registry/host-node-view.ts';
 import { latestOf } from '../registry/latest-version.ts';
 import { isDownloadable, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
@@ -9,7 +10,6 @@ import {
   type ShownVersion,
   shownFields,
 } from '../registry/records.ts';
-import { HostNode } from 'registry-rules/schemas/host-node';
 import {
   type CatalogEntry,
   type IndexedHostNodes,
@@ -92,7 +92,7 @@ export function indexedHostNodes(
 ): IndexedHostNodes {
   const { node_id, host_node_extract_status, host_node_extract_reason } = version;
   const isOffered = isShown && isDownloadable(version);
-  const host_nodes = entries.map((entry) => shownFields<HostNode>(entry, HostNode));
+  const host_nodes = entries.map(hostNodeView);
   return {
     node_id,
     version: version.version,

@@ -12,13 +12,8 @@ import { untilWritten } from '../store/retries.ts';
 import { update } from '../store/write.ts';
 import { requireAdmin, requireFits, requireNode, requireNotBannedNode } from './nodes.ts';
 import { requireOwner } from './publishers.ts';
-import {
-  type HostNodeRecord,
-  hostNodeRecord,
-  nodeVersionRecord,
-  publisherRecord,
-  shownFields,
-} from './records.ts';
+import { hostNodeView } from './host-node-view.ts';
+import { type HostNodeRecord, hostNodeRecord, nodeVersionRecord, publisherRecord } from './records.ts';
 
 /** Leaves room in DynamoDB's 400 KB an item for what the service itself notes there. */
 const maxHostNodeBytes = 300_000;
@@ -62,7 +57,7 @@ export function changeHostNode(
       throw await unknownHostNode(context, nodeId, normal, hostNodeName);
     requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
     const result = await update<HostNodeRecord>(context, key, fields, unchangedSince(current));
-    return result.written ? shownFields<HostNode>(result.item, HostNode) : undefined;
+    return result.written ? hostNodeView(result.item) : undefined;
   });
 }
 

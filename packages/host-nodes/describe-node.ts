@@ -29,16 +29,22 @@ export interface ReadHostNode {
   returnTypes?: string;
   returnNames?: string;
   outputIsList?: boolean[];
+  /** Whether the pack lists it only under a condition that is unknown here. */
+  conditional?: boolean;
+  /** What only running the pack could show: the field, its part, and why. */
+  open?: readonly string[];
 }
 
 /** A node as the host would list it. A field that only running the pack could show is left out, and named in `open`. */
 export interface ExtractedNode extends ReadHostNode {
-  /** Whether the pack lists it only under a condition that is unknown here. */
   conditional: boolean;
   /** Names of the inputs by group, where those are known. */
   inputNames?: Record<string, string[]>;
   open: string[];
 }
+
+const maxOpen = 10;
+const maxReason = 200;
 
 type Fields = Omit<ExtractedNode, 'name' | 'conditional' | 'open'>;
 
@@ -66,7 +72,7 @@ export function describeNode(
     node.open.push(`${field}: ${why}`);
     return undefined;
   };
-  Object.assign(node, withoutOpen(describe(machine, cls, run)));
+  Object.assign(node, withoutOpen(describe(machine, cls, run, node.open)));
   const shown = newer ? node.displayName : asText(title);
   if (shown) node.displayName = shown;
   else delete node.displayName;
@@ -94,7 +100,7 @@ function withoutOpen(fields: Open<Fields>): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
+function describeOlder(machine: Machine, cls: Value, run: Run, open: string[]): Open<Fields> {
   const read = (name: string, fallback: Value): Value => {
     if (mayBeNewer(cls)) return new Unknown('its base may have the newer form');
     const found = findAttribute(machine, cls, name);
@@ -117,7 +123,7 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
     }),
     displayName: undefined,
     function: run('function', (explain) => text(read('FUNCTION', new Unknown('it has none')), explain)),
-    ...inputFields(machine, inputs, run),
+    ...inputFields(machine, inputs, run, open),
     returnTypes:
       types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
     returnNames:
@@ -131,7 +137,7 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
   };
 }
 
-function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
+function describeNewer(machine: Machine, cls: Value, run: Run, open: string[]): Open<Fields> {
   const form = run('schema', () => olderForm(machine, schemaOf(machine, cls)));
   const of = (field: keyof OlderForm): Value =>
     form?.[field] ?? (form ? null : new Unknown('an unknown schema'));
@@ -146,7 +152,7 @@ function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
     }),
     displayName: run('display_name', () => asText(of('displayName')) ?? ''),
     function: run('function', () => entryPoint(machine, cls)),
-    ...inputFields(machine, inputs, run),
+    ...inputFields(machine, inputs, run, open),
     returnTypes:
       types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
     returnNames: run('return_names', (explain) => json(machine, of('returnNames'), explain)),
@@ -171,10 +177,32 @@ function shared(
 }
 
 function json(machine: Machine, value: Value, explain: Explain): string | undefined {
-  const text = writeJson(machine, value, (path, why) => explain(`${path} ${why}`.trim()));
+  const text = writeJson(machine, value, (path, why) => {
+    explain(`${path} ${why}`.trim());
+    return undefined;
+  });
   if (!text?.includes(hostFolder)) return text;
   explain('it has a path of the host');
   return undefined;
+}
+
+/**
+ * Inputs with what is known of them: null stands for a value that is not, which readers take for a missing default,
+ * and nothing for a choice among others or for an input that may not be there.
+ */
+function inputsText(machine: Machine, inputs: Value, open: string[], explain: Explain): string | undefined {
+  const isDict = plain(inputs) instanceof Dict;
+  let count = 0;
+  const leave = (path: string, why: string) => {
+    explain(why);
+    if (path === '' && !isDict) return undefined;
+    count += 1;
+    if (count <= maxOpen) open.push(`input_types: ${path} ${why}`.slice(0, maxReason));
+    return /\]\[\d+\]$/.test(path) ? '' : 'null';
+  };
+  const text = writeJson(machine, inputs, leave, '', hostFolder);
+  if (count > maxOpen) open.push(`input_types: ${count - maxOpen} more values`);
+  return text;
 }
 
 function reason({ why, path }: Unknown): string {
@@ -191,10 +219,13 @@ function inputFields(
   machine: Machine,
   inputs: Value | undefined,
   run: Run,
+  open: string[],
 ): Open<Pick<Fields, 'inputTypes' | 'inputNames'>> {
   if (inputs === undefined) return { inputTypes: undefined, inputNames: undefined };
   return {
-    inputTypes: run('input_types', (explain) => json(machine, inputs, explain)),
+    inputTypes: run('input_types', (explain) => {
+      return inputsText(machine, inputs, open, explain);
+    }),
     inputNames: run('input_names', () => inputNames(machine, inputs) ?? null) ?? undefined,
   };
 }

@@ -1,4 +1,3 @@
-import type { ExtractedNode } from 'host-nodes';
 import { extractHostNodes } from 'host-nodes';
 import { entriesOf, type ExtractedFields } from 'registry-rules/host-node-entries';
 import { decodeText, textFilesIn } from 'host-nodes/text-files';
@@ -19,11 +18,7 @@ export interface FoundHostNodes {
 
 export interface FoundHostNode {
   name: string;
-  /** Whether the pack lists it only under a condition that is unknown here. */
-  conditional: boolean;
   fields: ExtractedFields;
-  /** The fields that the registry leaves open, and why. */
-  leftOpen: string[];
 }
 
 export async function hostNodesOf(
@@ -37,7 +32,7 @@ export async function hostNodesOf(
   return {
     status: reason === undefined ? found.status : 'failed',
     ...(reason !== undefined && { reason }),
-    nodes: found.nodes.flatMap((node) => storedNode(node, entries.get(node.name))),
+    nodes: [...entries].map(([name, fields]) => ({ name, fields })),
     notes: found.notes,
   };
 }
@@ -49,24 +44,4 @@ function textsOf(contents: ReadonlyMap<string, { content: Buffer }>): Map<string
   return new Map(
     entries.map(([path, { content }]) => [path, chosen.has(path) ? decodeText(path, content) : undefined]),
   );
-}
-
-const stored = {
-  display_name: 'displayName',
-  category: 'category',
-  description: 'description',
-  function: 'function',
-  input_types: 'inputTypes',
-  output_is_list: 'outputIsList',
-  return_names: 'returnNames',
-  return_types: 'returnTypes',
-} as const;
-
-function storedNode(node: ExtractedNode, fields: ExtractedFields | undefined): FoundHostNode[] {
-  if (!fields) return [];
-  const names = Object.keys(stored) as (keyof typeof stored)[];
-  const dropped = names.filter((name) => node[stored[name]] !== undefined && fields[name] === null);
-  const why = 'the registry does not store it, since it is too long or not valid Unicode';
-  const leftOpen = [...node.open, ...dropped.map((name) => `${name}: ${why}`)];
-  return [{ name: node.name, conditional: node.conditional, fields, leftOpen }];
 }

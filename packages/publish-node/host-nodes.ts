@@ -5,7 +5,10 @@ export function hostNodeLines({ status, reason, nodes, notes }: FoundHostNodes):
   return [
     '',
     'The host nodes, read without running anything:',
-    ...nodes.flatMap((node) => [line(node), ...node.leftOpen.map((open) => `    left open: ${open}`)]),
+    ...nodes.flatMap((node) => [
+      line(node),
+      ...(node.fields.left_open ?? []).map((open) => `    left open: ${open}`),
+    ]),
     ...(notes.length > 0 ? ['What could not be followed, and may be wrong:'] : []),
     ...notes.map((note) => `  ${note}`),
     status === 'success'
@@ -14,10 +17,10 @@ export function hostNodeLines({ status, reason, nodes, notes }: FoundHostNodes):
   ];
 }
 
-function line({ name, conditional, fields }: FoundHostNode): string {
+function line({ name, fields }: FoundHostNode): string {
   const { category, display_name: title, function: entry, return_types: types } = fields;
   const shownTitle = title && title !== name ? ` "${title}"` : '';
-  const condition = conditional ? ' (only under a condition)' : '';
+  const condition = fields.conditional ? ' (only under a condition)' : '';
   return `  ${name}${shownTitle}  (${category ?? '?'}: ${entry ?? '?'} returns ${types ?? '?'})${condition}`;
 }
 
@@ -31,7 +34,7 @@ export function hostNodesResult({ status, reason, nodes, notes }: FoundHostNodes
   };
 }
 
-function result({ name, conditional, fields, leftOpen }: FoundHostNode): object {
+function result({ name, fields }: FoundHostNode): object {
   const known = Object.entries(fields).filter(([, value]) => value !== null);
-  return { host_node_name: name, ...Object.fromEntries(known), conditional, left_open: leftOpen };
+  return { host_node_name: name, conditional: false, left_open: [], ...Object.fromEntries(known) };
 }

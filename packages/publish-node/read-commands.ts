@@ -100,11 +100,11 @@ function ownerOf({ id, publisher }: { id?: string | undefined; publisher?: { id?
 
 type HostNode = IndexedHostNodes['host_nodes'][number];
 
-/** What every host node has, so that its absence means that the extraction could not follow the code. */
+/** What every host node has: an older extraction leaves out what is open, and does not say why. */
 const expected = ['category', 'function', 'input_types', 'return_types'] as const;
 
 function leftOpen(hostNode: HostNode): string[] {
-  return expected.filter((field) => hostNode[field] === undefined);
+  return hostNode.left_open ?? expected.filter((field) => hostNode[field] === undefined);
 }
 
 function hostNodeLines(found: IndexedHostNodes | undefined): string[] {
@@ -114,9 +114,9 @@ function hostNodeLines(found: IndexedHostNodes | undefined): string[] {
     const { host_node_name: name = '', display_name: title } = hostNode;
     const open = leftOpen(hostNode);
     return [
-      `  ${name}${title && title !== name ? ` "${title}"` : ''}  (${hostNode.category ?? '?'})`,
+      `  ${name}${title && title !== name ? ` "${title}"` : ''}  (${hostNode.category ?? '?'})${hostNode.conditional ? ' (only under a condition)' : ''}`,
       ...signatureOf(hostNode).map((line) => `    ${line}`),
-      ...(open.length > 0 ? [`    left open: ${open.join(', ')}`] : []),
+      ...(open.length > 0 ? [`    left open: ${open.join('; ')}`] : []),
     ];
   });
   const ending = reason === undefined ? [] : [`They could not be read, or not all of them: ${reason}`];

@@ -1,5 +1,5 @@
 import type { ReadHostNode } from 'host-nodes';
-import type { HostNode } from './schemas/host-node.ts';
+import { type HostNode, maxLeftOpen } from './schemas/host-node.ts';
 import { isSendable } from './names.ts';
 import { maxRecordItems } from './schemas/fields.ts';
 
@@ -15,6 +15,7 @@ interface Entries {
 }
 
 const maxNameCharacters = 200;
+const maxReason = 300;
 /** Leaves room in a DynamoDB item for the fields that an owner may write. */
 const maxEntryBytes = 80_000;
 /** Six times the size of the largest known pack. Without a limit, an author decides what a version costs the table. */
@@ -52,26 +53,33 @@ function problemOf(name: string): string | undefined {
 
 function fieldsOf(node: ReadHostNode, maxBytes: number): { fields: ExtractedFields; bytes: number } {
   let bytes = 0;
-  const stored = <Value>(value: Value | undefined, text: string | undefined): Value | null => {
-    if (value === undefined || text === undefined || !text.isWellFormed()) return null;
+  const open = [...(node.open ?? [])];
+  const stored = <Value>(name: string, value: Value | undefined, text: string | undefined): Value | null => {
+    if (value === undefined || text === undefined) return null;
     const size = Buffer.byteLength(text);
-    if (bytes + size > maxBytes) return null;
+    if (!text.isWellFormed() || bytes + size > maxBytes) {
+      open.push(`${name}: the registry does not store it, since it is too long or not valid Unicode`);
+      return null;
+    }
     bytes += size;
     return value;
   };
-  const storedText = (text: string | undefined) => stored(text, text);
+  const storedText = (name: string, text: string | undefined) => stored(name, text, text);
   const flags = node.outputIsList;
+  const isStored = flags && flags.length <= maxRecordItems;
   const fields = {
-    function: storedText(node.function),
-    category: storedText(node.category),
-    return_types: storedText(node.returnTypes),
-    return_names: storedText(node.returnNames),
-    display_name: storedText(node.displayName),
-    output_is_list: flags && flags.length <= maxRecordItems ? stored(flags, JSON.stringify(flags)) : null,
-    input_types: storedText(node.inputTypes),
-    description: storedText(node.description),
+    function: storedText('function', node.function),
+    category: storedText('category', node.category),
+    return_types: storedText('return_types', node.returnTypes),
+    return_names: storedText('return_names', node.returnNames),
+    display_name: storedText('display_name', node.displayName),
+    output_is_list: isStored ? stored('output_is_list', flags, JSON.stringify(flags)) : null,
+    input_types: storedText('input_types', node.inputTypes),
+    description: storedText('description', node.description),
     deprecated: node.deprecated ?? null,
     experimental: node.experimental ?? null,
+    conditional: node.conditional || null,
   };
-  return { fields, bytes };
+  const said = open.slice(0, maxLeftOpen).map((text) => text.slice(0, maxReason).toWellFormed());
+  return { fields: { ...fields, left_open: said.length > 0 ? said : null }, bytes };
 }

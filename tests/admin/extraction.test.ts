@@ -64,6 +64,8 @@ describe('node-version extract', () => {
     const nothing = {
       deprecated: null,
       experimental: null,
+      conditional: null,
+      left_open: null,
       display_name: null,
       input_types: null,
       output_is_list: null,

@@ -33,7 +33,7 @@ function named(text: string): ReadonlySet<string> {
 }
 
 /** Whether a dotted name is one of Python's library. */
-export function isLibrary(dotted: string): boolean {
+function isLibrary(dotted: string): boolean {
   return library.has(dotted.split('.', 1)[0] ?? '');
 }
 

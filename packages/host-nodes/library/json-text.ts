@@ -6,71 +6,76 @@ import { condition, Tuple, Unknown } from '../values/plain.ts';
 import { limits } from '../limits.ts';
 import type { Keywords, Value } from '../values/values.ts';
 
+/** Hears which part is not known, and why; what it gives stands for that part, an empty text for nothing. */
+type Missing = (path: string, why: string) => string | undefined;
+
 /**
- * A value as JSON, with floats as Python writes them; undefined where a part is unknown, or is nothing JSON has.
- * `missing` hears which part that was.
+ * A value as JSON, with floats as Python writes them; undefined where a part is unknown, or is nothing JSON has, and
+ * nothing stands for it.
  */
 export function writeJson(
   machine: Machine,
   value: Value,
-  missing: (path: string, why: string) => void = () => {},
+  missing: Missing = () => undefined,
   path = '',
+  /** A text that no machine but this one would have: what holds it is unknown. */
+  foreign?: string,
 ): string | undefined {
   machine.budget.spend();
   const known = plain(value);
-  if (known instanceof Unknown)
-    return fail(missing, path, known.why + (known.path ? ` (${known.path})` : ''));
+  if (known instanceof Unknown) return missing(path, known.why + (known.path ? ` (${known.path})` : ''));
   if (known === null || typeof known === 'boolean') return String(known);
   if (typeof known === 'bigint') return known.toString();
   if (typeof known === 'number') {
-    return Number.isFinite(known)
-      ? floatText(known)
-      : fail(missing, path, 'a number that JSON does not have');
+    return Number.isFinite(known) ? floatText(known) : missing(path, 'a number that JSON does not have');
   }
   if (typeof known === 'string') {
-    if (known.length > limits.jsonCharacters) return fail(missing, path, 'it is too long to be stored');
+    if (known.length > limits.jsonCharacters) return missing(path, 'it is too long to be stored');
     machine.budget.text(known.length);
+    if (foreign !== undefined && known.includes(foreign)) return missing(path, 'it has a path of the host');
     return JSON.stringify(known);
   }
-  if (known instanceof List || known instanceof Tuple) return writeItems(machine, known.items, missing, path);
-  if (known instanceof Dict) return writeEntries(machine, known, missing, path);
-  return fail(missing, path, 'a value that JSON does not have');
-}
-
-function fail(missing: (path: string, why: string) => void, path: string, why: string): undefined {
-  missing(path, why);
-  return undefined;
+  if (known instanceof List || known instanceof Tuple)
+    return writeItems(machine, known.items, missing, path, foreign);
+  if (known instanceof Dict) return writeEntries(machine, known, missing, path, foreign);
+  return missing(path, 'a value that JSON does not have');
 }
 
 function writeItems(
   machine: Machine,
   items: readonly Value[],
-  missing: (path: string, why: string) => void,
+  missing: Missing,
   path: string,
+  foreign: string | undefined,
 ): string | undefined {
   const parts = each(items.entries(), ([index, item]) =>
-    writeJson(machine, item, missing, `${path}[${index}]`),
+    writeJson(machine, item, missing, `${path}[${index}]`, foreign),
   );
-  const inside = joinParts(machine, parts, ',');
+  const inside = joinParts(machine, present(parts), ',');
   return inside === undefined ? undefined : `[${inside}]`;
 }
 
 function writeEntries(
   machine: Machine,
   dict: Dict,
-  missing: (path: string, why: string) => void,
+  missing: Missing,
   path: string,
+  foreign: string | undefined,
 ): string | undefined {
-  if (dict.open !== undefined) return fail(missing, path, dict.open);
+  if (dict.open !== undefined && missing(path, dict.open) === undefined) return undefined;
   const parts = each(dict.entries.values(), ({ key, value, conditional }) => {
     const name = jsonKey(key);
     const place = `${path}.${name ?? '?'}`.slice(0, 200);
-    if (name === undefined || conditional) return fail(missing, place, condition);
-    const part = writeJson(machine, value, missing, place);
-    return part === undefined ? undefined : `${JSON.stringify(name)}:${part}`;
+    if (name === undefined || conditional) return missing(place, condition) === undefined ? undefined : '';
+    const part = writeJson(machine, value, missing, place, foreign);
+    return part ? `${JSON.stringify(name)}:${part}` : part;
   });
-  const inside = joinParts(machine, parts, ',');
+  const inside = joinParts(machine, present(parts), ',');
   return inside === undefined ? undefined : `{${inside}}`;
+}
+
+function* present(parts: Iterable<string | undefined>): Generator<string | undefined> {
+  for (const part of parts) if (part !== '') yield part;
 }
 
 const maxIndent = 8n;

@@ -110,7 +110,8 @@ test('leaves fields open that depend on an unknown member of the host, and fails
         expect({ text, status, reason }).toEqual({ text, status: 'success', reason: undefined });
         expect(nodes.map((found) => found.name)).toEqual(['Plain', 'Node']);
         expect(nodes[0]).toEqual(expected);
-        if (field) expect({ text, [field]: node?.[field] }).toEqual({ text, [field]: undefined });
+        const open = field?.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) ?? '';
+        expect({ text, open: node?.open.join() }).toEqual({ text, open: expect.stringContaining(open) });
       },
     ),
     { numRuns: 600 },

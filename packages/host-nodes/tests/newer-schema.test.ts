@@ -44,7 +44,6 @@ describe('a node of the newer schema', () => {
     const { nodes, status } = extract(pack(schema));
 
     expect({ status, names: nodes.map(({ name }) => name) }).toEqual({ status: 'success', names: ['Node'] });
-    expect(nodes[0]?.inputTypes).toBeUndefined();
     expect(nodes[0]?.open.join()).toContain('input_types');
   });
 

@@ -392,12 +392,26 @@ const fields: [title: string, code: string, fields: object][] = [
   [
     'inputs with a group that depends on a condition',
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more = outside.inputs()\n        return {"required": {}, "optional": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputNames: undefined, inputTypes: undefined },
+    { inputNames: undefined, inputTypes: '{"required":{},"optional":null}' },
   ],
   [
     'inputs with one that depends on a condition',
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more["b"] = ("B",)\n        return {"required": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputNames: undefined, inputTypes: undefined },
+    { inputNames: undefined, inputTypes: '{"required":{"a":["A"]}}' },
+  ],
+  [
+    'inputs with a default, a choice and a type that are open',
+    'import outside, os\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        return {"required": {"k": ("STRING", {"default": os.getenv("KEY"), "multiline": True}), "c": (["a", outside.b], {"default": "a"}), "t": (outside.T,)}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
+    {
+      inputNames: { required: ['k', 'c', 't'] },
+      inputTypes:
+        '{"required":{"k":["STRING",{"default":null,"multiline":true}],"c":[["a"],{"default":"a"}],"t":[null]}}',
+      open: [
+        'input_types: .required.k[1].default it depends on the environment (os.environ)',
+        'input_types: .required.c[0][1] it comes from outside (outside.b)',
+        'input_types: .required.t[0] it comes from outside (outside.T)',
+      ],
+    },
   ],
   [
     'INPUT_TYPES as a class property',

@@ -36,6 +36,7 @@ NODE_CLASS_MAPPINGS = {"Node": Node}
 `,
     ...others,
   });
+  if (node.open.some((why) => why.startsWith('input_types: .required.result'))) return undefined;
   return node.inputTypes === undefined ? undefined : JSON.parse(node.inputTypes).required.result;
 }
 

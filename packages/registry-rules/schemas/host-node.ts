@@ -21,11 +21,27 @@ const fields = {
 
 const { host_node_name, ...writable } = fields;
 
+export const maxLeftOpen = 20;
+
 /** Next to the fields of the contract. Only an extraction writes it. */
 const ownFields = {
   display_name: z
     .string()
     .with(z.meta({ description: 'Added by this service: the title that the host shows', readOnly: true })),
+  conditional: z.boolean().with(
+    z.meta({
+      description:
+        'Added by this service: true if it is listed only under a condition that the code does not show',
+      readOnly: true,
+    }),
+  ),
+  left_open: list(z.string(), maxLeftOpen).with(
+    z.meta({
+      description:
+        'Added by this service: what the code does not show. Each names the field, its part and why. In input_types, null stands for such a value',
+      readOnly: true,
+    }),
+  ),
 };
 
 export const HostNodeInput = z.object({

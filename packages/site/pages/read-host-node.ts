@@ -67,7 +67,7 @@ function readInput(name: string, input: unknown, isOptional: boolean): Socket | 
   const [declared, given] = Array.isArray(input) ? input : [input];
   const options = recordOf(given);
   const choices = Array.isArray(declared) ? declared : Array.isArray(options.options) ? options.options : [];
-  const type = Array.isArray(declared) ? 'COMBO' : shown(declared);
+  const type = Array.isArray(declared) ? 'COMBO' : declared === null ? '?' : shown(declared);
   if (!widgetTypes.has(type) || options.forceInput === true) return { name, type, isOptional, isList: false };
   const value = options.default ?? choices[0];
   return {

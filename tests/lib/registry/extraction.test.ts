@@ -50,6 +50,8 @@ function read(text: string | null): ExtractedFields {
     function: text,
     deprecated: null,
     experimental: null,
+    conditional: null,
+    left_open: null,
     display_name: null,
     input_types: null,
     output_is_list: null,

@@ -17,6 +17,8 @@ const node: ReadHostNode = {
   description: 'Loads.',
   deprecated: false,
   experimental: true,
+  conditional: true,
+  open: ['input_types: .required.a it depends on a condition'],
 };
 const entry = {
   function: 'run',
@@ -29,6 +31,8 @@ const entry = {
   description: 'Loads.',
   deprecated: false,
   experimental: true,
+  conditional: true,
+  left_open: ['input_types: .required.a it depends on a condition'],
 };
 
 const entryOf = (changes: Partial<ReadHostNode>) => entriesOf([{ ...node, ...changes }]).entries.get('Load');
