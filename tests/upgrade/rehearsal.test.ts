@@ -15,7 +15,7 @@ import { type Running, type Stage, startRelease, startStage, strangeExpiries, un
  * what must hold, and any of them may be made by either.
  */
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const names = Object.keys(journeys);
 
