@@ -8,6 +8,8 @@ interface OpenCall {
   key: string;
   statusUrl: string | undefined;
   since: number;
+  /** How many calls continue it now. */
+  underWay: number;
 }
 
 /** The service forgets a key after a day, and would pay for it again. */
@@ -17,20 +19,25 @@ const keptMs = 86_400_000;
 export class OpenCalls {
   #calls: OpenCall[] = [];
 
-  /** The key of an equal call; of several, each in turn. */
+  /** The key of an equal call; of several, one that the fewest calls continue. */
   keyOf(path: string, body: unknown): string | undefined {
     this.#calls = this.#calls.filter(({ since }) => Date.now() - since < keptMs);
     if (this.#calls.length === 0) return undefined;
     const digest = digestOf(path, body);
-    const found = this.#calls.find((call) => call.digest === digest);
-    if (found) this.#calls = [...this.#calls.filter((call) => call !== found), found];
-    return found?.key;
+    const equal = this.#calls.filter((call) => call.digest === digest);
+    return equal.sort((one, other) => one.underWay - other.underWay)[0]?.key;
+  }
+
+  /** A call with this key begins, or has ended. */
+  count(key: string, change: 1 | -1): void {
+    const call = this.#calls.find((each) => each.key === key);
+    if (call) call.underWay += change;
   }
 
   add(path: string, body: unknown, key: string, statusUrl: string | undefined): void {
     const known = this.#calls.find((call) => call.key === key);
     if (known) known.statusUrl ??= statusUrl;
-    else this.#calls.push({ digest: digestOf(path, body), key, statusUrl, since: Date.now() });
+    else this.#calls.push({ digest: digestOf(path, body), key, statusUrl, since: Date.now(), underWay: 0 });
   }
 
   /** The outcome of a call is known: by its answer, or by what its status URL shows. */

@@ -40,6 +40,7 @@ export function paidCalls(settings: Settings, ownFetch: Fetch | undefined) {
   ): Promise<{ data: Data; key: string }> {
     const { body, uploads } = await withoutBytes(given);
     const key = idempotencyKey ?? open.keyOf(path, body) ?? freshKey();
+    open.count(key, 1);
     const headers = { 'idempotency-key': key };
     const call: Call = { method: 'POST', path, body, isRepeatable: true, headers, answer };
     const sendIt = () => send<Data>(settings, call, rest);
@@ -54,6 +55,7 @@ export function paidCalls(settings: Settings, ownFetch: Fetch | undefined) {
       open.close({ key });
       return { data, key };
     } catch (error) {
+      open.count(key, -1);
       if (!(error instanceof RegistryError)) {
         // The signal ended it, at any point.
         open.add(path, body, key, undefined);

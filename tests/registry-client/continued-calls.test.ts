@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { errorOf } from 'testing/client-errors';
 import { stopDate } from 'testing/clock';
+import { until } from 'testing/until';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import { startHttpApi } from '../support/http-api.ts';
 import { say } from '../support/notified.ts';
@@ -98,6 +99,20 @@ describe('a call that equals an earlier one', () => {
 
     expect(acceptedTasks()).toBe(2);
     expect(new Set(again.map(({ task_id }) => task_id)).size).toBe(2);
+  });
+
+  test('continues another one than a call that is still under way', async () => {
+    await lostCall();
+    api.disturb('stay silent');
+    const stop = new AbortController();
+    const first = client.videos.fromText(video, { signal: stop.signal });
+    await until(() => api.received.length === 3);
+    await lostCall({ idempotencyKey: 'second' });
+    await client.videos.fromText(video);
+    stop.abort(new Error('enough'));
+
+    expect(keysSent().at(-1)).toBe('second');
+    await expect(first).rejects.toThrow('enough');
   });
 
   test('continues one that its signal ended', async () => {
