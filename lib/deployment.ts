@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import * as config from './config.ts';
 import type { Contract } from './contract.ts';
+import { partitions } from './store/keys.ts';
 
 /*
  * What only the template, the document and the tests need to know of an operation. It stands next to the operation's
@@ -48,7 +49,7 @@ export const slowRegistryMs = 2000;
 /** A request's key, where its answer is kept. */
 export const idempotencyRight: Right = {
   table: ['BatchGetItem', 'PutItem', 'DeleteItem'],
-  keys: ['IDEMPOTENCY#*'],
+  keys: [partitions.idempotency],
 };
 
 /** The part that all proxies share. The provider's own variables, and those of its rules, are added. */
@@ -67,10 +68,10 @@ export function proxyDeployment(...variables: config.Concern[]) {
     rights: [
       idempotencyRight,
       // The caller's account and the usage records.
-      { table: ['BatchGetItem', 'UpdateItem'], keys: ['CALLER#*'] },
-      { table: ['PutItem', 'UpdateItem'], keys: ['USAGE#*'] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: [partitions.callers] },
+      { table: ['PutItem', 'UpdateItem'], keys: [partitions.usage] },
       // The ticket of a task whose notifications come here.
-      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['TICKET#*'], ifRelaying: true },
+      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: [partitions.tickets], ifRelaying: true },
       // Images that are too large for a request: looked up here, and presigned for the caller and for the provider.
       { bucket: ['GetObject', 'PutObject'], folder: 'images' },
     ],

@@ -2,6 +2,7 @@ import { secret, type Variables } from '../../lib/config.ts';
 import type { Right, TableAction } from '../../lib/deployment.ts';
 import type { Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
+import { partitions } from '../../lib/store/keys.ts';
 
 /*
  * The statements of each function's role, beyond its logs and traces: the least that its code needs. An operation's rights
@@ -74,14 +75,14 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
   const write: TableAction[] = ['PutItem', 'UpdateItem'];
   // The transaction writes the task, the notification of it, and how it ended into its usage record.
   const reports: (Right | Statement)[] = [
-    { table: ['BatchGetItem'], keys: ['TICKET#*'] },
-    { table: write, keys: ['TICKET#*', 'USAGE#*'] },
+    { table: ['BatchGetItem'], keys: [partitions.tickets] },
+    { table: write, keys: [partitions.tickets, partitions.usage] },
     // A usage record is changed only. Whichever keys the transaction's Put is compared with, a ticket's is one of them.
     {
       Effect: 'Deny',
       Action: ['dynamodb:PutItem'],
       Resource: arn('dynamodb', table),
-      Condition: keysAre(['USAGE#*']),
+      Condition: keysAre([partitions.usage]),
     },
     // What was counted stays as it is.
     { table: write, neverChanges: ['credits', 'is_exact'] },
@@ -94,9 +95,9 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     askProviders: [...reports, due(['ask-*'])],
 
     deliverNotifications: [
-      { table: ['BatchGetItem', 'UpdateItem'], keys: ['TICKET#*'] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: [partitions.tickets] },
       // The public keys of what it signs.
-      { table: ['UpdateItem'], keys: ['SIGNING#KEYS'] },
+      { table: ['UpdateItem'], keys: [partitions.signingKeys] },
       // A task has the partition key of its notifications, so what it must not change is named: where notifications go,
       // what they say, and how their task stands.
       {
@@ -125,10 +126,10 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
 
     finalizeUpload: [
       // A version is activated only while its publisher and the token that it was published with are in good standing.
-      { table: ['BatchGetItem'], keys: ['NODE#*', 'PUBLISHER#*'] },
-      { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['NODE#*'] },
+      { table: ['BatchGetItem'], keys: [partitions.nodes, partitions.publishers] },
+      { table: ['UpdateItem', 'ConditionCheckItem'], keys: [partitions.nodes] },
       due(),
-      { table: ['DeleteItem'], keys: ['PENDING#*'] },
+      { table: ['DeleteItem'], keys: [partitions.pending] },
       // The finalizer reads, copies and deletes one version of an upload, not what has replaced it meanwhile.
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
       // HEAD of archives/ shows after a refused copy whether the same bytes are there already.
@@ -141,18 +142,18 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     // It corrects accounts by usage records, and completes those that crashed requests left open.
     sweepSpending: [
       due(['spend-*']),
-      { table: ['BatchGetItem', 'UpdateItem'], keys: ['CALLER#*'] },
-      { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['USAGE#*'] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: [partitions.callers] },
+      { table: ['Query', 'PutItem', 'UpdateItem'], keys: [partitions.usage] },
       // What became of a request: of its key if it had one, and of its task.
-      { table: ['BatchGetItem'], keys: ['IDEMPOTENCY#*'] },
-      { table: ['BatchGetItem'], keys: ['TICKET#*'], ifRelaying: true },
+      { table: ['BatchGetItem'], keys: [partitions.idempotency] },
+      { table: ['BatchGetItem'], keys: [partitions.tickets], ifRelaying: true },
       // What the stream passes on each minute.
       { table: ['PutItem'], keys: ['HEARTBEAT'] },
     ],
 
     // It reads strangers' code, so it writes nothing but what it read out of it: no archive, and no key but a node's.
     extractHostNodes: [
-      { table: ['BatchGetItem', 'UpdateItem'], keys: ['NODE#*'] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: [partitions.nodes] },
       due(),
       allow(
         'sqs',
@@ -167,7 +168,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     writeIndex: [
       // The README of a version.
       { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
-      { table: ['BatchGetItem', 'Query'], keys: ['NODE#*', 'PUBLISHER#*'] },
+      { table: ['BatchGetItem', 'Query'], keys: [partitions.nodes, partitions.publishers] },
       // Lambda reads the stream with this role.
       allow(
         'dynamodb',

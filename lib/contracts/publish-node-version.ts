@@ -12,6 +12,7 @@ import { NodeId, PublisherId } from 'registry-rules/names';
 import { NodeInput } from 'registry-rules/schemas/node';
 import { NodeVersion, NodeVersionInput } from 'registry-rules/schemas/node-version';
 import { sampleVersion } from '../schemas/samples.ts';
+import { partitions } from '../store/keys.ts';
 
 export const publishNodeVersion = contract({
   name: 'publishNodeVersion',
@@ -70,14 +71,14 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
       // noted, is with the publisher, too. What an ID token of a CI was used for is with no publisher.
       {
         table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
-        keys: ['NODE#*', 'PUBLISHER#*', 'ID_TOKEN#*'],
+        keys: [partitions.nodes, partitions.publishers, partitions.idTokens],
       },
       // The CI jobs that a publisher trusts.
-      { table: ['Query'], keys: ['PUBLISHER#*'] },
+      { table: ['Query'], keys: [partitions.publishers] },
       // The versions of a node, among which an edit chooses the latest.
-      { table: ['Query'], keys: ['NODE#*'] },
+      { table: ['Query'], keys: [partitions.nodes] },
       // The versions that a publisher began to publish.
-      { table: ['Query', 'PutItem', 'DeleteItem'], keys: ['PENDING#*'] },
+      { table: ['Query', 'PutItem', 'DeleteItem'], keys: [partitions.pending] },
       // Only the administration says who belongs to a publisher and whether it is banned.
       { table: ['PutItem', 'UpdateItem'], neverChanges: ['members', 'banned', 'ban_reason'] },
       idempotencyRight,

@@ -4,6 +4,7 @@ import { type Deployed, publicFiles, registryCaller, slowRegistryMs } from '../d
 import { NodeId, PublisherId } from 'registry-rules/names';
 import { Node, NodeInput } from 'registry-rules/schemas/node';
 import { samplePublishedVersion, samplePublisher } from '../schemas/samples.ts';
+import { partitions } from '../store/keys.ts';
 
 export const updateNode = contract({
   name: 'updateNode',
@@ -36,8 +37,8 @@ export const deployedUpdateNode: Deployed<typeof updateNode> = {
   deployment: () => ({
     variables: [...registryCaller, ...publicFiles],
     rights: [
-      { table: ['BatchGetItem'], keys: ['NODE#*', 'PUBLISHER#*'] },
-      { table: ['UpdateItem'], keys: ['NODE#*'] },
+      { table: ['BatchGetItem'], keys: [partitions.nodes, partitions.publishers] },
+      { table: ['UpdateItem'], keys: [partitions.nodes] },
     ],
     slowMs: slowRegistryMs,
     sampleReply: {

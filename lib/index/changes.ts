@@ -1,4 +1,4 @@
-import type { Key } from '../store/keys.ts';
+import { type Key, subjectOf } from '../store/keys.ts';
 
 /** What changed about a node, and the keys that say so. */
 export interface NodeChange {
@@ -20,28 +20,21 @@ export interface Changes {
 export function changesIn(keys: readonly Key[]): Changes {
   const changes: Changes = { nodes: new Map(), publishers: new Map() };
   for (const key of keys) {
-    const [kind, id = '', version] = key.pk.split('#');
-    const [subject, ...rest] = key.sk.split('#');
-    const label = version ?? rest.join('#');
-    if (kind === 'PUBLISHER' && subject === 'PUBLISHER') changes.publishers.set(id, key);
-    if (kind === 'NODE' && /^(?:NODE|VERSION|HOST_NODE)$/.test(String(subject)))
-      addTo(changes, { id, subject, label, key });
+    const part = subjectOf(key);
+    if (part?.subject === 'PUBLISHER') changes.publishers.set(part.id, key);
+    else if (part) addTo(changes, key, part);
   }
   return changes;
 }
 
-interface Part {
-  id: string;
-  subject: string | undefined;
-  label: string;
-  key: Key;
-}
+type Part = Exclude<ReturnType<typeof subjectOf>, undefined>;
 
-function addTo({ nodes }: Changes, { id, subject, label, key }: Part): void {
+function addTo({ nodes }: Changes, key: Key, part: Part): void {
+  const { id } = part;
   const change = nodes.get(id) ?? { isListed: false, versions: new Set(), hostNodes: new Set(), keys: [] };
-  if (subject !== 'HOST_NODE') change.isListed = true;
-  if (subject === 'VERSION') change.versions.add(label);
-  if (subject !== 'NODE') change.hostNodes.add(label);
+  if (part.subject !== 'HOST_NODE') change.isListed = true;
+  if (part.subject === 'VERSION') change.versions.add(part.label);
+  if ('label' in part) change.hostNodes.add(part.label);
   change.keys.push(key);
   nodes.set(id, change);
 }

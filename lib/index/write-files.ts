@@ -17,7 +17,7 @@ import type {
   IndexedHostNodes,
   IndexedNode,
 } from 'registry-rules/schemas/index-files';
-import { hostNodeKey, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey, ownedNodesOf, publisherKey } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { updateConfig } from './config-file.ts';
 import { foldNodeId } from 'registry-rules/names';
@@ -226,7 +226,7 @@ async function withHostNodes(
 
 /** The ids of a publisher's nodes, page by page. */
 export async function* nodesOf(context: Context, publisherId: string): AsyncGenerator<string[]> {
-  const { pk } = ownedNodeKey(publisherId, '');
-  for await (const items of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', 'NODE#'] }))
+  const { pk, sk } = ownedNodesOf(publisherId);
+  for await (const items of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
     yield items.map((item) => ownedNodeRecord(item).node_id);
 }

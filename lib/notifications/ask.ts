@@ -5,7 +5,7 @@ import { log, withLogFields } from '../log.ts';
 import { askForTask } from '../providers/ask.ts';
 import type { ProviderName } from '../config.ts';
 import { requireNoneFailed, sweepDue, type SweepReport } from '../store/due.ts';
-import { keyOf } from '../store/keys.ts';
+import { keyOf, ticketHashOf } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { givenUpAfterMs, nextQuestionAt } from './questions.ts';
@@ -50,7 +50,7 @@ function askForDue(context: Context): Promise<SweepReport> {
     nameOf: (task) => ({
       provider: task.provider,
       provider_task_id: task.task_id,
-      ticket_hash: shownHash(hashOf(task)),
+      ticket_hash: shownHash(ticketHashOf(task)),
     }),
   });
 }
@@ -70,8 +70,14 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   }
   if (answer.result === 'untold') return postpone(context, task, 'untold');
   const { body, contentType } = answer;
-  const ticket = ticketIn(body, hashOf(task));
-  await takeReport(context, { provider: task.provider, ticketHash: hashOf(task), ticket, body, contentType });
+  const ticket = ticketIn(body, ticketHashOf(task));
+  await takeReport(context, {
+    provider: task.provider,
+    ticketHash: ticketHashOf(task),
+    ticket,
+    body,
+    contentType,
+  });
   return postpone(context, task, 'told');
 }
 
@@ -99,13 +105,9 @@ const notHeardOf =
 async function giveUp(context: Context, task: TaskRecord): Promise<Finding> {
   const { provider, task_id } = task;
   const body = JSON.stringify({ task_id, state: 'failed', error: notHeardOf });
-  const report = { provider, ticketHash: hashOf(task), body, contentType: 'application/json' };
+  const report = { provider, ticketHash: ticketHashOf(task), body, contentType: 'application/json' };
   await takeReport(context, { ...report, isGivenUp: true });
   return 'given_up';
-}
-
-function hashOf({ pk }: TaskRecord): string {
-  return pk.slice('TICKET#'.length);
 }
 
 /** The ticket of a task, if a text that repeats the request contains it. It is stored nowhere. */

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { isObject } from '../json.ts';
 import { dueShard, notDue } from '../store/due.ts';
 import type { Changes, Condition } from '../store/items.ts';
-import type { Key } from '../store/keys.ts';
+import { type Key, ticketHashOf } from '../store/keys.ts';
 import { get, readAll } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import type { DeliveryResult } from './deliver-once.ts';
@@ -183,8 +183,10 @@ function ofAttempt(attempts: number) {
 /** It stays listed, apart from what is due, until its record expires. */
 async function giveUp(context: Context, key: Key, attempts: number, why: Why): Promise<boolean> {
   const now = Date.now();
-  const hash = key.pk.slice(key.pk.indexOf('#') + 1);
-  const listed = { pending_shard: dueShard('failed-notifications', hash), pending_since: timestamp(now) };
+  const listed = {
+    pending_shard: dueShard('failed-notifications', ticketHashOf(key)),
+    pending_since: timestamp(now),
+  };
   const changes = { ...why, ...listed, result: 'failed' as const, ttl: ttlFrom(now) };
   return (await update<NotificationRecord>(context, key, changes, ofAttempt(attempts))).written;
 }

@@ -6,7 +6,7 @@ import type { TaskState } from '../schemas/video.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
 import { dueShard, notDue } from '../store/due.ts';
 import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
-import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
+import { notificationKey, ticketKey, usageKey, ticketHashOf } from '../store/keys.ts';
 import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import { replaceOurUrl } from './hidden-ticket.ts';
@@ -143,7 +143,7 @@ function noteUnknown(task: TaskRecord, { unknownWord, taskId }: ProviderNotifica
     provider_state: unknownWord ?? null,
     provider_task_id: task.task_id ?? taskId,
     paid_request_id: task.request_id,
-    ticket_hash: shownHash(task.pk.slice('TICKET#'.length)),
+    ticket_hash: shownHash(ticketHashOf(task)),
   });
 }
 

@@ -3,7 +3,13 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { type Changes, type Condition, Plus } from '../store/items.ts';
-import { type Key, nodeVersionKey, pendingVersionKey, publishingKey } from '../store/keys.ts';
+import {
+  type Key,
+  nodeVersionKey,
+  pendingVersionKey,
+  publishingKey,
+  pendingVersionsOf,
+} from '../store/keys.ts';
 import { queryPage, readAll } from '../store/read.ts';
 import { put, remove, updateOnce } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
@@ -42,9 +48,9 @@ export async function readPendingVersions(
   context: Context,
   publisherId: string,
 ): Promise<PendingVersionRecord[]> {
-  const { pk } = pendingVersionKey(publisherId, { pk: '', sk: '' });
+  const { pk, sk } = pendingVersionsOf(publisherId);
   const limit = config.publishing().MAX_PENDING_VERSIONS + 100;
-  const range = { partition: ['pk', pk], sort: ['sk', 'begins with', 'NODE#'] } as const;
+  const range = { partition: ['pk', pk], sort: ['sk', 'begins with', sk] } as const;
   return (await queryPage(context, range, { limit })).items.map((item) => pendingVersionRecord(item));
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { idempotencyKey, type Key, ticketKey } from '../store/keys.ts';
+import { idempotencyKey, type Key, ticketKey, attemptOf } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { typedRead } from '../store/items.ts';
 import type { UsageRecord, UsageResult } from './usage-records.ts';
@@ -38,7 +38,7 @@ export async function keptOutcome(
   { sk, at, key_hash, ticket_hash }: UsageRecord,
   ceiling: number,
 ): Promise<UsageResult> {
-  const attempt = sk.slice(sk.indexOf('#') + 1);
+  const attempt = attemptOf({ sk });
   const keys = [key_hash && idempotencyKey(key_hash), ticket_hash && ticketKey(ticket_hash)];
   const found = await get(context, ...keys.filter((key) => typeof key === 'object'));
   const kept = keyOutcome(found.find((item) => item?.attempt === attempt && item.sk === 'ANSWER'));

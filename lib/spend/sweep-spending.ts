@@ -12,7 +12,7 @@ import {
   type SweepReport,
 } from '../store/due.ts';
 import { type Changes, type Clause, type Condition, Plus } from '../store/items.ts';
-import { heartbeatKey, keyOf, usagePartitions } from '../store/keys.ts';
+import { heartbeatKey, keyOf, usagePartitions, attemptOf } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { put, update } from '../store/write.ts';
 import { minuteOf, startOfMinute } from '../windows.ts';
@@ -205,7 +205,7 @@ async function endUsage(context: Context, record: UsageRecord, onEnded: OnEnded)
   const ceiling = record.ceiling ?? record.credits;
   const result = await keptOutcome(context, record, ceiling);
   if (result.state === state && result.task_id === record.task_id) return result;
-  const attempt = { caller, at: Date.parse(at), id: sk.slice(sk.indexOf('#') + 1) };
+  const attempt = { caller, at: Date.parse(at), id: attemptOf({ sk }) };
   const isUnchanged: Clause<UsageRecord> =
     revision === undefined ? ['state', '=', 'reserved'] : ['revision', '=', revision];
   const swept = { ...result, ceiling, is_swept: true };

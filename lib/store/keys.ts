@@ -58,6 +58,19 @@ export function keyName({ pk, sk }: { pk?: unknown; sk?: unknown }): string {
   return `${pk}\n${sk}`;
 }
 
+/** The partition keys of each kind, as a role names them. */
+export const partitions = {
+  publishers: 'PUBLISHER#*',
+  nodes: 'NODE#*',
+  pending: 'PENDING#*',
+  idTokens: 'ID_TOKEN#*',
+  idempotency: 'IDEMPOTENCY#*',
+  callers: 'CALLER#*',
+  usage: 'USAGE#*',
+  tickets: 'TICKET#*',
+  signingKeys: 'SIGNING#KEYS',
+} as const;
+
 export const pendingIndex = 'pending';
 
 export function publisherKey(publisherId: string): Key {
@@ -71,6 +84,11 @@ export function publishingKey(publisherId: string): Key {
 /** Apart from the publisher: the finalizer may remove these, and nothing of a publisher. */
 export function pendingVersionKey(publisherId: string, version: Key): Key {
   return { pk: `PENDING#${publisherId}`, sk: keyName(version).replace('\n', '#') };
+}
+
+/** Where the keys of a publisher's pending versions begin. */
+export function pendingVersionsOf(publisherId: string): Key {
+  return { pk: `PENDING#${publisherId}`, sk: 'NODE#' };
 }
 
 export function personalAccessTokenKey(publisherId: string, hash: string): Key {
@@ -90,6 +108,11 @@ export function ownedNodeKey(publisherId: string, nodeId: string): Key {
   return { pk: `PUBLISHER#${publisherId}`, sk: nodeKey(nodeId).pk };
 }
 
+/** Where the keys of a publisher's nodes begin. */
+export function ownedNodesOf(publisherId: string): Key {
+  return { pk: `PUBLISHER#${publisherId}`, sk: 'NODE#' };
+}
+
 export function nodeKey(nodeId: string): Key {
   return { pk: `NODE#${foldNodeId(nodeId)}`, sk: 'NODE' };
 }
@@ -104,6 +127,22 @@ export function hostNodeKey(nodeId: string, version: string, name: string): Key 
 
 export function historyKey({ pk }: Key, at: string, id: string): Key {
   return { pk, sk: `HISTORY#${at}#${id}` };
+}
+
+/** Where the keys of a record's history begin. */
+export function historyKeysOf({ pk }: Key): Key {
+  return { pk, sk: 'HISTORY#' };
+}
+
+/** The publisher, node or version that a record describes, or is a part of. */
+export function subjectOf({ pk, sk }: Key) {
+  const [kind, id = '', ofVersion] = pk.split('#');
+  const [subject, ...rest] = sk.split('#');
+  if (kind === 'PUBLISHER' && subject === 'PUBLISHER') return { subject, id } as const;
+  if (kind !== 'NODE') return undefined;
+  if (subject === 'NODE') return { subject, id } as const;
+  if (subject !== 'VERSION' && subject !== 'HOST_NODE') return undefined;
+  return { subject, id, label: ofVersion ?? rest.join('#') } as const;
 }
 
 export function idempotencyKey(hash: string): Key {
@@ -131,6 +170,11 @@ export function usageKey(callerHash: string, name: string): Key {
   return { pk: usagePartition(callerHash, name.slice(0, 10), shard), sk: name };
 }
 
+/** The id of the attempt that a usage record is named by. */
+export function attemptOf({ sk }: Pick<Key, 'sk'>): string {
+  return sk.slice(sk.indexOf('#') + 1);
+}
+
 export function usagePartitions(callerHash: string, day: string): string[] {
   return usageShards.map((shard) => usagePartition(callerHash, day, shard));
 }
@@ -143,13 +187,28 @@ export function dayCallerKey(callerHash: string, day: string): Key {
   return { pk: dayCallersPartition(day, callerHash.slice(0, 1)), sk: `CALLER#${callerHash}` };
 }
 
-export function dayCallersPartition(day: string, shard: string): string {
+/** Where the keys of a day's callers begin, in one of its partitions. */
+export function dayCallersOf(day: string, shard: string): Key {
+  return { pk: dayCallersPartition(day, shard), sk: 'CALLER#' };
+}
+
+function dayCallersPartition(day: string, shard: string): string {
   return `USAGE#${day}#${shard}`;
 }
 
 /** Only the hash of a ticket is stored: the ticket itself lets its holder speak for the provider. */
 export function ticketKey(hash: string): Key {
   return { pk: `TICKET#${hash}`, sk: 'TASK' };
+}
+
+/** Of a task's record, and of its notifications. */
+export function ticketHashOf({ pk }: Pick<Key, 'pk'>): string {
+  return pk.slice('TICKET#'.length);
+}
+
+/** Where the keys of a task's notifications begin. */
+export function notificationsOf(hash: string): Key {
+  return { pk: `TICKET#${hash}`, sk: 'NOTIFICATION#' };
 }
 
 export function notificationKey(hash: string, sequence: number): Key {

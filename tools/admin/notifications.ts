@@ -6,7 +6,7 @@ import {
   ttlFrom,
 } from '../../lib/notifications/records.ts';
 import { dueShard, duePages, firstDue } from '../../lib/store/due.ts';
-import { type Key, signingKeysKey } from '../../lib/store/keys.ts';
+import { type Key, signingKeysKey, ticketHashOf } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { update } from '../../lib/store/write.ts';
 import { newContext } from './registry/administration.ts';
@@ -74,7 +74,7 @@ async function listAgain(record: NotificationRecord): Promise<boolean> {
   const changes = {
     result: 'pending' as const,
     attempts: 0,
-    pending_shard: dueShard('notifications', record.pk.slice('TICKET#'.length)),
+    pending_shard: dueShard('notifications', ticketHashOf(record)),
     pending_since: new Date(now).toISOString(),
     ttl: ttlFrom(now),
   };

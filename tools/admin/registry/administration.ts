@@ -3,7 +3,7 @@ import type { Context } from '../../../lib/context.ts';
 import * as history from '../../../lib/registry/history.ts';
 import { type HistoryRecord, historyRecord } from '../../../lib/registry/records.ts';
 import type { Item } from '../../../lib/store/items.ts';
-import type { Key } from '../../../lib/store/keys.ts';
+import { historyKeysOf, type Key } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { transact, type Write } from '../../../lib/store/write.ts';
@@ -54,7 +54,7 @@ export function historyOf(change: history.Change): Write {
 
 /** What administrators and owners changed about a publisher or a node, the latest first. */
 export async function listHistory(key: Key): Promise<HistoryRecord[]> {
-  const items = await listItems({ pk: key.pk, sk: 'HISTORY#' });
+  const items = await listItems(historyKeysOf(key));
   return items.map((item) => historyRecord(item)).reverse();
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../../lib/registry/records.ts';
 import { compareVersions, normalizeVersion } from 'registry-rules/version-label';
 import { type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
-import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.ts';
+import { nodeKey, nodeVersionKey, ownedNodesOf } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { update, updating } from '../../../lib/store/write.ts';
@@ -106,8 +106,7 @@ export async function unbanVersionsOfPublisher(publisherId: string): Promise<num
 
 /** The ids of a publisher's nodes. */
 export async function listOwnedNodes(publisherId: string): Promise<string[]> {
-  const { pk } = ownedNodeKey(publisherId, '');
-  const items = await listItems({ pk, sk: 'NODE#' });
+  const items = await listItems(ownedNodesOf(publisherId));
   return items.map((item) => ownedNodeRecord(item).node_id);
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../../lib/notifications/records.ts';
 import { idempotencyRecord } from '../../../lib/requests/idempotency-key.ts';
 import type { UsageRecord } from '../../../lib/spend/usage-records.ts';
-import { idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
+import { idempotencyKey, notificationsOf } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { listItems, newContext } from '../registry/administration.ts';
 import { findUsage, type Period } from './usage.ts';
@@ -43,7 +43,7 @@ async function readAround(usage: UsageRecord): Promise<FoundRequest> {
   const [answer, task, notifications] = await Promise.all([
     key_hash === undefined ? undefined : readAnswer(key_hash),
     ticket_hash === undefined ? undefined : readTask(newContext(), ticket_hash),
-    ticket_hash === undefined ? [] : listItems({ pk: ticketKey(ticket_hash).pk, sk: 'NOTIFICATION#' }),
+    ticket_hash === undefined ? [] : listItems(notificationsOf(ticket_hash)),
   ]);
   const shown = notifications.map((item) => {
     const { id, state, at, result, attempts, last_error } = notificationRecord(item);

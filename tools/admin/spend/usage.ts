@@ -1,7 +1,7 @@
 import { callerHash, principalOf } from '../../../lib/caller.ts';
 import { dayCallerRecord, priceOf, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
 import type { Item } from '../../../lib/store/items.ts';
-import { dayCallersPartition, usagePartitions } from '../../../lib/store/keys.ts';
+import { dayCallersOf, type Key, usagePartitions } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
 import { newContext } from '../registry/administration.ts';
 
@@ -22,7 +22,7 @@ export interface Period {
 export async function* usagePages({ from, to, caller }: Period): AsyncGenerator<UsageRecord[]> {
   for (const day of daysBetween(from, to)) {
     for await (const name of caller === undefined ? callersOf(day) : [caller]) {
-      yield* inOrder(usagePartitions(callerHash(name), day).map((partition) => pagesOf(partition, '')));
+      yield* inOrder(usagePartitions(callerHash(name), day).map((pk) => pagesOf({ pk, sk: '' })));
     }
   }
 }
@@ -57,15 +57,15 @@ async function withRecords({ pages, records }: Source): Promise<Source[]> {
 
 async function* callersOf(day: string): AsyncGenerator<string> {
   for (const shard of shards) {
-    for await (const page of pagesOf(dayCallersPartition(day, shard), 'CALLER#'))
+    for await (const page of pagesOf(dayCallersOf(day, shard)))
       for (const item of page) yield dayCallerRecord(item).caller;
   }
 }
 
 /** The deadline is that of one page. */
-async function* pagesOf(partition: string, prefix: string): AsyncGenerator<Item[]> {
+async function* pagesOf({ pk, sk }: Key): AsyncGenerator<Item[]> {
   const context = { ...newContext() };
-  const range = { partition: ['pk', partition], sort: ['sk', 'begins with', prefix] } as const;
+  const range = { partition: ['pk', pk], sort: ['sk', 'begins with', sk] } as const;
   for await (const page of query(context, range)) {
     yield page;
     context.deadline = newContext().deadline;
