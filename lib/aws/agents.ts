@@ -21,11 +21,16 @@ function endingIdle<Agent extends http.Agent>(agent: Agent): Agent {
     idleSince.set(socket, Date.now());
     return keepSocketAlive.call(agent, socket);
   };
-  // Node asks for this name right before it takes an idle socket, and leaves out those that are destroyed.
+  // Node asks for this name right before it takes the last idle socket. It leaves out destroyed ones at the front only, so
+  // all end if the last is too old, or was put there at a time that is still to come: clocks are set back.
   agent.getName = (request) => {
     const name = getName.call(agent, request);
-    for (const socket of agent.freeSockets[name] ?? [])
-      if (Date.now() - (idleSince.get(socket) ?? 0) > maxIdleMs) socket.destroy();
+    const idle = agent.freeSockets[name] ?? [];
+    const isOld = (socket: Duplex) => Math.abs(Date.now() - (idleSince.get(socket) ?? 0)) > maxIdleMs;
+    const last = idle.at(-1);
+    const firstFresh = idle.findIndex((socket) => !isOld(socket));
+    const ended = last && isOld(last) ? idle : idle.slice(0, Math.max(0, firstFresh));
+    for (const socket of ended) socket.destroy();
     return name;
   };
   return agent;
