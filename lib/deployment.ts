@@ -1,16 +1,28 @@
 import type * as z from 'zod/mini';
 import * as config from './config.ts';
 import type { Contract } from './contract.ts';
-import { partitions } from './store/keys.ts';
 
 /*
  * What only the template, the document and the tests need to know of an operation. It stands next to the operation's
  * contract and stays out of the bundles: a description is a function that no handler calls.
  */
 
+/** The records of one partition key, by the names of lib/store/keys.ts. */
+export type Partition =
+  | 'callers'
+  | 'heartbeat'
+  | 'idempotency'
+  | 'idTokens'
+  | 'nodes'
+  | 'pending'
+  | 'publishers'
+  | 'signingKeys'
+  | 'tickets'
+  | 'usage';
+
 /** What a function's role allows, in addition to its logs and the secrets that its variables name. */
 export type Right =
-  | { table: readonly TableAction[]; keys: readonly string[]; ifRelaying?: true }
+  | { table: readonly TableAction[]; keys: readonly Partition[]; ifRelaying?: true }
   | { table: readonly TableAction[]; neverChanges: readonly string[] }
   | { bucket: readonly BucketAction[]; folder: string };
 
@@ -49,7 +61,7 @@ export const slowRegistryMs = 2000;
 /** A request's key, where its answer is kept. */
 export const idempotencyRight: Right = {
   table: ['BatchGetItem', 'PutItem', 'DeleteItem'],
-  keys: [partitions.idempotency],
+  keys: ['idempotency'],
 };
 
 /** The part that all proxies share. The provider's own variables, and those of its rules, are added. */
@@ -68,10 +80,10 @@ export function proxyDeployment(...variables: config.Concern[]) {
     rights: [
       idempotencyRight,
       // The caller's account and the usage records.
-      { table: ['BatchGetItem', 'UpdateItem'], keys: [partitions.callers] },
-      { table: ['PutItem', 'UpdateItem'], keys: [partitions.usage] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
+      { table: ['PutItem', 'UpdateItem'], keys: ['usage'] },
       // The ticket of a task whose notifications come here.
-      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: [partitions.tickets], ifRelaying: true },
+      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['tickets'], ifRelaying: true },
       // Images that are too large for a request: looked up here, and presigned for the caller and for the provider.
       { bucket: ['GetObject', 'PutObject'], folder: 'images' },
     ],

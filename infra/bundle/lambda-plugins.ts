@@ -2,12 +2,14 @@ import { builtinModules } from 'node:module';
 import type { Plugin } from 'esbuild';
 
 /*
- * What a bundle for Lambda leaves out. Each plugin saves time in a cold start; `npm run bench` shows how much.
+ * What a bundle for Lambda leaves out. Each plugin reaches into the SDK, whose version is exact, and says what it saves of
+ * a cold start of update-node and of publish: CPU time in turns, medians of the ratios of 21 or 31 processes each. What
+ * saves less than 3 % is not worth it.
  */
 
 /**
- * `import` of a builtin makes Node build the module's ES face, whose getters load undici for node:http: 26 to
- * 46 ms of every cold start. `process.getBuiltinModule` returns the module itself.
+ * `import` of a builtin makes Node build the module's ES face, whose getters load undici for node:http: 23 and 29 %.
+ * `process.getBuiltinModule` returns the module itself.
  */
 const builtins: Plugin = {
   name: 'builtins',
@@ -52,7 +54,7 @@ function load(builtin: string): string {
 
 /**
  * A function has its credentials and its settings in the environment. The SDK also looks for profiles, files, sign-ons
- * and instance metadata: a third of its size, and several milliseconds for files that no function has.
+ * and instance metadata: a third of its size, and 16 and 17 %. Its look for files alone takes 4 %.
  */
 const environmentOnly: Plugin = {
   name: 'environment-only',
@@ -75,7 +77,7 @@ const environmentOnly: Plugin = {
   },
 };
 
-/** The SDK imports its event streams on demand. They are 20 KB, and no function has one. */
+/** The SDK imports its event streams on demand. They are 20 KB, no function has one, and they take 4 and 5 %. */
 const neverNeeded: Plugin = {
   name: 'never-needed',
   setup({ onResolve }) {
@@ -86,6 +88,3 @@ const neverNeeded: Plugin = {
 };
 
 export const lambdaPlugins = [environmentOnly, neverNeeded, builtins];
-
-/** The SDK looks for these when it loads or sends. No function uses them, and looking at them loads much of Node. */
-export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined', crypto: 'undefined' };

@@ -326,9 +326,8 @@ function tableAlarms(): Alarm[] {
       (kind): Alarm => ({
         name: `${place}-${kind.toLowerCase()}-throttles`,
         meaning: 'DynamoDB throttles the table or its index.',
-        look: 'consumed capacity; lines by node, publisher and `principal`',
-        action:
-          'Raise `tableMaxReads` or `tableMaxWrites` if it is reached. Otherwise one key is hot: limit its caller.',
+        look: 'lines with `throttled`: a ceiling (`MaxOnDemandThroughputExceeded`) or a hot key (`KeyRangeThroughputExceeded`), and the ARN. A batch read that was answered in part has no reason. Consumed capacity',
+        action: 'Ceiling: raise `tableMaxReads` or `tableMaxWrites`. Hot key: limit its caller.',
         metric: {
           expression: 'FILL(throttles, 0)',
           metrics: {

@@ -1,5 +1,5 @@
 import { secret, type Variables } from '../../lib/config.ts';
-import type { Right, TableAction } from '../../lib/deployment.ts';
+import type { Partition, Right, TableAction } from '../../lib/deployment.ts';
 import type { Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
 import { partitions } from '../../lib/store/keys.ts';
@@ -48,8 +48,12 @@ function statementsOf(rights: readonly (Right | Statement)[], { tableName, value
       return [{ Effect: 'Deny', Action, Resource: table, Condition }];
     }
     if (right.ifRelaying && !isRelaying) return [];
-    return [{ Effect: 'Allow', Action, Resource: table, Condition: keysAre(right.keys) }];
+    return [{ Effect: 'Allow', Action, Resource: table, Condition: isIn(right.keys) }];
   });
+}
+
+function isIn(names: readonly Partition[]) {
+  return keysAre(names.map((name) => partitions[name]));
 }
 
 function keysAre(keys: readonly string[]) {
@@ -75,14 +79,14 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
   const write: TableAction[] = ['PutItem', 'UpdateItem'];
   // The transaction writes the task, the notification of it, and how it ended into its usage record.
   const reports: (Right | Statement)[] = [
-    { table: ['BatchGetItem'], keys: [partitions.tickets] },
-    { table: write, keys: [partitions.tickets, partitions.usage] },
+    { table: ['BatchGetItem'], keys: ['tickets'] },
+    { table: write, keys: ['tickets', 'usage'] },
     // A usage record is changed only. Whichever keys the transaction's Put is compared with, a ticket's is one of them.
     {
       Effect: 'Deny',
       Action: ['dynamodb:PutItem'],
       Resource: arn('dynamodb', table),
-      Condition: keysAre([partitions.usage]),
+      Condition: isIn(['usage']),
     },
     // What was counted stays as it is.
     { table: write, neverChanges: ['credits', 'is_exact'] },
@@ -95,9 +99,9 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     askProviders: [...reports, due(['ask-*'])],
 
     deliverNotifications: [
-      { table: ['BatchGetItem', 'UpdateItem'], keys: [partitions.tickets] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['tickets'] },
       // The public keys of what it signs.
-      { table: ['UpdateItem'], keys: [partitions.signingKeys] },
+      { table: ['UpdateItem'], keys: ['signingKeys'] },
       // A task has the partition key of its notifications, so what it must not change is named: where notifications go,
       // what they say, and how their task stands.
       {
@@ -126,10 +130,10 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
 
     finalizeUpload: [
       // A version is activated only while its publisher and the token that it was published with are in good standing.
-      { table: ['BatchGetItem'], keys: [partitions.nodes, partitions.publishers] },
-      { table: ['UpdateItem', 'ConditionCheckItem'], keys: [partitions.nodes] },
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
+      { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['nodes'] },
       due(),
-      { table: ['DeleteItem'], keys: [partitions.pending] },
+      { table: ['DeleteItem'], keys: ['pending'] },
       // The finalizer reads, copies and deletes one version of an upload, not what has replaced it meanwhile.
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
       // HEAD of archives/ shows after a refused copy whether the same bytes are there already.
@@ -142,18 +146,18 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     // It corrects accounts by usage records, and completes those that crashed requests left open.
     sweepSpending: [
       due(['spend-*']),
-      { table: ['BatchGetItem', 'UpdateItem'], keys: [partitions.callers] },
-      { table: ['Query', 'PutItem', 'UpdateItem'], keys: [partitions.usage] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
+      { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['usage'] },
       // What became of a request: of its key if it had one, and of its task.
-      { table: ['BatchGetItem'], keys: [partitions.idempotency] },
-      { table: ['BatchGetItem'], keys: [partitions.tickets], ifRelaying: true },
+      { table: ['BatchGetItem'], keys: ['idempotency'] },
+      { table: ['BatchGetItem'], keys: ['tickets'], ifRelaying: true },
       // What the stream passes on each minute.
-      { table: ['PutItem'], keys: ['HEARTBEAT'] },
+      { table: ['PutItem'], keys: ['heartbeat'] },
     ],
 
     // It reads strangers' code, so it writes nothing but what it read out of it: no archive, and no key but a node's.
     extractHostNodes: [
-      { table: ['BatchGetItem', 'UpdateItem'], keys: [partitions.nodes] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['nodes'] },
       due(),
       allow(
         'sqs',
@@ -168,7 +172,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     writeIndex: [
       // The README of a version.
       { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
-      { table: ['BatchGetItem', 'Query'], keys: [partitions.nodes, partitions.publishers] },
+      { table: ['BatchGetItem', 'Query'], keys: ['nodes', 'publishers'] },
       // Lambda reads the stream with this role.
       allow(
         'dynamodb',

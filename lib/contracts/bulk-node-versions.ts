@@ -4,7 +4,6 @@ import { type Deployed, publicFiles, slowRegistryMs } from '../deployment.ts';
 import { added, list } from 'registry-rules/schemas/fields';
 import { NodeVersion } from 'registry-rules/schemas/node-version';
 import { samplePublishedVersion } from '../schemas/samples.ts';
-import { partitions } from '../store/keys.ts';
 
 /** A pair that lacks a field is that entry's error. */
 const identifier = z.object({
@@ -45,7 +44,7 @@ export const deployedBulkNodeVersions: Deployed<typeof bulkNodeVersions> = {
   contract: bulkNodeVersions,
   deployment: () => ({
     variables: publicFiles,
-    rights: [{ table: ['BatchGetItem'], keys: [partitions.nodes] }],
+    rights: [{ table: ['BatchGetItem'], keys: ['nodes'] }],
     // It reads up to 1,000 records a request.
     throttle: 'bulkRateLimit',
     slowMs: slowRegistryMs,

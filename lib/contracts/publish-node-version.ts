@@ -12,7 +12,6 @@ import { NodeId, PublisherId } from 'registry-rules/names';
 import { NodeInput } from 'registry-rules/schemas/node';
 import { NodeVersion, NodeVersionInput } from 'registry-rules/schemas/node-version';
 import { sampleVersion } from '../schemas/samples.ts';
-import { partitions } from '../store/keys.ts';
 
 export const publishNodeVersion = contract({
   name: 'publishNodeVersion',
@@ -71,14 +70,14 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
       // noted, is with the publisher, too. What an ID token of a CI was used for is with no publisher.
       {
         table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
-        keys: [partitions.nodes, partitions.publishers, partitions.idTokens],
+        keys: ['nodes', 'publishers', 'idTokens'],
       },
       // The CI jobs that a publisher trusts.
-      { table: ['Query'], keys: [partitions.publishers] },
+      { table: ['Query'], keys: ['publishers'] },
       // The versions of a node, among which an edit chooses the latest.
-      { table: ['Query'], keys: [partitions.nodes] },
+      { table: ['Query'], keys: ['nodes'] },
       // The versions that a publisher began to publish.
-      { table: ['Query', 'PutItem', 'DeleteItem'], keys: [partitions.pending] },
+      { table: ['Query', 'PutItem', 'DeleteItem'], keys: ['pending'] },
       // Only the administration says who belongs to a publisher and whether it is banned.
       { table: ['PutItem', 'UpdateItem'], neverChanges: ['members', 'banned', 'ban_reason'] },
       idempotencyRight,

@@ -3,7 +3,6 @@ import { contract } from '../contract.ts';
 import { type Deployed, registryCaller, slowRegistryMs } from '../deployment.ts';
 import { HostNode, HostNodeInput } from 'registry-rules/schemas/host-node';
 import { HostNodeName, NodeId } from 'registry-rules/names';
-import { partitions } from '../store/keys.ts';
 
 export const updateHostNode = contract({
   name: 'updateHostNode',
@@ -38,9 +37,9 @@ export const deployedUpdateHostNode: Deployed<typeof updateHostNode> = {
   deployment: () => ({
     variables: registryCaller,
     rights: [
-      { table: ['BatchGetItem'], keys: [partitions.nodes, partitions.publishers] },
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
       // It queries the names of a version to suggest the one that was meant.
-      { table: ['Query', 'UpdateItem'], keys: [partitions.nodes] },
+      { table: ['Query', 'UpdateItem'], keys: ['nodes'] },
     ],
     slowMs: slowRegistryMs,
     sampleReply: {

@@ -4,7 +4,6 @@ import { type Deployed, publicFiles, registryCaller, slowRegistryMs } from '../d
 import { NodeId, PublisherId } from 'registry-rules/names';
 import { Node, NodeInput } from 'registry-rules/schemas/node';
 import { samplePublishedVersion, samplePublisher } from '../schemas/samples.ts';
-import { partitions } from '../store/keys.ts';
 
 export const updateNode = contract({
   name: 'updateNode',
@@ -37,8 +36,8 @@ export const deployedUpdateNode: Deployed<typeof updateNode> = {
   deployment: () => ({
     variables: [...registryCaller, ...publicFiles],
     rights: [
-      { table: ['BatchGetItem'], keys: [partitions.nodes, partitions.publishers] },
-      { table: ['UpdateItem'], keys: [partitions.nodes] },
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
+      { table: ['UpdateItem'], keys: ['nodes'] },
     ],
     slowMs: slowRegistryMs,
     sampleReply: {

@@ -42,6 +42,7 @@
  */
 
 import { foldNodeId } from 'registry-rules/names';
+import type { Partition } from '../deployment.ts';
 
 export interface Key {
   pk: string;
@@ -59,7 +60,7 @@ export function keyName({ pk, sk }: { pk?: unknown; sk?: unknown }): string {
 }
 
 /** The partition keys of each kind, as a role names them. */
-export const partitions = {
+export const partitions: Record<Partition, string> = {
   publishers: 'PUBLISHER#*',
   nodes: 'NODE#*',
   pending: 'PENDING#*',
@@ -69,7 +70,8 @@ export const partitions = {
   usage: 'USAGE#*',
   tickets: 'TICKET#*',
   signingKeys: 'SIGNING#KEYS',
-} as const;
+  heartbeat: 'HEARTBEAT',
+};
 
 export const pendingIndex = 'pending';
 

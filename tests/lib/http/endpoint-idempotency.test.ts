@@ -75,15 +75,6 @@ describe('an Idempotency-Key', () => {
     expect(statuses).toEqual([409, 500, 201]);
   });
 
-  test('gives an answer again as it is by then', async () => {
-    const refresh = async (kept: unknown) => ({ ...Object(kept), refreshed: true });
-    const { call } = open({ idempotent: true }, async () => ({ body: { a: 1 } }), { refresh });
-    const headers = { 'idempotency-key': randomUUID() };
-
-    expect((await call({ headers })).body).toEqual({ a: 1 });
-    expect((await call({ headers })).body).toEqual({ a: 1, refreshed: true });
-  });
-
   test('belongs to one operation, one path and one body', async () => {
     const key = randomUUID();
     const ask = counted();

@@ -272,24 +272,6 @@ describe('a sweep', () => {
     expect(report).toMatchObject({ findings: { done: 2 }, unvisited: 0 });
   });
 
-  test('reports each entry to a listener instead of the log', async () => {
-    for (const number of [0, 16, 32]) await addDue(number, 1, '0');
-    let visits = 0;
-    const heard: string[] = [];
-    await sweep({
-      hasTime: () => visits < 2,
-      visit: async () => {
-        visits += 1;
-        return 'done';
-      },
-      onVisited: ({ pk }, { finding }) => heard.push(`${pk} ${finding}`),
-    });
-    await sweep({ onVisited: () => {} });
-
-    expect(heard.sort()).toEqual(['DUE#0 done', 'DUE#16 done', 'DUE#32 unvisited']);
-    expect(lines()).toEqual([]);
-  });
-
   test.each([
     ['oldest first', [5, 6]],
     ['newest first', [9, 8]],

@@ -81,14 +81,6 @@ describe.each(writes)('%s to a store that throttles', (_, __, write) => {
     expect(asked).toHaveLength(9);
     expect(ms).toBe(20 + 40 + 80 + 160 + 320 + 500 + 500 + 500);
   });
-
-  test('gives up with unavailable at the deadline', async () => {
-    const asked = answerInTurn(dynamodb, throttled);
-    const { error } = await timed<unknown>(write({ deadline: Date.now() + 59 }));
-
-    expect(error).toMatchObject({ code: 'unavailable', cause: throttled });
-    expect(asked).toHaveLength(2);
-  });
 });
 
 describe.each(writes)('%s without an answer', (name, _, write) => {
@@ -148,25 +140,9 @@ describe('put, update and remove', () => {
       found: { found: true },
     });
   });
-
-  test('update answers the whole record after the change', async () => {
-    answerInTurn(dynamodb, { Attributes: toAttributes({ a: 1, b: 2 }) });
-
-    expect((await timed(update<Letters>(inSeconds(9), key, { a: 1 }, absent))).result).toEqual({
-      written: true,
-      item: { a: 1, b: 2 },
-    });
-  });
 });
 
 describe('transact', () => {
-  test('answers nothing when everything is written', async () => {
-    const asked = answerInTurn(dynamodb, {});
-
-    expect(await timed(transact(inSeconds(9), []))).toEqual({ result: [], ms: 0 });
-    expect(asked).toEqual([{ TransactItems: [], ClientRequestToken: expect.any(String) }]);
-  });
-
   test('answers the indexes of the conditions that failed, even after a conflict with another transaction', async () => {
     answerInTurn(dynamodb, canceled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
 
