@@ -12,7 +12,7 @@ import { remove } from '../../lib/store/write.ts';
 import { statusKey } from '../../lib/notifications/records.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { stopDate, stopTimers } from 'testing/clock';
-import { queue } from '../support/queue.ts';
+import { queue, runQueue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { SilentServer } from '../support/silent-server.ts';
@@ -96,7 +96,14 @@ describe('POST /notifications/{provider}/{ticket}', () => {
           ttl,
         },
       ]);
-      expect(queue.bodies).toContain(JSON.stringify({ id: notification?.id, attempts: 0 }));
+      // With its caller as the message group: no caller delays another's notifications.
+      const groups = new Map<string, unknown>();
+      await runQueue(async ({ Records }) => {
+        for (const { body, attributes } of Records) groups.set(body, attributes.MessageGroupId);
+        return undefined;
+      });
+      const message = JSON.stringify({ id: notification?.id, attempts: 0 });
+      expect(groups.get(message)).toBe(notification?.caller_hash);
       expect(dueWork(notification)).toBe('notifications');
       expect(await dueIn(String(notification?.pending_shard))).toContain(task?.pk);
     });

@@ -33,13 +33,18 @@ const description =
 const state = {
   type: 'string',
   enum: taskFields.state.options,
-  description: 'How the task stands, in the same words for both providers; the last two are final',
+  description:
+    'How the task stands, in the same words for both providers; the last two are final, but success may follow failed',
 };
 
 /** The fields that every notification and every status has. */
 const common: JsonObject = {
   task_id: { type: 'string', description: 'The task; absent if the provider has not named it yet' },
   state,
+  provider_state: {
+    type: 'string',
+    description: 'The provider’s word, if its meaning is unknown; state is the last known one then',
+  },
   media: { type: 'array', items: { type: 'string', format: 'uri' }, description: 'URLs of what was made' },
   error: { type: 'string', description: 'Why the task failed, in a sentence' },
 };
@@ -47,7 +52,7 @@ const common: JsonObject = {
 /** What is notified, and what the status address shows. */
 export const taskSchemas: JsonObject = {
   TaskNotification: {
-    description: 'What the provider says about a task, with the same four fields for both providers',
+    description: 'What the provider says about a task, with the same fields for both providers',
     type: 'object',
     properties: {
       ...common,
