@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { Failure } from '../failure.ts';
+import { Effort } from './effort.ts';
 import { type GitFolders, gitFoldersOf, readRepository, unreadable, workTreeOf } from './git-folders.ts';
 import { readIndex, type Tracked } from './git-index.ts';
-import { globalExcludes, ownSetting } from './git-settings.ts';
-import { withParents } from './ignore-pattern.ts';
+import { isTrue, ownSetting, personalSettings } from './git-settings.ts';
+import { lower, withParents } from './ignore-pattern.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 import { realPlace } from './own-file.ts';
 import { walkFrom } from './walk.ts';
@@ -28,24 +30,23 @@ export interface GitFiles {
  * What git would ship of a folder now: tracked files, ignored or not, and new files that aren't ignored. Undefined if the
  * folder is in no work tree, or in one that ignores it.
  */
-export async function gitFiles(folder: string): Promise<GitFiles | undefined> {
+export async function gitFiles(folder: string, effort = new Effort()): Promise<GitFiles | undefined> {
   const top = workTreeOf(folder);
   if (top === undefined) return undefined;
   const folders = await gitFoldersOf(top);
   const place = relative(top, folder).replaceAll('\\', '/');
   const prefix = place === '' ? '' : `${place}/`;
-  const tracked = await readIndex(folders.own, prefix);
-  const { files, repositories } = await untrackedFiles({ top, prefix, folders, tracked });
+  const tracked = await readIndex(folders.own, prefix, effort);
+  const { files, repositories } = await untrackedFiles({ top, prefix, folders, tracked, effort });
   if (tracked.length === 0 && files.length === 0 && repositories.length === 0) return undefined;
   const found: GitFiles = { paths: [], objects: new Map(), notes: [], emptySubmodules: [] };
-  for (const entry of tracked) await add(found, folder, { ...entry, path: entry.path.slice(prefix.length) });
-  found.paths.push(...files.map((path) => path.slice(prefix.length)));
-  const others = repositories.map((path) => path.slice(prefix.length));
-  found.notes.push(
-    ...others.map(
-      (path) => `${path} is left out: it is another git repository, and not a submodule of this one.`,
-    ),
-  );
+  for (const entry of tracked)
+    await add(found, folder, effort, { ...entry, path: entry.path.slice(prefix.length) });
+  for (const path of files) found.paths.push(path.slice(prefix.length));
+  for (const path of repositories)
+    found.notes.push(
+      `${path.slice(prefix.length)} is left out: it is another git repository, and not a submodule of this one.`,
+    );
   return found;
 }
 
@@ -54,21 +55,30 @@ interface WorkTree {
   prefix: string;
   folders: GitFolders;
   tracked: readonly Tracked[];
+  effort: Effort;
 }
 
 /** New files that no list of excludes names, and the other repositories among them. */
-async function untrackedFiles({ top, prefix, folders, tracked }: WorkTree) {
-  // As git finds out whether names are equal that differ in case only, when it makes a repository.
-  const ignoresCase = existsSync(join(folders.own, 'hEAD'));
-  const fold = (path: string) => (ignoresCase ? path.toLowerCase() : path);
-  let rules = new IgnoreRules([], fold)
-    .and([await globalExcludes(top, folders)])
-    .and([await excludesOf(folders)]);
+async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTree) {
+  const { excludes, ignoresCase: isWanted } = await personalSettings(top, folders);
+  const own = await ownSetting(folders, 'core.ignorecase');
+  // As git finds it out when it makes a repository.
+  const ignoresCase =
+    existsSync(join(folders.own, 'hEAD')) || (own === undefined ? isWanted : isTrue(own)) === true;
+  const fold = ignoresCase ? lower : (path: string) => path;
+  let rules = new IgnoreRules([], ignoresCase, effort).and([excludes]).and([await excludesOf(folders)]);
   for (const above of ['', ...withParents(prefix)].filter((path) => path.length < prefix.length)) {
     const stats = await lstat(join(top, above, '.gitignore')).catch(() => undefined);
     if (stats?.isFile()) rules = await rules.with(top, `${above}.gitignore`);
   }
-  const known = new Set(tracked.flatMap(({ path }) => withParents(fold(path))));
+  const known = new Set<string>();
+  for (const { path } of tracked) {
+    for (const name of withParents(fold(path)).reverse()) {
+      if (known.has(name)) break;
+      effort.spend('steps', name.length);
+      known.add(name);
+    }
+  }
   const submodules = new Set(
     tracked.filter(({ kind }) => kind === 'submodule').map(({ path }) => `${fold(path)}/`),
   );
@@ -83,7 +93,22 @@ async function untrackedFiles({ top, prefix, folders, tracked }: WorkTree) {
   const walked = isIgnored
     ? []
     : await walkFrom({ root: top, ignoreFiles: ['.gitignore'], leaves }, prefix, rules);
-  return { files: walked.filter((path) => !known.has(fold(path))), repositories };
+  const files = walked.filter((path) => !known.has(fold(path)));
+  requireIgnoreFiles(top, tracked, files);
+  return { files, repositories };
+}
+
+/** Git reads an ignore file that is not checked out from its object. It may name the new files that are next to it. */
+function requireIgnoreFiles(top: string, tracked: readonly Tracked[], files: readonly string[]): void {
+  const folders = new Set(files.flatMap((file) => ['', ...withParents(file)]));
+  for (const { path, kind, isSkipped } of tracked) {
+    const isIgnoreFile = isSkipped && /(?:^|\/)\.gitignore$/.test(path) && !existsSync(join(top, path));
+    const folder = isIgnoreFile ? path.slice(0, -'.gitignore'.length) : path;
+    if (!(isIgnoreFile || kind === 'sparse folder') || !folders.has(folder)) continue;
+    const file = files.find((name) => name.startsWith(folder));
+    const sentence = `${path} is not checked out, and it may exclude ${file}, which is not in git.`;
+    throw new Failure('usage', `${sentence} Check it out: git sparse-checkout disable.`, { about: path });
+  }
 }
 
 async function excludesOf(folders: GitFolders): Promise<string> {
@@ -93,10 +118,15 @@ async function excludesOf(folders: GitFolders): Promise<string> {
   return (await readRepository(join(folders.common, 'info/exclude')))?.toString() ?? '';
 }
 
-async function add(found: GitFiles, folder: string, { path, object, kind }: Tracked): Promise<void> {
+async function add(
+  found: GitFiles,
+  folder: string,
+  effort: Effort,
+  { path, object, kind }: Tracked,
+): Promise<void> {
   // A name that is not UTF-8 is reported with the other names, and cannot be looked up.
   const stats = path.includes('\uFFFD') ? undefined : await lstat(join(folder, path)).catch(() => null);
-  if (stats?.isDirectory() && kind === 'submodule') await addSubmodule(found, folder, path);
+  if (stats?.isDirectory() && kind === 'submodule') await addSubmodule(found, folder, effort, path);
   else if (stats === null || (stats?.isDirectory() && kind === 'file'))
     found.notes.push(`${path} is left out: it is in git, but not in the folder.`);
   else if (kind !== 'sparse folder') {
@@ -105,16 +135,16 @@ async function add(found: GitFiles, folder: string, { path, object, kind }: Trac
   }
 }
 
-async function addSubmodule(found: GitFiles, folder: string, path: string): Promise<void> {
+async function addSubmodule(found: GitFiles, folder: string, effort: Effort, path: string): Promise<void> {
   // A link among its parents may lead to a repository outside.
   const isHere = (await realPlace(folder, path)) === path && existsSync(join(folder, path, '.git'));
-  const inner = isHere ? await gitFiles(join(folder, path)) : undefined;
+  const inner = isHere ? await gitFiles(join(folder, path), effort) : undefined;
   if (inner === undefined) {
     found.emptySubmodules.push(path);
     return;
   }
-  found.paths.push(...inner.paths.map((file) => `${path}/${file}`));
+  for (const file of inner.paths) found.paths.push(`${path}/${file}`);
   for (const [file, object] of inner.objects) found.objects.set(`${path}/${file}`, object);
-  found.notes.push(...inner.notes.map((note) => `${path}/${note}`));
-  found.emptySubmodules.push(...inner.emptySubmodules.map((empty) => `${path}/${empty}`));
+  for (const note of inner.notes) found.notes.push(`${path}/${note}`);
+  for (const empty of inner.emptySubmodules) found.emptySubmodules.push(`${path}/${empty}`);
 }

@@ -47,6 +47,7 @@ export async function gitFoldersOf(top: string): Promise<GitFolders> {
 async function named(path: string, pattern: RegExp): Promise<string> {
   const text = (await readRepository(path))?.toString().replace(/[\r\n]+$/, '') ?? '';
   const [, name] = pattern.exec(text) ?? [];
-  if (name === undefined || name.includes('\0')) throw unreadable(`${path} is not valid`);
+  // Windows sends a person's credentials to a host that a path names.
+  if (name === undefined || /\0|^[\\/]{2}/.test(name)) throw unreadable(`${path} is not valid`);
   return name;
 }

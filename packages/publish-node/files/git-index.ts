@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
+import type { Effort } from './effort.ts';
 import { readRepository, unreadable } from './git-folders.ts';
 
 /*
@@ -13,6 +14,8 @@ export interface Tracked {
   object: string;
   /** A sparse index names a folder that is not checked out in place of its files. */
   kind: 'file' | 'submodule' | 'sparse folder';
+  /** Git does not expect it in the folder, and reads its object in its place. */
+  isSkipped: boolean;
 }
 
 interface Entry extends Tracked {
@@ -29,26 +32,26 @@ interface Index {
   link: Buffer | undefined;
 }
 
-/** Enough for a million entries. */
+/** Enough for a million files. */
 const maxIndexBytes = 256_000_000;
 /** Longer paths cannot be opened. */
 const maxNameBytes = 4096;
-const maxListedBytes = 64_000_000;
 
 /** The tracked files below a folder of the work tree, which is '' or ends with a slash. An absent index is empty. */
-export async function readIndex(gitFolder: string, prefix: string): Promise<Tracked[]> {
+export async function readIndex(gitFolder: string, prefix: string, effort: Effort): Promise<Tracked[]> {
   const bytes = await readRepository(join(gitFolder, 'index'), maxIndexBytes);
   if (bytes === undefined) return [];
-  const index = parse(bytes, prefix);
-  const base = index.link && (await sharedEntries(gitFolder, prefix, index, index.link));
+  const index = parse(bytes, prefix, effort);
+  const base = index.link && (await sharedEntries(gitFolder, prefix, index, index.link, effort));
   return [...new Map([...(base ?? []), ...index.entries].map((entry) => [entry.path, entry])).values()];
 }
 
-function parse(bytes: Buffer, prefix: string): Index {
+function parse(bytes: Buffer, prefix: string, effort: Effort): Index {
+  effort.spend('indexBytes', bytes.length);
   try {
     const hashBytes = [32, 20].find((length) => hasChecksum(bytes, length));
     if (hashBytes === undefined) throw unreadable('the checksum of its index is wrong');
-    return entriesIn(bytes, hashBytes, Buffer.from(prefix));
+    return entriesIn(bytes, hashBytes, Buffer.from(prefix), effort);
   } catch (error) {
     throw invalid(error);
   }
@@ -66,7 +69,7 @@ function hasChecksum(bytes: Buffer, length: number): boolean {
   return checksum.every((byte) => byte === 0) || hash.digest().equals(checksum);
 }
 
-function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer): Index {
+function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer, effort: Effort): Index {
   const version = bytes.readUInt32BE(4);
   if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4)
     throw unreadable('its index has an unknown format');
@@ -78,13 +81,15 @@ function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer): Index {
     link: undefined,
   };
   const name = Buffer.alloc(maxNameBytes);
-  let [at, nameBytes, listedBytes] = [12, 0, 0];
+  let [at, nameBytes] = [12, 0];
   for (let position = 0; position < index.count; position += 1) {
     const start = at;
     const mode = bytes.readUInt32BE(at + 24);
     const object = bytes.toString('hex', at + 40, at + 40 + hashBytes);
     at += 40 + hashBytes;
-    at += (bytes.readUInt16BE(at) & 0x4000) !== 0 ? 4 : 2;
+    const isExtended = (bytes.readUInt16BE(at) & 0x4000) !== 0;
+    const isSkipped = isExtended && (bytes.readUInt16BE(at + 2) & 0x4000) !== 0;
+    at += isExtended ? 4 : 2;
     // Version 4 names what the entry before it has in common by the number of bytes that differ.
     const kept = version === 4 ? varint() : nameBytes;
     const end = bytes.indexOf(0, at);
@@ -98,12 +103,13 @@ function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer): Index {
       name.subarray(0, Math.min(nameBytes, prefix.length)).equals(prefix) &&
       nameBytes > prefix.length
     ) {
-      listedBytes += nameBytes;
-      if (listedBytes > maxListedBytes) throw unreadable('its index has too many files');
+      effort.spend('indexFiles', 1);
+      effort.spend('indexNameBytes', nameBytes);
       index.entries.push({
         path: pathIn(name.toString('utf8', 0, nameBytes)),
         object,
         kind: kindOf(mode),
+        isSkipped,
         position,
       });
     }
@@ -152,12 +158,13 @@ async function sharedEntries(
   prefix: string,
   index: Index,
   link: Buffer,
+  effort: Effort,
 ): Promise<Tracked[]> {
   const name = link.toString('hex', 0, index.hashBytes);
   if (/^0*$/.test(name)) return [];
   const bytes = await readRepository(join(gitFolder, `sharedindex.${name}`), maxIndexBytes);
   if (bytes === undefined) throw unreadable('the shared part of its index is missing');
-  const base = parse(bytes, prefix);
+  const base = parse(bytes, prefix, effort);
   try {
     const deleted = bitsAt(link, index.hashBytes, base.count);
     const replaced = bitsAt(link, deleted.end, base.count);

@@ -1,6 +1,8 @@
+import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { readRepository, unreadable, type GitFolders } from './git-folders.ts';
+import { Effort } from './effort.ts';
+import { type GitFolders, readRepository, unreadable } from './git-folders.ts';
 import { ignorePattern, pathOf } from './ignore-pattern.ts';
 
 /*
@@ -34,15 +36,28 @@ function sectionOf(header: string): string {
   return name.toLowerCase() + (quoted === undefined ? '' : `.${quoted.replaceAll(/\\(.)/g, '$1')}`);
 }
 
-/** A value of the repository's own settings, without the files that they include. */
-export async function ownSetting({ own, common }: GitFolders, key: string): Promise<string | undefined> {
+/** The repository's own settings, without the files that they include. */
+async function ownSettings({ own, common }: GitFolders): Promise<Setting[]> {
   const files = [join(common, 'config'), join(own, 'config.worktree')];
   const texts = await Promise.all(files.map((file) => readRepository(file)));
-  return texts.flatMap((text) => settingsIn(text?.toString() ?? '')).findLast((it) => it.key === key)?.value;
+  return texts.flatMap((text) => settingsIn(text?.toString() ?? ''));
 }
 
-/** What a person ignores in all repositories. */
-export async function globalExcludes(top: string, { own }: GitFolders): Promise<string> {
+export async function ownSetting(folders: GitFolders, key: string): Promise<string | undefined> {
+  return (await ownSettings(folders)).findLast((it) => it.key === key)?.value;
+}
+
+/** The settings by which git lists files. Undefined if no file has them. */
+interface ListSettings {
+  excludesFile?: string | undefined;
+  ignoresCase?: boolean | undefined;
+}
+
+/** What a person ignores in all repositories, and whether names that differ in case only are one. */
+export async function personalSettings(
+  top: string,
+  folders: GitFolders,
+): Promise<{ excludes: string; ignoresCase: boolean | undefined }> {
   const home = process.env.HOME ?? homedir();
   const shared = join(process.env.XDG_CONFIG_HOME || join(home, '.config'), 'git');
   const {
@@ -59,45 +74,86 @@ export async function globalExcludes(top: string, { own }: GitFolders): Promise<
     ...(GIT_CONFIG_NOSYSTEM ? [] : system),
     ...(GIT_CONFIG_GLOBAL ? [GIT_CONFIG_GLOBAL] : [join(shared, 'config'), join(home, '.gitconfig')]),
   ];
-  let named = join(shared, 'ignore');
-  for (const file of files) named = (await excludesNamedBy(file, own, home)) ?? named;
-  return (await readRepository(resolve(top, named)))?.toString() ?? '';
+  const remotes = await ownSettings(folders);
+  const found: ListSettings = {};
+  for (const file of files) Object.assign(found, await listSettingsIn(file, { folders, home, remotes }));
+  Object.assign(found, settingsOfEnvironment(home));
+  const { excludesFile = join(shared, 'ignore'), ignoresCase } = found;
+  // An empty name means none.
+  const excludes = excludesFile === '' ? undefined : await readRepository(resolve(top, excludesFile));
+  return { excludes: excludes?.toString() ?? '', ignoresCase };
+}
+
+/** As `GIT_CONFIG_COUNT` numbers them. */
+function settingsOfEnvironment(home: string): ListSettings {
+  const found: ListSettings = {};
+  for (let at = 0; at < Math.min(Number(process.env.GIT_CONFIG_COUNT ?? 0), 1_000); at += 1) {
+    const key = process.env[`GIT_CONFIG_KEY_${at}`]?.toLowerCase() ?? '';
+    take(found, { key, value: process.env[`GIT_CONFIG_VALUE_${at}`] ?? '' }, home);
+  }
+  return found;
+}
+
+function take(found: ListSettings, { key, value }: Setting, home: string): void {
+  if (key === 'core.excludesfile') found.excludesFile = inHome(value, home);
+  if (key === 'core.ignorecase') found.ignoresCase = isTrue(value);
+}
+
+export function isTrue(value: string): boolean {
+  return /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
 }
 
 const maxDepth = 10;
 
-/** The last `core.excludesFile` of a person's settings and of those that they include. */
-async function excludesNamedBy(
-  file: string,
-  own: string,
-  home: string,
-  depth = 0,
-): Promise<string | undefined> {
+interface Conditions {
+  folders: GitFolders;
+  home: string;
+  /** The repository's own settings. */
+  remotes: readonly Setting[];
+}
+
+/** The last values in a person's settings and in those that they include. */
+async function listSettingsIn(file: string, conditions: Conditions, depth = 0): Promise<ListSettings> {
   if (depth > maxDepth) throw unreadable(`${file} includes itself`);
-  let found: string | undefined;
-  for (const { key, value } of settingsIn((await readRepository(file))?.toString() ?? '')) {
-    if (key === 'core.excludesfile') found = inHome(value, home);
-    else if (key === 'include.path' || (key.endsWith('.path') && appliesTo(own, key, file, home))) {
-      const included = resolve(dirname(file), inHome(value, home));
-      found = (await excludesNamedBy(included, own, home, depth + 1)) ?? found;
+  const found: ListSettings = {};
+  for (const setting of settingsIn((await readRepository(file))?.toString() ?? '')) {
+    const { key, value } = setting;
+    take(found, setting, conditions.home);
+    if (key === 'include.path' || (key.endsWith('.path') && (await applies(key, file, conditions)))) {
+      const included = resolve(dirname(file), inHome(value, conditions.home));
+      Object.assign(found, await listSettingsIn(included, conditions, depth + 1));
     }
   }
   return found;
 }
 
-/** Whether an `includeIf` of a folder names the one of this repository. Other conditions are about what git does later. */
-function appliesTo(own: string, key: string, file: string, home: string): boolean {
-  const [, ignoresCase, condition = ''] = /^includeif\.gitdir(\/i)?:(.*)\.path$/s.exec(key) ?? [];
-  if (condition === '') return false;
-  const fold = (text: string) => (ignoresCase ? text.toLowerCase() : text).replaceAll('\\', '/');
+/** Whether the condition of an `includeIf` holds for this repository. */
+async function applies(key: string, file: string, { folders, home, remotes }: Conditions): Promise<boolean> {
+  const [, kind, condition = ''] =
+    /^includeif\.(gitdir|gitdir\/i|onbranch|hasconfig:remote\.\*\.url):(.+)\.path$/s.exec(key) ?? [];
+  if (kind === undefined) return false;
+  const ignoresCase = kind === 'gitdir/i';
+  const matches = (pattern: string, path: string) =>
+    ignorePattern(`/${pattern}`, ignoresCase)?.matches(pathOf(path, ignoresCase), new Effort()) ?? false;
+  if (kind === 'onbranch') {
+    const head = (await readRepository(join(folders.own, 'HEAD')))?.toString().trim() ?? '';
+    return head.startsWith(branches) && matches(allBelow(condition), head.slice(branches.length));
+  }
+  if (kind.startsWith('hasconfig'))
+    return remotes.some((it) => /^remote\..*\.url$/s.test(it.key) && matches(condition, it.value));
   const absolute = condition.startsWith('./')
     ? join(dirname(file), condition.slice(2))
     : inHome(condition, home);
-  const rooted = /^(?:\/|[a-z]:)/i.test(absolute)
-    ? `/${fold(absolute).replace(/^\//, '')}`
-    : `/**/${fold(absolute)}`;
-  const pattern = ignorePattern(rooted.endsWith('/') ? `${rooted}**` : rooted);
-  return pattern?.matches(pathOf(fold(own).replace(/^\//, ''))) ?? false;
+  const slashed = absolute.replaceAll('\\', '/');
+  const rooted = /^(?:\/|[a-z]:)/i.test(slashed) ? slashed.replace(/^\//, '') : `**/${slashed}`;
+  const places = [folders.own, await realpath(folders.own)];
+  return places.some((place) => matches(allBelow(rooted), place.replaceAll('\\', '/').replace(/^\//, '')));
+}
+
+const branches = 'ref: refs/heads/';
+
+function allBelow(pattern: string): string {
+  return pattern.endsWith('/') ? `${pattern}**` : pattern;
 }
 
 function inHome(path: string, home: string): string {

@@ -1,6 +1,8 @@
+import type { Effort } from './effort.ts';
+
 /*
  * One line of an ignore file, as git reads it. Its author may be an attacker, so a star resumes only at the last star
- * before it: the work is at most the pattern's length times the path's.
+ * before it, and each step is counted.
  */
 
 /** What takes any number of items. */
@@ -12,7 +14,7 @@ type Segment = readonly Token[];
 export interface IgnorePattern {
   isNegated: boolean;
   /** Whether it matches the path itself. Its parents are not considered. */
-  matches: (path: Path) => boolean;
+  matches: (path: Path, effort: Effort) => boolean;
 }
 
 /** A path relative to the file's folder, as patterns are compared with it. */
@@ -23,19 +25,25 @@ interface Path {
 }
 
 /** A folder's path ends with a slash. */
-export function pathOf(path: string): Path {
-  const bytes = bytesOf(path.replace(/\/$/, ''));
+export function pathOf(path: string, ignoresCase = false): Path {
+  const named = bytesOf(path.endsWith('/') ? path.slice(0, -1) : path);
+  const bytes = ignoresCase ? lower(named) : named;
   return { bytes, segments: bytes.split('/'), isFolder: path.endsWith('/') };
 }
 
 /** The patterns of a whole file, in its order. */
-export function ignorePatterns(text: string): IgnorePattern[] {
+export function ignorePatterns(text: string, ignoresCase: boolean): IgnorePattern[] {
   const lines = text.replace(/^\uFEFF/, '').split('\n');
-  return lines.flatMap((line) => ignorePattern(line.replace(/\r$/, '')) ?? []);
+  return lines.flatMap((line) => ignorePattern(line.replace(/\r$/, ''), ignoresCase) ?? []);
+}
+
+/** Git ignores the case of ASCII letters only. */
+export function lower(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Undefined for a comment, and for what git says never matches. */
-export function ignorePattern(line: string): IgnorePattern | undefined {
+export function ignorePattern(line: string, ignoresCase = false): IgnorePattern | undefined {
   if (line.startsWith('#')) return undefined;
   const trimmed = withoutTrailingSpaces(line);
   const isNegated = trimmed.startsWith('!');
@@ -44,8 +52,9 @@ export function ignorePattern(line: string): IgnorePattern | undefined {
   // Like git, `?` and a set match one byte, also of a longer character.
   const text = bytesOf(isForFolders ? named.slice(0, -1) : named);
   // Git compares the beginning without wildcards as it is. So `ab**/c` has any depth after `ab`.
-  const [beginning = ''] = text.includes('/') ? (/^\/?([^*?[\\]*)/.exec(text)?.slice(1) ?? []) : [];
-  const found = tokensOf(text.replace(/^\//, '').slice(beginning.length));
+  const [plain = ''] = text.includes('/') ? (/^\/?([^*?[\\]*)/.exec(text)?.slice(1) ?? []) : [];
+  const beginning = ignoresCase ? lower(plain) : plain;
+  const found = tokensOf(text.replace(/^\//, '').slice(beginning.length), ignoresCase);
   if (found === undefined) return undefined;
   const segments = found.map((tokens) => (isAnyDepth(tokens) ? gap : tokens));
   const rooted: (Segment | typeof gap)[] = text.includes('/') ? segments : [gap, ...segments];
@@ -53,10 +62,10 @@ export function ignorePattern(line: string): IgnorePattern | undefined {
   if (rooted.at(-1) === gap) rooted.push([gap]);
   return {
     isNegated,
-    matches: ({ bytes, segments: names, isFolder }) => {
+    matches: ({ bytes, segments: names, isFolder }, effort) => {
       if ((isForFolders && !isFolder) || !bytes.startsWith(beginning)) return false;
       const rest = beginning === '' ? names : bytes.slice(beginning.length).split('/');
-      return matchesAll(rooted, rest, matchesSegment);
+      return matchesAll(rooted, rest, effort, matchesSegment);
     },
   };
 }
@@ -81,43 +90,48 @@ function isAnyDepth(tokens: Segment): boolean {
   return tokens.length > 1 && tokens.every((token) => token === gap);
 }
 
-function matchesSegment(segment: Segment, name: string): boolean {
-  return matchesAll<Test, string>(segment, name, (test, byte) => test(byte));
+function matchesSegment(segment: Segment, name: string, effort: Effort): boolean {
+  return matchesAll<Test, string>(segment, name, effort, (test, byte) => test(byte));
 }
 
 /** Whether each item of the pattern takes one of the text, and each gap any number. */
 function matchesAll<Item, Taken>(
   pattern: readonly (Item | typeof gap)[],
   text: ArrayLike<Taken>,
-  takes: (item: Item, taken: Taken) => boolean,
+  effort: Effort,
+  takes: (item: Item, taken: Taken, effort: Effort) => boolean,
 ): boolean {
+  let steps = 1;
   let at = 0;
   let resumeAt: number | undefined;
   let resumeIndex = 0;
-  for (let index = 0; index < text.length; ) {
+  let index = 0;
+  for (; index < text.length; steps += 1) {
     const item = pattern[at];
     if (item === gap) {
       at += 1;
       resumeAt = at;
       resumeIndex = index;
-    } else if (item !== undefined && takes(item as Item, text[index] as Taken)) {
+    } else if (item !== undefined && takes(item as Item, text[index] as Taken, effort)) {
       at += 1;
       index += 1;
     } else if (resumeAt !== undefined) {
       at = resumeAt;
       resumeIndex += 1;
       index = resumeIndex;
-    } else return false;
+    } else break;
   }
-  return pattern.slice(at).every((item) => item === gap);
+  for (; index === text.length && pattern[at] === gap; at += 1) steps += 1;
+  effort.spend('steps', steps);
+  return index === text.length && at === pattern.length;
 }
 
-function tokensOf(text: string): Token[][] | undefined {
+function tokensOf(text: string, ignoresCase: boolean): Token[][] | undefined {
   const segments: Token[][] = [[]];
   for (let at = 0; at < text.length; at += 1) {
     const tokens = segments.at(-1) ?? [];
     if (text[at] === '[') {
-      const set = setAt(text, at);
+      const set = setAt(text, at, ignoresCase);
       if (set === undefined) return undefined;
       tokens.push(set.has);
       at = set.end;
@@ -125,8 +139,10 @@ function tokensOf(text: string): Token[][] | undefined {
     }
     const isEscaped = text[at] === '\\';
     if (isEscaped) at += 1;
-    const byte = text[at];
-    if (byte === undefined) return undefined;
+    const written = text[at];
+    if (written === undefined) return undefined;
+    // Git leaves an escaped capital letter as it is, so nothing equals it.
+    const byte = ignoresCase && !isEscaped ? lower(written) : written;
     // Before an escaped slash, two stars take at least one folder.
     if (byte === '/' && isEscaped && isAnyDepth(tokens)) segments.push([gap]);
     if (byte === '/') segments.push([]);
@@ -144,8 +160,10 @@ const named: ReadonlyMap<string, RegExp> = new Map(
   }),
 );
 
-function setAt(text: string, start: number) {
+/** Without regard to case, names have no capital letters, and git compares them as they are except with ranges and classes. */
+function setAt(text: string, start: number, ignoresCase: boolean) {
   const member = /(\\.|[^\\])(?:-(?!\])(\\.|[^\\]))?/sy;
+  const either = (is: Test): Test => (ignoresCase ? (byte) => is(byte) || is(byte.toUpperCase()) : is);
   const isNegated = text[start + 1] === '!' || text[start + 1] === '^';
   member.lastIndex = start + (isNegated ? 2 : 1);
   const members: Test[] = [];
@@ -159,15 +177,16 @@ function setAt(text: string, start: number) {
     if (text.startsWith('[:', at) && bracket > at + 2 && text[bracket - 1] === ':') {
       const kind = named.get(text.slice(at + 2, bracket - 1));
       if (kind === undefined) return undefined;
-      members.push((byte) => kind.test(byte));
+      members.push(either((byte) => kind.test(byte)));
       member.lastIndex = bracket + 1;
       continue;
     }
-    const [found, first = '', last = first] = member.exec(text) ?? [];
+    const [found, first = '', last] = member.exec(text) ?? [];
     if (found === undefined) return undefined;
-    const [from = '', to = ''] = [first.at(-1), last.at(-1)];
+    const [from = '', to = ''] = [first.at(-1), last?.at(-1)];
     // A range's first byte counts even if the range is empty.
-    members.push((byte) => byte === from || (byte >= from && byte <= to));
+    members.push((byte) => byte === from);
+    if (last !== undefined) members.push(either((byte) => byte >= from && byte <= to));
   } while (text[member.lastIndex] !== ']');
   return { end: member.lastIndex, has: (byte: string) => members.some((is) => is(byte)) !== isNegated };
 }

@@ -1,4 +1,5 @@
 import { Failure } from '../failure.ts';
+import { Effort } from './effort.ts';
 import { type IgnorePattern, ignorePattern, ignorePatterns, pathOf, withParents } from './ignore-pattern.ts';
 import { readOwnFile } from './own-file.ts';
 
@@ -8,38 +9,16 @@ interface Rules {
   patterns: readonly IgnorePattern[];
 }
 
-/** An ignore file's author may be an attacker, and each of its patterns is compared with each path. */
-class Effort {
-  #patterns = 0;
-  #comparisons = 0;
-
-  patternsIn(text: string): string {
-    this.#patterns += text.split('\n').length;
-    if (this.#patterns > 20_000) throw tooMany();
-    return text;
-  }
-
-  compare(count: number, path: string): void {
-    this.#comparisons += count * (1 + path.length / 32);
-    if (this.#comparisons > 25_000_000) throw tooMany();
-  }
-}
-
-function tooMany(): Failure {
-  return new Failure('usage', 'The ignore files have too many patterns for so many files.');
-}
-
 /** Ignore files at any depth; the innermost one that has an opinion decides, and nothing returns to an excluded folder. */
 export class IgnoreRules {
   readonly #rules: readonly Rules[];
-  readonly #fold: (path: string) => string;
+  readonly #ignoresCase: boolean;
   readonly #effort: Effort;
   readonly #known = new Map<string, boolean>();
 
-  /** `fold` makes equal names equal that differ in case only, if the folder's disk takes them for one. */
-  constructor(rules: readonly Rules[] = [], fold = (path: string) => path, effort = new Effort()) {
+  constructor(rules: readonly Rules[] = [], ignoresCase = false, effort = new Effort()) {
     this.#rules = rules;
-    this.#fold = fold;
+    this.#ignoresCase = ignoresCase;
     this.#effort = effort;
   }
 
@@ -54,13 +33,15 @@ export class IgnoreRules {
   }
 
   #and(folder: string, text: string): IgnoreRules {
-    const patterns = ignorePatterns(this.#fold(this.#effort.patternsIn(text)));
-    return new IgnoreRules([...this.#rules, { folder, patterns }], this.#fold, this.#effort);
+    const patterns = ignorePatterns(counted(text, this.#effort), this.#ignoresCase);
+    return new IgnoreRules([...this.#rules, { folder, patterns }], this.#ignoresCase, this.#effort);
   }
 
   /** A folder's path ends with a slash. */
   match(path: string): boolean {
-    return withParents(path).some((name) => {
+    const names = withParents(path);
+    this.#effort.spend('steps', (names.length * path.length) / 4);
+    return names.some((name) => {
       const isIgnored = this.#known.get(name) ?? this.#ignores(name);
       this.#known.set(name, isIgnored);
       return isIgnored;
@@ -70,14 +51,18 @@ export class IgnoreRules {
   #ignores(path: string): boolean {
     for (const { folder, patterns } of this.#rules.toReversed()) {
       if (!path.startsWith(folder) || path === folder) continue;
-      const name = this.#fold(path.slice(folder.length));
-      this.#effort.compare(patterns.length, name);
-      const bytes = pathOf(name);
-      const found = patterns.findLast(({ matches }) => matches(bytes));
+      const name = pathOf(path.slice(folder.length), this.#ignoresCase);
+      const found = patterns.findLast(({ matches }) => matches(name, this.#effort));
       if (found) return !found.isNegated;
     }
     return false;
   }
+}
+
+function counted(text: string, effort: Effort): string {
+  effort.spend('patterns', text.split('\n').length);
+  effort.spend('patternBytes', text.length);
+  return text;
 }
 
 /** Rules of which the last match decides, even in an excluded folder: Python's pathspec reads them so, and packs rely on it. */
@@ -86,14 +71,14 @@ export class LastMatchRules {
   readonly #effort = new Effort();
 
   constructor(text: string) {
-    const lines = this.#effort.patternsIn(text).split('\n');
+    const lines = counted(text, this.#effort).split('\n');
     this.#patterns = lines.flatMap((line) => ignorePattern(line.trim()) ?? []);
   }
 
   match(path: string): boolean {
-    const names = withParents(path).map(pathOf);
-    this.#effort.compare(this.#patterns.length * names.length, path);
-    const found = this.#patterns.findLast(({ matches }) => names.some(matches));
+    const names = withParents(path).map((name) => pathOf(name));
+    this.#effort.spend('steps', names.length * path.length);
+    const found = this.#patterns.findLast(({ matches }) => names.some((name) => matches(name, this.#effort)));
     return found !== undefined && !found.isNegated;
   }
 }

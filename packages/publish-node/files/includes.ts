@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
+import { Effort } from './effort.ts';
 import { ignorePattern, pathOf, withParents } from './ignore-pattern.ts';
 import { realPlace } from './own-file.ts';
 import { walkAll } from './walk.ts';
@@ -10,16 +11,21 @@ interface Included {
   failures: Failure[];
 }
 
+const maxEntries = 200;
+
 /** The files that an `includes` list names: files, folders or patterns, relative to the folder. */
 export async function includedFiles(root: string, includes: readonly string[]): Promise<Included> {
   const included: Included = { files: [], failures: [] };
+  if (includes.length > maxEntries)
+    throw new Failure('usage', `The includes list has over ${maxEntries} entries. Name folders.`);
+  const effort = new Effort();
   for (const entry of includes) {
     const path = normal(entry);
-    const found = path.split('/').includes('..') ? undefined : await filesOf(root, path);
+    const found = path.split('/').includes('..') ? undefined : await filesOf(root, path, effort);
     if (found === undefined) included.failures.push(unusable(entry, 'leads out of the folder'));
     // It names what a build makes, most of the time, and the build may have been forgotten.
     else if (found.length === 0) included.failures.push(unusable(entry, 'names no file'));
-    else included.files.push(...found);
+    else included.files = included.files.concat(found);
   }
   return included;
 }
@@ -36,7 +42,7 @@ function normal(entry: string): string {
 }
 
 /** Undefined outside of the folder. */
-async function filesOf(root: string, path: string): Promise<string[] | undefined> {
+async function filesOf(root: string, path: string, effort: Effort): Promise<string[] | undefined> {
   if (path === '' || path === '.') return walkAll(root, '');
   const stats = await lstat(join(root, path)).catch(() => undefined);
   if (stats?.isDirectory()) {
@@ -45,7 +51,9 @@ async function filesOf(root: string, path: string): Promise<string[] | undefined
   }
   if (stats) return [path];
   const pattern = ignorePattern(`/${path}`);
-  return (await walkAll(root, '')).filter(
-    (file) => pattern && withParents(file).map(pathOf).some(pattern.matches),
+  const files = await walkAll(root, '');
+  effort.spend('steps', 1_000 * files.length);
+  return files.filter((file) =>
+    withParents(file).some((name) => pattern?.matches(pathOf(name), effort) === true),
   );
 }

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
+import { archiveLimits } from 'registry-rules/archives/limits';
 import { didYouMean } from '../did-you-mean.ts';
 import { Failure, type Problem, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
 import { type GitState, gitStateOf, isLfsPointer } from './git-state.ts';
-import { archiveLimits } from 'registry-rules/archives/limits';
 import { type FileList, listFiles } from './list-files.ts';
 import { type OwnFile, readOwnFile } from './own-file.ts';
 import { pathProblems } from './path-rules.ts';
@@ -94,10 +94,14 @@ export function pack(chosen: Chosen): Pack {
   return { ...chosen, archive, sha256: createHash('sha256').update(archive).digest('hex') };
 }
 
+/** More are not shown, and a hint looks at every path. */
+const maxHints = 20;
+
 function unusedEntries(allow: readonly string[], paths: readonly string[]): Problem[] {
-  return allow
-    .filter((entry) => !paths.includes(entry))
-    .map((entry) => ({ path: entry, message: `matches nothing.${didYouMean(entry, paths)}` }));
+  const published = new Set(paths);
+  const unused = allow.filter((entry) => !published.has(entry));
+  const hint = (entry: string, at: number) => (at < maxHints ? didYouMean(entry, paths) : '');
+  return unused.map((entry, at) => ({ path: entry, message: `matches nothing.${hint(entry, at)}` }));
 }
 
 async function sizesOf(root: string, paths: readonly string[]): Promise<PackedFile[]> {

@@ -2,7 +2,7 @@ import { isWellFormed } from 'registry-rules/personal-access-tokens';
 
 /** Files that hold secrets by their name, at any depth. */
 const names: readonly [pattern: RegExp, what: string][] = [
-  [/(?:^|\/)(?:\.env[^/]*(?:\/|$)|[^/]+\.env$)/i, 'an environment file'],
+  [/(?:^|\/)(?:\.env(?!\.(?:example|sample|template)$)[^/]*(?:\/|$)|[^/]+\.env$)/i, 'an environment file'],
   [/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\.(?:bak|backup|old|orig|save))?~?$/i, 'a private key'],
   [/\.(?:ppk|p12|pfx|jks|keystore)$/i, 'a private key'],
   [
@@ -106,6 +106,15 @@ function isHalfZero(content: Buffer, parity: 0 | 1): boolean {
   return zeros[1 - parity] === 0 && (zeros[parity] ?? 0) > start.length / 3;
 }
 
+/** A string has at most 512 MB. What begins near the end of a piece is in the next one too. */
+function someText(bytes: Buffer, is: (text: string) => boolean): boolean {
+  for (let start = 0; start < bytes.length; start += pieceBytes)
+    if (is(bytes.toString('latin1', start, start + pieceBytes + 2 * nearBytes))) return true;
+  return false;
+}
+
+const pieceBytes = 100_000_000;
+
 const registryLogin = /^[^#;\n]*:_(?:authToken|auth|password)\s*=\s*(?!\$\{)\S/m;
 
 /** Why a file must not be published unless it is allowed by name; undefined if it may be. */
@@ -113,9 +122,9 @@ export function secretIn(path: string, content: Buffer): string | undefined {
   const named = names.find(([pattern]) => pattern.test(path));
   if (named) return `is ${named[1]}.`;
   const bytes = withoutUtf16(content);
-  const has = (text: string) => bytes.includes(text);
-  if (has('-----BEGIN') && hasPrivateKey(bytes.toString('latin1'))) return 'holds a private key.';
-  if (has('nrp_') && bytes.toString('latin1').match(ownToken)?.some(isWellFormed)) {
+  const has = (sign: string, is: (text: string) => boolean) => bytes.includes(sign) && someText(bytes, is);
+  if (has('-----BEGIN', hasPrivateKey)) return 'holds a private key.';
+  if (has('nrp_', (text) => text.match(ownToken)?.some(isWellFormed) === true)) {
     return 'holds a personal access token of this registry. Revoke it if others have seen it.';
   }
   if (/(?:^|\/)\.npmrc$/.test(path) && registryLogin.test(bytes.toString())) return 'is a credentials file.';

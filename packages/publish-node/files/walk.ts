@@ -42,8 +42,9 @@ export async function walkFrom(walk: Walk, folder: string, outer: IgnoreRules): 
   const { root, ignoreFiles, leaves } = walk;
   const entries = await entriesOf(join(root, folder));
   let rules = outer;
-  for (const { name } of entries.filter((entry) => entry.isFile() && ignoreFiles.includes(entry.name))) {
-    rules = await rules.with(root, folder + name);
+  for (const entry of entries.filter(({ name }) => ignoreFiles.includes(name))) {
+    if (entry.isSymbolicLink()) throw new Failure('usage', linkedSentence(folder + entry.name));
+    if (entry.isFile()) rules = await rules.with(root, folder + entry.name);
   }
   const files: string[] = [];
   for (const entry of entries) {
@@ -52,10 +53,14 @@ export async function walkFrom(walk: Walk, folder: string, outer: IgnoreRules): 
     if (!entry.isDirectory()) {
       if (!rules.match(path)) files.push(path);
     } else if (!rules.match(`${path}/`) && !leaves?.(`${path}/`)) {
-      files.push(...(await walkFrom(walk, `${path}/`, rules)));
+      for (const file of await walkFrom(walk, `${path}/`, rules)) files.push(file);
     }
   }
   return files;
+}
+
+function linkedSentence(path: string): string {
+  return `${path} is a link to something, which only git before 2.32 follows. Put the file in its place.`;
 }
 
 /** Git on a Mac has composed names in its index, however the disk spells them. */

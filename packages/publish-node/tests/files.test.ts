@@ -6,11 +6,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { directory, enter, folder } from 'testing/folders';
 import { fc } from 'testing/properties';
 import { check } from 'testing/property-runs';
-import { listFiles } from '../files/list-files.ts';
-import { chooseFiles, pack } from '../files/pack.ts';
 import { dryRun, publishNode, spawnPublishNode } from 'testing/publish-node';
 import { emptyFiles, type Files, git, writeFiles } from 'testing/shell';
 import { unzip } from 'testing/unzip';
+import { listFiles } from '../files/list-files.ts';
+import { chooseFiles, pack } from '../files/pack.ts';
 
 const packed = async (choice: Parameters<typeof chooseFiles>[1] = {}) =>
   pack(await chooseFiles(folder, choice));
@@ -229,6 +229,8 @@ describe('the archive of a git folder', () => {
     ['.gitconfig', '[core]\n\texcludesFile = "~/my list" ; of mine\n', 'my list'],
     ['.gitconfig', '[include]\npath = more\n', 'more'],
     ['.gitconfig', '[includeIf "gitdir:FOLDER/"]\npath = more\n', 'more'],
+    ['.gitconfig', '[includeIf "onbranch:ma*"]\npath = more\n', 'more'],
+    ['.gitconfig', '[includeIf "hasconfig:remote.*.url:https://h/**"]\npath = more\n', 'more'],
   ])('leaves out what a person ignores everywhere, by %s with %j', async (file, text, named) => {
     const home = await mkdtemp(join(directory, 'home-'));
     const list = named === 'more' ? '[core]\nexcludesfile = ~/list\n' : '*.log\n';
@@ -238,9 +240,41 @@ describe('the archive of a git folder', () => {
       list: '*.log\n',
     });
     await writeFiles(folder, emptyFiles('node.py my.log deep/b.log'));
+    await git(folder, 'symbolic-ref', 'HEAD', 'refs/heads/main');
+    await git(folder, 'remote', 'add', 'origin', 'https://h/me/pack');
     const env = { HOME: home, XDG_CONFIG_HOME: '' };
 
     expect((await publishNode(dryRun(folder), { env })).stdout).toContain('files      1, chosen by git');
+  });
+
+  test('takes an empty core.excludesFile for none, and the one of GIT_CONFIG_COUNT', async () => {
+    const home = await mkdtemp(join(directory, 'home-'));
+    await writeFiles(home, {
+      '.gitconfig': '[core]\nexcludesFile =\n',
+      list: '*.log',
+      '.config/git/ignore': '*',
+    });
+    await writeFiles(folder, emptyFiles('node.py my.log'));
+    const env = { HOME: home, XDG_CONFIG_HOME: '' };
+    const count = {
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'core.excludesFile',
+      GIT_CONFIG_VALUE_0: '~/list',
+    };
+
+    expect((await publishNode(dryRun(folder), { env })).stdout).toContain('files      2, chosen by git');
+    const { stdout } = await publishNode(dryRun(folder), { env: { ...env, ...count } });
+    expect(stdout).toContain('files      1, chosen by git');
+  });
+
+  test('rejects new files next to an ignore file that is not checked out', async () => {
+    await writeFiles(folder, { 'node.py': '', 'deep/.gitignore': '.env\n' });
+    await git(folder, 'add', '--all');
+    await git(folder, 'update-index', '--skip-worktree', 'deep/.gitignore');
+    await rm(join(folder, 'deep/.gitignore'));
+    await writeFiles(folder, { 'deep/.env': 'secret' });
+
+    await expect(packed({ allow: ['deep/.env'] })).rejects.toThrow('deep/.gitignore is not checked out');
   });
 
   test('follows the ignore files in a folder that its repository ignores', async () => {

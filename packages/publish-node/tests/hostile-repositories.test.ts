@@ -16,10 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { emptyFiles, type Files, git, runFile, writeFiles } from 'testing/shell';
 import { chooseFiles } from '../files/pack.ts';
 import { initCommand } from '../init-command.ts';
 import { readPyProject } from '../pyproject.ts';
-import { type Files, git, runFile, writeFiles } from 'testing/shell';
 
 /*
  * Repositories whose author wants to run a command, or to read a file, on the machine that publishes them. Each is made
@@ -361,11 +361,40 @@ describe('a file of the repository', () => {
     expect(await chosen(clone)).toMatch(/a name that is too long/);
   });
 
-  test('is rejected as an ignore file with more patterns than can be compared', async () => {
+  test.each<[string, (clone: string) => Promise<unknown>, string]>([
+    [
+      'patterns',
+      (clone) => writeFile(join(clone, '.gitignore'), '*/a*b/**/c\n'.repeat(80_000)),
+      'The ignore files have too many patterns for so many files.',
+    ],
+    [
+      'steps',
+      (clone) =>
+        writeFiles(clone, {
+          '.gitignore': `**/${'a/'.repeat(100)}b\n`.repeat(300),
+          ...emptyFiles(Array.from({ length: 30 }, (_, at) => `${'a/'.repeat(200)}${at}`).join(' ')),
+        }),
+      'The folder has too many or too deep files for its ignore files.',
+    ],
+    [
+      'bytes',
+      async (clone) => {
+        for (const at of [1, 2, 3, 4, 5])
+          await writeFiles(clone, { [`${at}/.gitignore`]: '?'.repeat(900_000) });
+      },
+      'The ignore files are too long.',
+    ],
+  ])('is rejected as an ignore file with too many %s', async (_, prepare, sentence) => {
     const clone = await cloned();
-    await writeFile(join(clone, '.gitignore'), '*/a*b/**/c\n'.repeat(80_000));
+    await prepare(clone);
 
-    expect(await chosen(clone)).toBe('The ignore files have too many patterns for so many files.');
+    expect(await chosen(clone)).toBe(sentence);
+  });
+
+  test('is rejected as an includes list that would be compared for hours', async () => {
+    const includes = Array.from({ length: 300 }, (_, at) => `*${at}`);
+
+    expect(await chosen(await cloned(), includes)).toContain('has over 200 entries');
   });
 
   test('gives init the address that it is pushed to, and none from outside of it', async () => {

@@ -8,14 +8,47 @@ import { chooseFiles } from '../files/pack.ts';
 
 describe('an ignore pattern', () => {
   /** Names that patterns of the same few characters meet often. */
-  const names = ['a', 'b', 'ab', 'a b', 'a ', '!a', '#a', '[a]', 'a\\b', '.a', 'a-b', '*', 'é', 'x.log', ']'];
+  const names = [
+    'a',
+    'A',
+    'b',
+    'ab',
+    'aB',
+    'a b',
+    'a ',
+    '!a',
+    '#a',
+    '[a]',
+    'a\\b',
+    '.a',
+    'a-b',
+    '*',
+    'é',
+    'x.log',
+    ']',
+  ];
   const folders = ['', 'd/', 'd/c/b/', 'e/d/', 'a.d/', 'a.d/b.d/'];
   const paths = folders.flatMap((folder) => names.map((name) => folder + name)).sort();
 
   const part = fc.constantFrom(
     ...['a', 'b', 'd', 'e', 'a', 'b', 'd', '.log', 'é', '-', ' ', '!', '#', '\r', '\t', '/', '/', '/', '/'],
     ...['*', '*', '*', '**', '/**/', '**/', '/**', '***', '?', '[ab]', '[!a]', '[^a-c]', '[c-a]', '[a-]'],
-    ...['[]]', '[', ']', '[[:alpha:]]', '[[:punct:]]', '[[:none:]]', '[[:constructor:]]', '[[:]'],
+    ...[
+      '[]]',
+      '[',
+      ']',
+      '[[:alpha:]]',
+      '[[:upper:]]',
+      '[A]',
+      '[A-Z]',
+      '[A-_]',
+      'A',
+      '\\A',
+      '[[:punct:]]',
+      '[[:none:]]',
+      '[[:constructor:]]',
+      '[[:]',
+    ],
     ...['[\\]a]', '[+--]', '[d/]'],
     ...['\\', '\\a', '\\*', '\\ ', '\\!', '\\#', '\\[', '\\\\'],
   );
@@ -30,34 +63,38 @@ describe('an ignore pattern', () => {
     .oneof(fc.array(part, { minLength: 1, maxLength: 6 }), afterBeginning)
     .map((parts) => parts.join(''));
 
-  test('leaves out the same files as git for generated ignore files', async () => {
-    await git(folder, 'init', '--quiet', '--template=');
-    // One start of git compares many ignore files, each in a folder with the same files.
-    const packs = Array.from({ length: 10 }, (_, at) => `pack${at}/`);
-    const files = packs.flatMap((pack) => paths.map((path) => [pack + path, '']));
-    await writeFiles(folder, Object.fromEntries(files));
-    let leftOut = 0;
-    const matchesGit = async (ignoreFiles: readonly (readonly string[])[]) => {
-      const written = ignoreFiles.map((lines, at) => [`${packs[at]}rules.txt`, lines.join('\n')]);
-      await writeFiles(folder, Object.fromEntries(written));
-      const listed = await git(folder, 'ls-files', '-z', '--others', '--exclude-per-directory=rules.txt');
-      const found = listed.split('\0').sort();
-      const keptByGit = packs.map((pack) => found.filter((path) => path.startsWith(pack)));
-      ignoreFiles.forEach((lines, at) => {
-        const rules = new IgnoreRules().and(lines);
-        const kept = paths.filter((path) => !rules.match(path));
-        leftOut += paths.length - kept.length;
-        const byGit = keptByGit[at]?.map((path) => path.slice(path.indexOf('/') + 1));
+  test.each([false, true])(
+    'leaves out the files that git does, with core.ignorecase %s',
+    async (ignoresCase) => {
+      await git(folder, 'init', '--quiet', '--template=');
+      await git(folder, 'config', 'core.ignorecase', String(ignoresCase));
+      // One start of git compares many ignore files, each in a folder with the same files.
+      const packs = Array.from({ length: 10 }, (_, at) => `pack${at}/`);
+      const files = packs.flatMap((pack) => paths.map((path) => [pack + path, '']));
+      await writeFiles(folder, Object.fromEntries(files));
+      let leftOut = 0;
+      const matchesGit = async (ignoreFiles: readonly (readonly string[])[]) => {
+        const written = ignoreFiles.map((lines, at) => [`${packs[at]}rules.txt`, lines.join('\n')]);
+        await writeFiles(folder, Object.fromEntries(written));
+        const listed = await git(folder, 'ls-files', '-z', '--others', '--exclude-per-directory=rules.txt');
+        const found = listed.split('\0').sort();
+        const keptByGit = packs.map((pack) => found.filter((path) => path.startsWith(pack)));
+        ignoreFiles.forEach((lines, at) => {
+          const rules = new IgnoreRules([], ignoresCase).and(lines);
+          const kept = paths.filter((path) => !rules.match(path));
+          leftOut += paths.length - kept.length;
+          const byGit = keptByGit[at]?.map((path) => path.slice(path.indexOf('/') + 1));
 
-        expect({ lines, kept }).toEqual({ lines, kept: byGit?.filter((path) => path !== 'rules.txt') });
-      });
-    };
-    const ignoreFile = fc.array(line, { minLength: 1, maxLength: 4 });
-    const ignoreFiles = fc.array(ignoreFile, { minLength: packs.length, maxLength: packs.length });
-    await check(ignoreFiles, matchesGit, { weight: 4 });
+          expect({ lines, kept }).toEqual({ lines, kept: byGit?.filter((path) => path !== 'rules.txt') });
+        });
+      };
+      const ignoreFile = fc.array(line, { minLength: 1, maxLength: 4 });
+      const ignoreFiles = fc.array(ignoreFile, { minLength: packs.length, maxLength: packs.length });
+      await check(ignoreFiles, matchesGit, { weight: 4 });
 
-    expect(leftOut).toBeGreaterThan(1_000);
-  });
+      expect(leftOut).toBeGreaterThan(1_000);
+    },
+  );
 
   test.each([
     ['a byte order mark', '\uFEFFa', ['a']],

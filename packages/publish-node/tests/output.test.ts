@@ -1,18 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { fc } from 'testing/properties';
 import { RegistryError } from 'registry-client';
+import { folder } from 'testing/folders';
+import { fc } from 'testing/properties';
+import { publishNode } from 'testing/publish-node';
+import { startReplies } from 'testing/replies';
+import { writeFiles } from 'testing/shell';
 import { failureOf, shown } from '../failure.ts';
 import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';
 import { printable, printableJson } from '../printable.ts';
 import { run } from '../program.ts';
 import { progressBar, remind } from '../progress.ts';
-import { folder } from 'testing/folders';
-import { publishNode } from 'testing/publish-node';
-import { writeFiles } from 'testing/shell';
-import { startReplies } from 'testing/replies';
 
 let written = '';
 

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { folder } from 'testing/folders';
 import { NodeInput } from 'registry-rules/schemas/node';
 import { NodeVersionInput } from 'registry-rules/schemas/node-version';
-import { metadataNotes, readMetadata, requestOf, requireProject } from '../project.ts';
+import { folder } from 'testing/folders';
 import { shown } from '../failure.ts';
 import { initCommand } from '../init-command.ts';
+import { metadataNotes, readMetadata, requestOf, requireProject } from '../project.ts';
 
 async function projectOf(pyproject: string, flags = {}) {
   await writeFile(join(folder, 'pyproject.toml'), pyproject);

@@ -2,14 +2,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { normalizeVersion, semanticSpelling } from 'registry-rules/version-label';
+import { cpuMsOf } from 'testing/cpu';
 import { folder } from 'testing/folders';
 import { dryRun, publishNode } from 'testing/publish-node';
 import { writeFiles } from 'testing/shell';
-import { cpuMsOf } from 'testing/cpu';
+import { didYouMean } from '../did-you-mean.ts';
 import { Failure } from '../failure.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { pathProblems } from '../files/path-rules.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import { secretIn } from '../files/secrets.ts';
 
 async function rejectedPaths(allow: string[] = []): Promise<string[]> {
@@ -33,6 +33,7 @@ describe('publish-node and secrets', () => {
   test.each<[string, string | Buffer]>([
     ['.env', 'A=1'],
     ['.env.production', 'A=1'],
+    ['.env.example', `TOKEN=${token}`],
     ['deep/down/.env.local', 'A=1'],
     ['.env/bin/activate', ''],
     ['prod.env', 'A=1'],
