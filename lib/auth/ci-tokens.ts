@@ -22,6 +22,8 @@ export interface CiJob {
   ownerId: string;
   /** The file that defines the job, by the name that a trust has for it. */
   workflow: string;
+  /** The workflow file that the job's own one uses, as its issuer names it with repository and ref. */
+  jobWorkflow: string | undefined;
   environment: string | undefined;
   ref: string;
   commit: string;
@@ -121,13 +123,14 @@ function gitHubJob(claims: Claims): Described {
     /^pull_request/i.test(text(claims, 'event_name') ?? '') || text(claims, 'head_ref') !== undefined;
   if (isOfPullRequest) throw new RejectedCiToken('pull_request');
   const repository = required(claims, 'repository');
-  const file = /^(.+?)\/\.github\/workflows\/([^/@]+)@/.exec(required(claims, 'workflow_ref'));
+  const ref = lastingRef(required(claims, 'ref'));
   return {
     repository,
     repositoryId: required(claims, 'repository_id'),
     ownerId: required(claims, 'repository_owner_id'),
-    workflow: ownFile(file, repository),
-    ref: lastingRef(required(claims, 'ref')),
+    workflow: ownFile(required(claims, 'workflow_ref'), `${repository}/.github/workflows/`, ref),
+    jobWorkflow: text(claims, 'job_workflow_ref'),
+    ref,
     commit: required(claims, 'sha'),
     run: required(claims, 'run_id'),
   };
@@ -139,13 +142,15 @@ function gitLabJob(claims: Claims): Described {
     throw new RejectedCiToken('pull_request');
   }
   const repository = required(claims, 'project_path');
-  const file = /^(.+?)\/\/(.+?)@/.exec(required(claims, 'ci_config_ref_uri'));
+  const ref = lastingRef(text(claims, 'ref_path') ?? namedRef(claims));
+  const home = `${new URL(required(claims, 'iss')).host}/${repository}//`;
   return {
     repository,
     repositoryId: required(claims, 'project_id'),
     ownerId: required(claims, 'namespace_id'),
-    workflow: ownFile(file, `${new URL(required(claims, 'iss')).host}/${repository}`),
-    ref: lastingRef(text(claims, 'ref_path') ?? required(claims, 'ref')),
+    workflow: ownFile(required(claims, 'ci_config_ref_uri'), home, ref),
+    jobWorkflow: undefined,
+    ref,
     commit: required(claims, 'sha'),
     run: required(claims, 'pipeline_id'),
   };
@@ -157,11 +162,21 @@ function lastingRef(ref: string): string {
   return ref;
 }
 
-/** A project can run a file of another project. The owners of that project would then publish in its name. */
-function ownFile(file: RegExpExecArray | null, home: string): string {
-  const [, owner = '', name = ''] = file ?? [];
-  if (owner.toLowerCase() !== home.toLowerCase()) throw new RejectedCiToken('foreign_workflow');
-  return name;
+/** Before GitLab 16, a token has no `ref_path`. */
+function namedRef(claims: Claims): string {
+  return `refs/${required(claims, 'ref_type') === 'tag' ? 'tags' : 'heads'}/${required(claims, 'ref')}`;
+}
+
+/**
+ * The file, if `whole` is its address in the job's own repository at the job's own ref. Another project's owners would
+ * publish in this one's name. Nothing is searched for, because a file may be called `release.yml@evil.yml`.
+ */
+function ownFile(whole: string, home: string, ref: string): string {
+  const file = whole.slice(home.length, whole.length - ref.length - 1);
+  const isOwn = whole.slice(0, home.length).toLowerCase() === home.toLowerCase();
+  if (!isOwn || file === '' || whole.slice(home.length) !== `${file}@${ref}`)
+    throw new RejectedCiToken('foreign_workflow');
+  return file;
 }
 
 function required(claims: Claims, name: string): string {
@@ -187,7 +202,7 @@ const rejections = {
   wrong_audience:
     'The CI token is for another audience, or for others too; request it for this registry alone.',
   incomplete: 'The CI token lacks a claim that identifies its job.',
-  foreign_workflow: 'The CI token names a workflow file of another repository.',
+  foreign_workflow: 'The CI token names a workflow file of another repository or ref.',
   pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',
 } as const;
 

@@ -47,6 +47,8 @@ export interface TrustRecord extends CredentialRecord {
   issuer: string;
   repository: string;
   workflow: string;
+  /** The workflow that the job uses, whole: `octo/shared/.github/workflows/publish.yml@refs/heads/main`. */
+  job_workflow?: string;
   environment?: string;
   /** A branch or tag, or with `*` at the end all that begin so. */
   ref?: string;

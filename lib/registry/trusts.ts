@@ -39,6 +39,8 @@ const rejections = {
     `The publisher does not trust the repository ${repository} of ${issuer}.`,
   untrusted_workflow: ({ repository, workflow }) =>
     `The publisher trusts ${repository}, but not its workflow file ${workflow}.`,
+  untrusted_job_workflow: ({ jobWorkflow = 'no other one' }) =>
+    `The publisher trusts this workflow if it uses another one, and the job uses ${jobWorkflow}.`,
   untrusted_environment: ({ environment }) =>
     environment === undefined
       ? 'The publisher trusts this workflow only in an environment, and the job has none.'
@@ -68,13 +70,17 @@ function findTrust(
       issuer === job.issuer && repository.toLowerCase() === job.repository.toLowerCase(),
   );
   const ofWorkflow = ofRepository.filter(({ workflow }) => workflow === job.workflow);
-  const ofEnvironment = ofWorkflow.filter(
+  const ofJobWorkflow = ofWorkflow.filter(
+    ({ job_workflow }) => job_workflow === undefined || job_workflow === job.jobWorkflow,
+  );
+  const ofEnvironment = ofJobWorkflow.filter(
     ({ environment }) => environment === undefined || environment === job.environment,
   );
   const ofRef = ofEnvironment.filter((trust) => isRefOf(job, trust));
   const [trust] = ofRef.filter(({ node_id }) => node_id === undefined || isSameNodeId(node_id, nodeId));
   if (ofRepository.length === 0) return { missing: 'untrusted_repository' };
   if (ofWorkflow.length === 0) return { missing: 'untrusted_workflow' };
+  if (ofJobWorkflow.length === 0) return { missing: 'untrusted_job_workflow' };
   if (ofEnvironment.length === 0) return { missing: 'untrusted_environment' };
   if (ofRef.length === 0) return { missing: 'untrusted_ref' };
   if (!trust) return { missing: 'untrusted_node' };
@@ -120,6 +126,6 @@ export function useToken(job: CiJob, used: Item | undefined, versionKey: Key): W
 const expiryMarginSeconds = 300;
 
 export function provenanceOf(job: CiJob): Provenance {
-  const { issuer, repository, commit, ref, workflow, run, environment } = job;
-  return { issuer, repository, commit, ref, workflow, run, environment };
+  const { issuer, repository, commit, ref, workflow, jobWorkflow: job_workflow, run, environment } = job;
+  return { issuer, repository, commit, ref, workflow, job_workflow, run, environment };
 }

@@ -8,6 +8,8 @@ interface About {
   notes?: string | undefined;
   /** The arguments of command lines that can be pasted. */
   examples?: readonly string[];
+  /** Prints it with --version. */
+  version?: string;
 }
 
 export interface Output {
@@ -17,7 +19,7 @@ export interface Output {
 
 /** A commander command that reports a mistake in one sentence, and names the help. */
 export function createCommand(
-  { name, summary, notes, examples = [] }: About,
+  { name, summary, notes, examples = [], version }: About,
   output: Output = process,
 ): Command {
   const command = new Command(name)
@@ -32,6 +34,7 @@ export function createCommand(
       outputError: (text, write) => write(`${sentenceOf(text)} See ${fullName(command)} --help\n`),
     })
     .exitOverride();
+  if (version !== undefined) command.version(version, '-V, --version', 'Show the version');
   if (examples.length > 0)
     command.addHelpText('after', () => {
       const start = fullName(command).slice(0, rootName(command).length);

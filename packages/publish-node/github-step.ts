@@ -13,10 +13,16 @@ export async function leaveStep(report: Report, environment: NodeJS.ProcessEnv):
   const { GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = environment;
   const { status, version, download_url, sha256 } = report;
   const outputs = { version, status, 'download-url': download_url, sha256 };
-  const lines = Object.entries(outputs).map(([name, value]) => `${name}=${line(value)}\n`);
+  const lines = Object.entries(outputs).map(([name, value]) => `${name}=${ofAddress(value)}\n`);
   if (GITHUB_OUTPUT) await appendFile(GITHUB_OUTPUT, lines.join(''));
   if (GITHUB_STEP_SUMMARY) await appendFile(GITHUB_STEP_SUMMARY, summaryOf(report));
   if (report.status === 'failed') terminal.write(`::error title=publish-node::${annotation(report)}\n`);
+}
+
+/** A workflow may put an output into a script, where a sign of the shell from a server would command it. */
+function ofAddress(value: unknown): string {
+  const text = line(value);
+  return /^[\w.~:/?@+,=%-]*$/.test(text) ? text : '';
 }
 
 function line(value: unknown): string {

@@ -1,12 +1,16 @@
+import type { Address } from './connect.ts';
 import { Failure, type Hints } from './failure.ts';
+import { isThisMachine, proxiedFetch } from './proxy.ts';
 
 export const identities = ['auto', 'ci', 'token'] as const;
 
-interface Wish {
+/** The options that say who calls. */
+export interface IdentityFlags extends Address {
   identity: (typeof identities)[number];
   token: string | undefined;
   accessToken: string | undefined;
-  audience: string;
+  /** The registry's address by default. */
+  audience: string | undefined;
 }
 
 export interface Identity {
@@ -26,8 +30,8 @@ const maxAnswerBytes = 100_000;
  * In a CI with ID tokens, the job publishes, unless the command line asks for a stored token: a job that lost its right to an
  * ID token must fail, not continue with a secret that was left behind.
  */
-export async function identityOf(wish: Wish, environment: NodeJS.ProcessEnv): Promise<Identity> {
-  const { identity, token, audience } = wish;
+export async function identityOf(wish: IdentityFlags, environment: NodeJS.ProcessEnv): Promise<Identity> {
+  const { identity, token, audience = wish.baseUrl } = wish;
   if (identity === 'ci' && token !== undefined) {
     throw new Failure('usage', 'Give either --identity ci or --token: the job publishes, or a person.');
   }
@@ -46,7 +50,7 @@ function ciOf(environment: NodeJS.ProcessEnv, isWanted: boolean) {
   return undefined;
 }
 
-function storedIdentity({ token, accessToken }: Wish, environment: NodeJS.ProcessEnv): Identity {
+function storedIdentity({ token, accessToken }: IdentityFlags, environment: NodeJS.ProcessEnv): Identity {
   const stored = token ?? environment.NODE_REGISTRY_TOKEN ?? '';
   if (stored === '') {
     throw new Failure('usage', 'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.', {
@@ -72,6 +76,10 @@ export function accessTokenHint(given: string | undefined, used: string | undefi
     : 'The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.';
 }
 
+export async function personalTokenOf({ personalAccessToken }: Identity): Promise<string> {
+  return typeof personalAccessToken === 'string' ? personalAccessToken : personalAccessToken();
+}
+
 /** Asked for once a publish: a token lives for minutes, and resumes the version that it began. */
 function gitHubToken(audience: string, environment: NodeJS.ProcessEnv): () => Promise<string> {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = environment;
@@ -79,6 +87,10 @@ function gitHubToken(audience: string, environment: NodeJS.ProcessEnv): () => Pr
     throw noToken('Add "permissions: id-token: write" to the job.', environment);
   }
   const url = new URL(address);
+  if (url.protocol !== 'https:' && !isThisMachine(url))
+    throw new Failure('usage', `The address for ID tokens is not https: ${url.origin}.`, {
+      code: 'no_id_token',
+    });
   url.searchParams.set('audience', audience);
   return async () => {
     for (let attempt = 1; ; attempt += 1) {
@@ -101,7 +113,7 @@ interface TokenAnswer {
 
 async function ask(url: URL, secret: string): Promise<TokenAnswer> {
   try {
-    const response = await fetch(url, {
+    const response = await proxiedFetch(url.href, {
       headers: { authorization: `Bearer ${secret}`, accept: 'application/json' },
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',

@@ -11,6 +11,7 @@ import { readOwnFile } from './files/own-file.ts';
 import type { Ending } from './output.ts';
 import type { Metadata } from './pyproject.ts';
 import { readPyProject } from './pyproject.ts';
+import { readRequirements } from './requirements.ts';
 
 /** Writes what pyproject.toml lacks, after what it has; not a byte of that changes. */
 export async function initCommand(folder: string, flags: Metadata): Promise<Ending> {
@@ -38,7 +39,7 @@ export async function initCommand(folder: string, flags: Metadata): Promise<Endi
   }
   const table = project !== undefined ? 'project' : tool?.poetry !== undefined ? 'tool.poetry' : undefined;
   const tables = [
-    ...(table === undefined ? await projectTable(root, flags) : []),
+    ...(table === undefined ? await projectTable(folder, root, flags) : []),
     '[tool.node-registry]',
     entry('publisher', publisher),
     entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
@@ -85,29 +86,21 @@ async function writeOwn(path: string, content: string): Promise<void> {
   await writeFile(path, content, { flag: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW });
 }
 
-async function projectTable(folder: string, flags: Metadata): Promise<string[]> {
-  const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].find((name) => existsSync(join(folder, name)));
-  const repository = await originOf(folder);
+async function projectTable(folder: string, root: string, flags: Metadata): Promise<string[]> {
+  const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].find((name) => existsSync(join(root, name)));
+  const repository = await originOf(root);
   return [
     '[project]',
     entry('name', flags.node ?? nodeIdFrom(basename(resolve(folder)))),
     entry('version', flags.version ?? '1.0.0'),
     entry('description', flags.description ?? ''),
     ...(license ? [`license = { file = ${JSON.stringify(license)} }`] : []),
-    ...(await dependenciesOf(folder)),
+    'dependencies = [',
+    ...((await readRequirements(root)) ?? []).map((line) => `  ${JSON.stringify(line)},`),
+    ']',
     '',
     ...(repository ? ['[project.urls]', entry('Repository', repository), ''] : []),
   ];
-}
-
-/** What requirements.txt names, without its comments and its options for pip. */
-async function dependenciesOf(folder: string): Promise<string[]> {
-  const file = await readOwnFile(folder, 'requirements.txt').catch(() => undefined);
-  const named = (file?.content.toString() ?? '')
-    .split('\n')
-    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
-    .filter((line) => line !== '' && !line.startsWith('-'));
-  return ['dependencies = [', ...named.map((line) => `  ${JSON.stringify(line)},`), ']'];
 }
 
 /** JSON's strings are strings of TOML too. */

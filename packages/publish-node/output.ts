@@ -38,7 +38,7 @@ export function tell(lines: readonly string[]): void {
 
 /** What every command prints with --json, however it ends: all keys are always there, and null is not known. */
 const emptyReport = {
-  /** published, already_published, dry_run, packed, withdrawn, restored, found, downloaded, failed, or what `status` found. */
+  /** published, already_published, dry_run, packed, withdrawn, restored, deprecated, undeprecated, found, downloaded, failed, or what `status` found. */
   status: 'failed',
   publisher: null,
   node: null,

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from './package.json' with { type: 'json' };
+import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';
 import { exitCodes } from './failure.ts';
 import { leaveStep } from './github-step.ts';
@@ -55,8 +56,13 @@ export async function run(args: readonly string[]): Promise<number> {
       writeErr: (text) => say(...text.trimEnd().split('\n')),
       writeOut: (text) => tell(text.trimEnd().split('\n')),
       outputError: (text, write) => {
-        mistake = text.trim();
-        write(text);
+        const command = program.commands.find((each) => each.name() === args[0]);
+        const help = `publish-node ${command ? `${command.name()} ` : ''}--help`;
+        mistake = `${text
+          .trim()
+          .replaceAll('\n', ' ')
+          .replace(/(?<!\.)$/, '.')} See ${help}`;
+        write(mistake);
       },
     })
     .addHelpText('after', '\nEach command has its own --help.');
@@ -66,6 +72,7 @@ export async function run(args: readonly string[]): Promise<number> {
   addWhoami(program, act);
   addWithdraw(program, act, 'withdraw');
   addWithdraw(program, act, 'restore');
+  addDeprecate(program, act);
   addReading(program, act);
   addInit(program, act);
   if (args.length === 0) {
@@ -96,17 +103,9 @@ function addPublish(program: Command, act: Act): void {
     .command('publish')
     .summary('zip a folder, publish it, upload it, and wait until it can be downloaded')
     .description(about.replaceAll('\n', ' '));
-  packOptions(command)
+  identityOptions(packOptions(command))
     .addOption(changelogOption())
     .option('--changelog-file <path>', 'A file with what is new in this version')
-    .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))
-    .option('--token <token>', 'A personal access token; better in NODE_REGISTRY_TOKEN')
-    .option(
-      '--access-token <token>',
-      'An access token, if the registry requires one; or NODE_REGISTRY_ACCESS_TOKEN',
-    )
-    .option('--audience <text>', "Audience of the ID token; the registry's address by default")
-    .addOption(baseUrlOption())
     .option('--timeout <seconds>', 'How long to wait for the upload to be checked', positiveNumber, 120)
     .option('--dry-run', 'Only show what would be published')
     .option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation')
@@ -162,12 +161,7 @@ function addWhoami(program: Command, act: Act): void {
     .description(
       'Asks the registry for two changes that it can only reject, and shows what the rejections reveal: whether the tokens may publish, and whether they may change the node. Nothing changes.',
     );
-  metadataOptions(command)
-    .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))
-    .option('--token <token>', 'A personal access token; better in NODE_REGISTRY_TOKEN')
-    .option('--access-token <token>', 'An access token; better in NODE_REGISTRY_ACCESS_TOKEN')
-    .option('--audience <text>', "Audience of the ID token; the registry's address by default")
-    .addOption(baseUrlOption())
+  identityOptions(metadataOptions(command))
     .option('--json', 'Print the result as JSON')
     .action((folder: string, options) =>
       act(options, (mean) => whoamiCommand(folder, { ...options, metadata: metadataOf(options) }, mean)),
@@ -189,11 +183,29 @@ function addWithdraw(program: Command, act: Act, name: 'withdraw' | 'restore'): 
     .option('--reason <text>', 'The reason, shown with the node')
     .option('--access-token <token>', 'An access token of an owner; better in NODE_REGISTRY_ACCESS_TOKEN')
     .addOption(baseUrlOption())
+    .addOption(allowHttpOption())
     .option('--json', 'Print the result as JSON')
     .action((folder: string, options) =>
       act(options, (mean) =>
         withdrawCommand(folder, { ...options, metadata: metadataOf(options), withdraws }, mean),
       ),
+    );
+}
+
+function addDeprecate(program: Command, act: Act): void {
+  const command = program
+    .command('deprecate')
+    .summary('mark a published version as deprecated, or take that back')
+    .description('Changes a published version. Its bytes stay downloadable.')
+    .argument('<node>', 'The node')
+    .argument('<version>', 'The version')
+    .requiredOption('--publisher <id>', 'The publisher of the node');
+  identityOptions(command)
+    .option('--undo', 'Take it back')
+    .option('--changelog <text>', 'A new text on what is new in this version, such as why it is deprecated')
+    .option('--json', 'Print the result as JSON')
+    .action((node: string, version: string, options) =>
+      act(options, (mean) => deprecateCommand(node, version, options, mean)),
     );
 }
 
@@ -246,6 +258,24 @@ function packOptions(command: Command): Command {
     .option('--other-version', 'Publish --version although pyproject.toml names another one')
     .option('--include <path>', 'Publish it although it is ignored; may be repeated', collect)
     .option('--allow <path>', 'Publish it although it looks like a secret; may be repeated', collect);
+}
+
+/** The options of every command that sends tokens. */
+function identityOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))
+    .option('--token <token>', 'A personal access token; better in NODE_REGISTRY_TOKEN')
+    .option(
+      '--access-token <token>',
+      'An access token, if the registry requires one; better in NODE_REGISTRY_ACCESS_TOKEN',
+    )
+    .option('--audience <text>', "Audience of the ID token; the registry's address by default")
+    .addOption(baseUrlOption())
+    .addOption(allowHttpOption());
+}
+
+function allowHttpOption(): Option {
+  return new Option('--allow-http', 'Send tokens without encryption, in a closed network');
 }
 
 function metadataOptions(command: Command): Command {

@@ -1,10 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
-import { createRegistryClient, type Published, type RegistryClient, RegistryError } from 'registry-client';
+import { type Published, type RegistryClient, RegistryError } from 'registry-client';
+import { connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
 import { exitCodes, Failure, failureOf } from './failure.ts';
 import type { Pack } from './files/pack.ts';
 import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
-import { type Identity, identityOf, type identities } from './identity.ts';
+import { type Identity, type IdentityFlags, identityOf } from './identity.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
 import { packReport, type Plan, type PlanFlags, planLines, planOf } from './plan.ts';
 import { megabytes, progressBar, remind } from './progress.ts';
@@ -12,28 +13,22 @@ import { type Project, requestOf } from './project.ts';
 import { hostNodesLine, readByRegistry, waitForHostNodes } from './read-by-registry.ts';
 import { uploadShowing } from './upload.ts';
 
-export interface PublishFlags extends PlanFlags {
+export interface PublishFlags extends PlanFlags, IdentityFlags {
   changelogFile?: string | undefined;
-  identity: (typeof identities)[number];
-  token: string | undefined;
-  accessToken: string | undefined;
-  audience: string | undefined;
-  baseUrl: string;
   timeoutMs: number;
   dryRun: boolean;
 }
 
 export async function publishCommand(folder: string, given: PublishFlags, mean: Mean): Promise<Ending> {
   const flags = { ...given, metadata: { ...given.metadata, ...(await changelogOf(given)) } };
-  const { other: identity, ...plan } = await planOf(folder, flags, mean, async () =>
+  const { other: accepted, ...plan } = await planOf(folder, flags, mean, async () =>
     flags.dryRun ? undefined : acceptedIdentity(flags),
   );
   const { project, packed } = plan;
-  if (identity === undefined) return dryRun(plan);
+  if (accepted === undefined) return dryRun(plan);
+  const { identity, registry } = accepted;
   const what = `${project.node} ${project.version} of ${project.publisher}`;
   say(`Publishing ${what}, ${megabytes(packed.archive.length)} zipped, as ${identity.about}.`);
-  const { accessToken } = identity;
-  const registry = createRegistryClient({ baseUrl: flags.baseUrl, ...(accessToken && { accessToken }) });
   const published = await send(registry, project, packed, identity, flags);
   // It is published now: what becomes of its host nodes changes no exit code.
   const found = await readHostNodes(project, packed).catch(() => undefined);
@@ -66,17 +61,19 @@ async function dryRun(plan: Plan): Promise<Ending> {
 }
 
 /** Only the registry knows whether it asks for an access token; it looks for one before it reads an impossible request. */
-async function acceptedIdentity(flags: PublishFlags): Promise<Identity> {
-  const identity = await identityOf(wish(flags), process.env);
+async function acceptedIdentity(
+  flags: PublishFlags,
+): Promise<{ identity: Identity; registry: RegistryClient }> {
+  const identity = await identityOf(flags, process.env);
   const { accessToken, personalAccessToken, hints } = identity;
-  if (accessToken || typeof personalAccessToken !== 'string') return identity;
-  const { versions } = createRegistryClient({ baseUrl: flags.baseUrl });
+  const registry = connectWithTokens(flags, accessToken);
+  if (accessToken || typeof personalAccessToken !== 'string') return { identity, registry };
   const impossible = { personal_access_token: personalAccessToken, node: {}, node_version: { version: '' } };
-  await versions.register('x', 'x', impossible).catch((error: unknown) => {
+  await registry.versions.register('x', 'x', impossible).catch((error: unknown) => {
     if (!(error instanceof RegistryError)) throw error;
     if (error.code === 'unauthorized') throw failureOf(error, hints);
   });
-  return identity;
+  return { identity, registry };
 }
 
 const maxChangelogBytes = 100_000;
@@ -96,10 +93,6 @@ async function changelogOf({ changelogFile }: PublishFlags): Promise<{ changelog
 async function readHostNodes({ node }: Project, { contents }: Pack): Promise<FoundHostNodes> {
   const { hostNodesOf } = await import('./extraction.ts');
   return hostNodesOf(contents, node);
-}
-
-function wish({ identity, token, accessToken, audience, baseUrl }: PublishFlags) {
-  return { identity, token, accessToken, audience: audience ?? baseUrl };
 }
 
 async function send(

@@ -6,6 +6,7 @@ import { issueSentence } from 'registry-rules/issue-sentence';
 import { didYouMean } from './did-you-mean.ts';
 import { Failure, type Problem } from './failure.ts';
 import { readOwnFile } from './files/own-file.ts';
+import { readRequirements } from './requirements.ts';
 
 const text = z.optional(z.string());
 const texts = z.optional(z.array(z.string()));
@@ -108,10 +109,11 @@ export interface PyProject {
 export async function readPyProject(folder: string): Promise<PyProject> {
   const exists = await lstat(join(folder, projectFile)).catch(() => undefined);
   if (exists === undefined) return { metadata: {}, failures: [], unread: [] };
+  const root = await realpath(folder);
   try {
-    const file = await readOwnFile(await realpath(folder), projectFile);
+    const file = await readOwnFile(root, projectFile);
     if (file === undefined) return unreadable('is not a file of the folder of at most 1 MB');
-    return read(parse(file.content.toString().replace(/^\uFEFF/, '')));
+    return withRequirements(read(parse(file.content.toString().replace(/^\uFEFF/, ''))), root);
   } catch (error) {
     // The parser's own sentence quotes the file.
     if (error instanceof TomlError)
@@ -121,6 +123,17 @@ export async function readPyProject(folder: string): Promise<PyProject> {
 }
 
 const projectFile = 'pyproject.toml';
+
+/** Dependencies that nothing names are unknown. An empty list means that there are none. */
+async function withRequirements(project: PyProject, root: string): Promise<PyProject> {
+  const { metadata, unread } = project;
+  const isNamed = metadata.dependencies !== undefined || unread.includes('project.dependencies');
+  const dependencies = isNamed ? undefined : await readRequirements(root);
+  if (dependencies === undefined) return project;
+  const note = `The dependencies are the ${dependencies.length} of requirements.txt, because pyproject.toml has no [project] dependencies.`;
+  const notes = [...(metadata.notes ?? []).filter((each) => each !== poetryNote), note];
+  return { ...project, metadata: { ...metadata, dependencies, notes } };
+}
 
 function unreadable(why: string): PyProject {
   const failure = new Failure('usage', `The ${projectFile} ${why}.`, { about: projectFile });
@@ -173,16 +186,23 @@ function metadataOf({ project, tool }: Tables): Metadata {
     hostFrontendVersion: own['requires-host-frontend'],
     os: classified(project.classifiers ?? poetry.classifiers, 'Operating System :: '),
     accelerators: classified(project.classifiers ?? poetry.classifiers, 'Environment :: GPU :: ', 'GPU :: '),
-    notes: poetryNotes(project, poetry),
+    notes: notesOn(project, poetry),
   };
   const said = Object.entries(metadata).filter(([, value]) => value !== undefined && value !== '');
   return Object.fromEntries(said);
 }
 
-function poetryNotes({ dependencies }: Tables['project'], poetry: Tables['tool']['poetry']) {
+const poetryNote = 'The dependencies of [tool.poetry] are left out. List them as [project] dependencies.';
+const licenseNote = 'The text of the license is left out. Name its file: license = { file = "LICENSE" }.';
+
+function notesOn({ dependencies, license }: Tables['project'], poetry: Tables['tool']['poetry']) {
   const names = Object.keys(poetry.dependencies ?? {}).filter((name) => name !== 'python');
-  if (dependencies || names.length === 0) return undefined;
-  return [`The dependencies of [tool.poetry] are left out. List them as [project] dependencies.`];
+  const isTextLost = typeof license === 'object' && license.text && !licenseOf(license);
+  const notes = [
+    ...(dependencies || names.length === 0 ? [] : [poetryNote]),
+    ...(isTextLost ? [licenseNote] : []),
+  ];
+  return notes.length > 0 ? notes : undefined;
 }
 
 /** Only of our own table: a misspelled key would be left out without a word. */
@@ -198,7 +218,9 @@ function unknownKeys(value: object): Problem[] {
 }
 
 function licenseOf(license: Tables['project']['license']): string | undefined {
-  return typeof license === 'object' ? license.file : license;
+  if (typeof license !== 'object') return license;
+  const name = license.text?.trim() ?? '';
+  return license.file || (/^[^\n]{1,100}$/.test(name) ? name : undefined);
 }
 
 /** Projects call it many names, in any case. */

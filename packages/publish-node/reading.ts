@@ -1,14 +1,9 @@
 import type * as z from 'zod/mini';
 import { isWebAddress } from 'registry-rules/web-address';
-import {
-  createRegistryClient,
-  type IndexedNode,
-  type PublicVersion,
-  type RegistryClient,
-  RegistryError,
-} from 'registry-client';
+import { type IndexedNode, type PublicVersion, type RegistryClient, RegistryError } from 'registry-client';
 import { IndexedNode as IndexedNodeFile } from 'registry-rules/schemas/index-files';
 import { normalizeVersion } from 'registry-rules/version-label';
+import { connect } from './connect.ts';
 import { Failure } from './failure.ts';
 
 /** Where the commands that only read find the registry. */
@@ -46,13 +41,13 @@ export async function openRegistry(flags: ReadFlags, wanted?: Wanted): Promise<R
       'Say where the registry serves its files: --downloads-url, or NODE_REGISTRY_DOWNLOADS_URL. Every download URL begins with it.',
       { about: '--downloads-url' },
     );
-  return createRegistryClient({ baseUrl, downloadsUrl });
+  return connect({ baseUrl, downloadsUrl });
 }
 
 async function downloadsOf(baseUrl: string, wanted: Wanted | undefined): Promise<string | undefined> {
   if (wanted?.version === undefined) return undefined;
   const pair = { node_id: wanted.node, version: wanted.version };
-  const [entry] = await createRegistryClient({ baseUrl }).versions.bulk([pair]);
+  const [entry] = await connect({ baseUrl }).versions.bulk([pair]);
   return /^(.+)\/archives\//.exec(entry?.node_version?.downloadUrl ?? '')?.[1];
 }
 

@@ -1,4 +1,4 @@
-import { createRegistryClient } from 'registry-client';
+import { connect } from './connect.ts';
 import { exitCodes, Failure } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
 import { meantBy, readMetadata, requireNamed } from './project.ts';
@@ -14,7 +14,7 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
   const read = await readMetadata(folder, flags.metadata);
   mean(meantBy(read));
   const { publisher, node, version } = requireNamed(read);
-  const registry = createRegistryClient({ baseUrl: flags.baseUrl });
+  const registry = connect(flags);
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const found = entry?.node_version;
   if (found === undefined) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type { ClientRequest } from 'node:http';
 import type { Upload } from 'registry-client';
+import { requestTo } from './proxy.ts';
 
 const idleMs = 60_000;
 const chunkBytes = 64 * 1024;
@@ -17,8 +17,7 @@ export function uploadShowing(progress: Progress): Upload {
 }
 
 async function put(url: URL, archive: Uint8Array, progress: Progress, signal?: AbortSignal): Promise<number> {
-  const { request } = url.protocol === 'https:' ? https : http;
-  const outgoing = request(url, {
+  const outgoing = await requestTo(url, {
     method: 'PUT',
     headers: { 'content-type': 'application/zip', 'content-length': archive.length },
     timeout: idleMs,
@@ -43,7 +42,7 @@ async function put(url: URL, archive: Uint8Array, progress: Progress, signal?: A
 }
 
 /** In pieces, for the progress bar. Ends early if an answer comes early. */
-async function write(outgoing: http.ClientRequest, archive: Uint8Array, progress: Progress): Promise<void> {
+async function write(outgoing: ClientRequest, archive: Uint8Array, progress: Progress): Promise<void> {
   for (let start = 0; start < archive.length; start += chunkBytes) {
     const chunk = archive.subarray(start, start + chunkBytes);
     if (!outgoing.write(chunk)) await once(outgoing, 'drain');

@@ -1,17 +1,13 @@
-import { createRegistryClient, type RegistryClient, RegistryError } from 'registry-client';
+import { type RegistryClient, RegistryError } from 'registry-client';
+import { connectWithTokens } from './connect.ts';
 import { exitCodes, failureOf } from './failure.ts';
-import { type Identity, identityOf, type identities } from './identity.ts';
+import { type Identity, type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { meantBy, readMetadata, requireOwned } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 
-interface WhoamiFlags {
+interface WhoamiFlags extends IdentityFlags {
   metadata: Metadata;
-  identity: (typeof identities)[number];
-  token: string | undefined;
-  accessToken: string | undefined;
-  audience: string | undefined;
-  baseUrl: string;
 }
 
 /**
@@ -22,9 +18,9 @@ export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Me
   const read = await readMetadata(folder, flags.metadata);
   mean({ ...meantBy(read), version: undefined });
   const { publisher, node } = requireOwned(read);
-  const identity = await identityOf({ ...flags, audience: flags.audience ?? flags.baseUrl }, process.env);
+  const identity = await identityOf(flags, process.env);
   const { accessToken } = identity;
-  const registry = createRegistryClient({ baseUrl: flags.baseUrl, ...(accessToken && { accessToken }) });
+  const registry = connectWithTokens(flags, accessToken);
   const publishing = await mayPublish(registry, publisher, node, identity);
   const changing = accessToken
     ? await refusalOf(registry.nodes.update(publisher, node, {}, { ifMatch: '"never"' }), identity, [
@@ -61,8 +57,7 @@ async function mayPublish(
   node: string,
   identity: Identity,
 ): Promise<string | undefined> {
-  const given = identity.personalAccessToken;
-  const personal_access_token = typeof given === 'string' ? given : await given();
+  const personal_access_token = await personalTokenOf(identity);
   const body = { personal_access_token, node: { description: tooLong }, node_version: { version: '0.0.0' } };
   return refusalOf(registry.versions.register(publisher, node, body), identity, [
     'record_too_large',

@@ -1,16 +1,16 @@
-import { createRegistryClient, RegistryError } from 'registry-client';
+import { RegistryError } from 'registry-client';
+import { type Address, connectWithTokens } from './connect.ts';
 import { exitCodes, Failure, failureOf } from './failure.ts';
 import { accessTokenHint } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { meantBy, readMetadata, requireOwned } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 
-interface WithdrawFlags {
+interface WithdrawFlags extends Address {
   metadata: Metadata;
   withdraws: boolean;
   reason?: string | undefined;
   accessToken?: string | undefined;
-  baseUrl: string;
 }
 
 /** An owner takes a node out of every list, or puts it back. What was published stays for those who depend on it. */
@@ -21,7 +21,7 @@ export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean
   const accessToken = flags.accessToken ?? process.env.NODE_REGISTRY_ACCESS_TOKEN;
   const hint = accessTokenHint(flags.accessToken, accessToken);
   if (!accessToken) throw new Failure('usage', hint, { about: '--access-token' });
-  const registry = createRegistryClient({ baseUrl: flags.baseUrl, accessToken });
+  const registry = connectWithTokens(flags, accessToken);
   const status = flags.withdraws ? 'NodeStatusDeleted' : 'NodeStatusActive';
   const changed = await registry.nodes
     .update(publisher, node, { status, status_detail: flags.reason ?? null })

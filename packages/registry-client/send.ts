@@ -155,12 +155,17 @@ const reasons: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
 };
 const certificate = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+const kinds: readonly [RegExp, string][] = [
+  [certificate, 'its certificate is not accepted'],
+  [/^(?:EPROTO$|ERR_SSL_|HPE_)/, 'it does not speak the protocol of its URL, https or http'],
+  [/^PROXY_/, 'the proxy does not connect'],
+];
 
 /** Before any byte of the request left. Browsers do not tell. */
 const unsent = new Set([blockedPort, 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function isUnsent(code: string): boolean {
-  return unsent.has(code) || certificate.test(code);
+  return unsent.has(code) || certificate.test(code) || code.startsWith('PROXY_');
 }
 
 /** Node puts it into the cause of its "fetch failed". */
@@ -170,7 +175,7 @@ function codeIn(error: unknown): string {
 }
 
 function becauseOf(code: string): string {
-  const reason = certificate.test(code) ? 'its certificate is not accepted' : reasons[code];
+  const reason = reasons[code] ?? kinds.find(([pattern]) => pattern.test(code))?.[1];
   return reason === undefined ? '' : `: ${reason} (${code})`;
 }
 

@@ -18,7 +18,10 @@ async function history(publisher: string): Promise<[string, string][]> {
 describe('npm run admin -- trust', () => {
   test('adds a trust, lists it as not pinned, removes it, and leaves the history of both', async () => {
     await addPublisher('acme', {});
-    const options = '--environment production --ref refs/tags/v* --node One'.split(' ');
+    const shared = 'octo/ci/.github/workflows/publish.yml@refs/tags/v1';
+    const options = `--job-workflow ${shared} --environment production --ref refs/tags/v* --node One`.split(
+      ' ',
+    );
     const added = await adminJson('trust', 'add', 'acme', ...job, ...options);
     const before = await adminJson('trust', 'list', 'acme');
     const listed = await admin('trust', 'list', 'acme');
@@ -31,6 +34,7 @@ describe('npm run admin -- trust', () => {
       issuer: gitHub,
       repository: 'octo/nodes',
       workflow: 'release.yml',
+      job_workflow: shared,
       environment: 'production',
       ref: 'refs/tags/v*',
       node_id: 'One',
@@ -41,7 +45,7 @@ describe('npm run admin -- trust', () => {
     );
     expect(again).toEqual(removed);
     expect(await adminJson('trust', 'list', 'acme')).toEqual([{ ...added, revoked_at: removed.revoked_at }]);
-    const detail = `octo/nodes release.yml, environment production, refs/tags/v*, node One, ${gitHub}`;
+    const detail = `octo/nodes release.yml, by ${shared}, environment production, refs/tags/v*, node One, ${gitHub}`;
     expect((await history('acme')).slice(0, 2)).toEqual([
       ['trust remove', detail],
       ['trust add', detail],

@@ -34,7 +34,7 @@ const sentences = {
   wrong_audience:
     'The CI token is for another audience, or for others too; request it for this registry alone.',
   incomplete: 'The CI token lacks a claim that identifies its job.',
-  foreign_workflow: 'The CI token names a workflow file of another repository.',
+  foreign_workflow: 'The CI token names a workflow file of another repository or ref.',
   pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',
 } as const;
 
@@ -146,17 +146,22 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
   ],
   foreign_workflow: [
     ...[
-      'octo/evil/.github/workflows/release.yml@refs/heads/main',
-      'evil/octo/nodes/.github/workflows/release.yml@refs/heads/main',
-      'octo/nodes.evil/.github/workflows/release.yml@refs/heads/main',
-      ...'octo/nodes/.github/release.yml@refs/heads/main octo/nodes/.github/workflows/release.yml'.split(' '),
+      'octo/evil/.github/workflows/release.yml@refs/tags/v1.0.0',
+      'octo/nodes/.github/workflows/release.yml@refs/heads/main',
+      'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0@refs/heads/main',
+      'octo/nodes/.github/workflows/@refs/tags/v1.0.0',
+      'evil/octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0',
+      'octo/nodes.evil/.github/workflows/release.yml@refs/tags/v1.0.0',
+      ...'octo/nodes/.github/release.yml@refs/tags/v1.0.0 octo/nodes/.github/workflows/release.yml'.split(
+        ' ',
+      ),
       'release.yml',
     ].map((workflow_ref): Row => [workflow_ref, gitHubToken({ workflow_ref })]),
     ...[
-      'gitlab.com/group/evil//.gitlab-ci.yml@refs/heads/main',
-      'gitlab.com/evil/group/sub/nodes//.gitlab-ci.yml@refs/heads/main',
-      'gitlab.example.com/group/sub/nodes//.gitlab-ci.yml@refs/heads/main',
-      'group/sub/nodes//.gitlab-ci.yml@refs/heads/main',
+      'gitlab.com/group/evil//.gitlab-ci.yml@refs/tags/v1.0.0',
+      'gitlab.com/evil/group/sub/nodes//.gitlab-ci.yml@refs/tags/v1.0.0',
+      'gitlab.example.com/group/sub/nodes//.gitlab-ci.yml@refs/tags/v1.0.0',
+      'group/sub/nodes//.gitlab-ci.yml@refs/tags/v1.0.0',
       'https://example.com/ci.yml',
     ].map((ci_config_ref_uri): Row => [ci_config_ref_uri, gitLabToken({ ci_config_ref_uri })]),
   ],
@@ -182,8 +187,11 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
 
 const github = (repository: string) => ({ issuer: gitHub.issuer, repository, workflow: 'release.yml' });
 
+const shared = 'octo/ci/.github/workflows/publish.yml';
+
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
+  await addTrust('acme', { ...github('octo/shared'), jobWorkflow: `${shared}@refs/tags/v1` });
   await addPublisher('rival', { rita: 'owner' });
   await addTrust('acme', github('octo/nodes'));
   await addTrust('acme', { ...github('octo/nodes'), workflow: 'nightly.yml' });
@@ -272,20 +280,32 @@ describe('a valid token of a job that the publisher does not trust', () => {
       'another workflow file',
       'untrusted_workflow',
       'The publisher trusts octo/nodes, but not its workflow file ci.yml.',
-      { workflow_ref: 'octo/nodes/.github/workflows/ci.yml@refs/heads/main' },
+      { workflow_ref: 'octo/nodes/.github/workflows/ci.yml@refs/tags/v1.0.0' },
+    ],
+    [
+      'a workflow file whose name goes on after the trusted one',
+      'untrusted_workflow',
+      'The publisher trusts octo/nodes, but not its workflow file release.yml@evil.yml.',
+      { workflow_ref: 'octo/nodes/.github/workflows/release.yml@evil.yml@refs/tags/v1.0.0' },
+    ],
+    [
+      'another reusable workflow than the trusted one',
+      'untrusted_job_workflow',
+      `The publisher trusts this workflow if it uses another one, and the job uses ${shared}@refs/heads/main.`,
+      { repository: 'octo/shared', job_workflow_ref: `${shared}@refs/heads/main` },
     ],
     [
       'a workflow file in another case',
       'untrusted_workflow',
       'The publisher trusts octo/nodes, but not its workflow file Release.yml.',
-      { workflow_ref: 'octo/nodes/.github/workflows/Release.yml@refs/heads/main' },
+      { workflow_ref: 'octo/nodes/.github/workflows/Release.yml@refs/tags/v1.0.0' },
     ],
     [
       'a workflow file that only calls the trusted one',
       'untrusted_workflow',
       'The publisher trusts octo/nodes, but not its workflow file pull.yml.',
       {
-        workflow_ref: 'octo/nodes/.github/workflows/pull.yml@refs/pull/1/merge',
+        workflow_ref: 'octo/nodes/.github/workflows/pull.yml@refs/tags/v1.0.0',
         job_workflow_ref: 'octo/nodes/.github/workflows/release.yml@refs/heads/main',
       },
     ],
@@ -331,7 +351,7 @@ describe('a valid token of a job that the publisher does not trust', () => {
       'a new repository by another trust, which has pinned no ids yet',
       'repository_replaced',
       replaced,
-      { repository_id: '7101', workflow_ref: 'octo/nodes/.github/workflows/nightly.yml@refs/heads/main' },
+      { repository_id: '7101', workflow_ref: 'octo/nodes/.github/workflows/nightly.yml@refs/tags/v1.0.0' },
     ],
     [
       'a repository that is trusted no longer',

@@ -75,6 +75,7 @@ const provenance = {
   commit: 'f'.repeat(40),
   ref: 'refs/tags/v1.0.0',
   workflow: 'release.yml',
+  job_workflow: 'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0',
   run: '4242',
 };
 
@@ -163,6 +164,16 @@ describe('a publish with an ID token of a CI', () => {
     const { status, body } = await publish({ nodeId: `ref-${trusted.length}`, token });
 
     expect([status, body.node_version?.provenance?.ref]).toEqual([201, ref]);
+  });
+
+  test('takes a job in the one reusable workflow that is trusted, and keeps its name', async () => {
+    const jobWorkflow = 'octo/ci/.github/workflows/publish.yml@refs/tags/v1';
+    const trust = { issuer: gitHub.issuer, repository: 'octo/reusing', workflow: 'release.yml', jobWorkflow };
+    await addTrust('acme', trust);
+    const token = gitHubToken({ repository: 'octo/reusing', job_workflow_ref: jobWorkflow });
+    const { status, body } = await publish({ nodeId: 'reusing', token });
+
+    expect([status, body.node_version.provenance.job_workflow]).toEqual([201, jobWorkflow]);
   });
 
   test('takes a job in the one environment that is trusted', async () => {

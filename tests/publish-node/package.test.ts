@@ -263,6 +263,10 @@ describe('the publish-node action', () => {
     expect(Object.keys(steps[1].with).filter((name) => !(name in inputs))).toEqual([]);
     expect(used.filter((name) => !(name in outputs))).toEqual([]);
     expect(used.length).toBeGreaterThan(1);
+    for (const { uses = '', run = '' } of steps) {
+      expect(run).not.toContain('${{');
+      expect(uses).toMatch(/^(?:actions\/[\w-]+@[0-9a-f]{40}|OWNER\/.*@COMMIT|)$/);
+    }
     expect(permissions['id-token']).toBe('write');
     expect(Object.keys(gitLab.publish.id_tokens)).toEqual(['NODE_REGISTRY_ID_TOKEN']);
   });

@@ -156,6 +156,28 @@ describe('publish-node with a folder', () => {
   });
 });
 
+describe('publish-node deprecate', () => {
+  test('marks a published version and takes it back, with a changelog, and publishes none', async () => {
+    await write({ 'pyproject.toml': project('aged').replace('dependencies = ["numpy>=2", "pillow"]', '') });
+    await publishFolder();
+    const deprecate = (...args: string[]) =>
+      publishNode(['deprecate', 'aged', ...args, '--publisher', demo.publisherId], { env: access });
+    const absent = await deprecate('9.0.0');
+    const marked = await deprecate('v1.0', '--changelog', 'Use 2.0.0.');
+    const during = await storedVersion('aged');
+    const undone = await deprecate('1.0.0', '--undo', '--json');
+
+    expect(marked).toMatchObject({ code: 0, stdout: expect.stringContaining('aged 1.0.0 is deprecated') });
+    expect(during).toMatchObject({ deprecated: true, changelog: 'Use 2.0.0.' });
+    // Unknown is no empty list.
+    expect(during).not.toHaveProperty('dependencies');
+    expect([undone.code, JSON.parse(undone.stdout).status]).toEqual([0, 'undeprecated']);
+    expect(await storedVersion('aged')).toMatchObject({ deprecated: false, changelog: 'Use 2.0.0.' });
+    expect(absent.code).toBe(3);
+    expect(await storedVersion('aged', '9.0.0')).toBeUndefined();
+  });
+});
+
 describe('a failed run', () => {
   test.each<[NodeJS.Signals, number | null, string]>([
     ['SIGKILL', null, ''],

@@ -59,7 +59,7 @@ function lifetime() {
 
 /** The claims of a job that a tag started; undefined takes one out. */
 export function gitHubClaims(changes: Claims = {}): Claims {
-  const repository = String(changes.repository ?? 'octo/nodes');
+  const { repository = 'octo/nodes', ref = 'refs/tags/v1.0.0' } = changes;
   return {
     iss: gitHub.issuer,
     aud: audience,
@@ -67,13 +67,13 @@ export function gitHubClaims(changes: Claims = {}): Claims {
     ...lifetime(),
     repository,
     repository_id: '7100',
-    repository_owner: repository.split('/')[0],
+    repository_owner: String(repository).split('/')[0],
     repository_owner_id: '650',
     repository_visibility: 'public',
     workflow: 'Release',
-    workflow_ref: `${repository}/.github/workflows/release.yml@refs/tags/v1.0.0`,
-    job_workflow_ref: `${repository}/.github/workflows/release.yml@refs/tags/v1.0.0`,
-    ref: 'refs/tags/v1.0.0',
+    workflow_ref: `${repository}/.github/workflows/release.yml@${ref}`,
+    job_workflow_ref: `${repository}/.github/workflows/release.yml@${ref}`,
+    ref,
     ref_type: 'tag',
     sha: 'f'.repeat(40),
     run_id: '4242',
@@ -85,7 +85,7 @@ export function gitHubClaims(changes: Claims = {}): Claims {
 }
 
 export function gitLabClaims(changes: Claims = {}): Claims {
-  const project_path = String(changes.project_path ?? 'group/sub/nodes');
+  const { project_path = 'group/sub/nodes', ref_path = 'refs/tags/v1.0.0' } = changes;
   return {
     iss: gitLab.issuer,
     aud: audience,
@@ -95,9 +95,9 @@ export function gitLabClaims(changes: Claims = {}): Claims {
     project_id: '22',
     namespace_path: 'group/sub',
     namespace_id: '7',
-    ci_config_ref_uri: `gitlab.com/${project_path}//.gitlab-ci.yml@refs/tags/v1.0.0`,
+    ci_config_ref_uri: `gitlab.com/${project_path}//.gitlab-ci.yml@${ref_path}`,
     ref: 'v1.0.0',
-    ref_path: 'refs/tags/v1.0.0',
+    ref_path,
     ref_type: 'tag',
     sha: 'a'.repeat(40),
     pipeline_id: '900',

@@ -1,5 +1,6 @@
 import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
 import { createCommand, type Output } from 'command-line/command';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Rejection } from './registry/rejection.ts';
@@ -17,6 +18,7 @@ export function createProgram(output: Output, ask?: Ask): Program {
   const program = createCommand(
     {
       name,
+      version: manifest.version,
       summary: 'Administers the registry: everything that has no endpoint',
       notes,
       examples: [

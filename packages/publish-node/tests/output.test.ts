@@ -289,8 +289,8 @@ describe('a step of GitHub Actions', () => {
       node: evil,
     });
 
-    expect(outputs?.split('\n')).toHaveLength(6);
-    expect(outputs?.split('\n').filter((line) => line.startsWith('version='))).toHaveLength(1);
+    // A sign of the shell would command a script that an output is put into.
+    expect(outputs).toBe('before=1\nversion=\nstatus=published\ndownload-url=\nsha256=\n');
     expect(summary).not.toContain('<img');
     expect(
       summary?.split('\n').filter((line) => line.startsWith('| x') || line.startsWith('version')),

@@ -24,6 +24,38 @@ banner = "${banner}"
 
 const base = '[project]\nname = "my-pack"\nversion = "1.2.0"\n';
 
+describe('dependencies and license', () => {
+  const requirements = '# of us\n-r more.txt\nnumpy>=2  # fast\n\ntorch==2.1 --hash=sha256:abc\n';
+
+  test.each<[string, string, string | undefined, string[] | undefined, string | undefined]>([
+    ['unknown', '', undefined, undefined, undefined],
+    ['none', 'dependencies = []', requirements, [], undefined],
+    [
+      'those of requirements.txt',
+      '',
+      requirements,
+      ['numpy>=2', 'torch==2.1'],
+      'are the 2 of requirements.txt',
+    ],
+    ['none by an empty requirements.txt', '', '', [], 'are the 0 of requirements.txt'],
+  ])('are %s for %j and a requirements.txt with %j', async (_, lines, content, expected, note) => {
+    if (content !== undefined) await writeFile(join(folder, 'requirements.txt'), content);
+    const project = await projectOf(`${base}${lines}\n[tool.node-registry]\npublisher = "me"\n`);
+
+    expect(requestOf(project).version?.dependencies).toEqual(expected);
+    expect(metadataNotes(project)).toEqual(note === undefined ? [] : [expect.stringContaining(note)]);
+  });
+
+  test.each([
+    ['{ text = "MIT" }', 'MIT', []],
+    ['{ text = "Permission\\nis granted" }', undefined, [expect.stringContaining('license is left out')]],
+  ])('takes license = %s as %s', async (license, expected, notes) => {
+    const project = await projectOf(`${base}license = ${license}\n[tool.node-registry]\npublisher = "me"\n`);
+
+    expect([requestOf(project).node?.license, metadataNotes(project)]).toEqual([expected, notes]);
+  });
+});
+
 describe('a pyproject.toml', () => {
   test('configures a publish with our own table', async () => {
     const project = await projectOf(`${base}

@@ -230,11 +230,11 @@ describe('invalid input', () => {
     expect(stderr).not.toContain('Invalid input');
   });
 
-  test('rejects a misspelled command', async () => {
-    expect(await publishNode(['stauts'])).toMatchObject({
-      code: 2,
-      stderr: "error: unknown command 'stauts'\n(Did you mean status?)\n",
-    });
+  test.each([
+    [['stauts'], "error: unknown command 'stauts' (Did you mean status?). See publish-node --help\n"],
+    [['pack', '--no'], "error: unknown option '--no' (Did you mean --node?). See publish-node pack --help\n"],
+  ])('names the help after %j', async (args, stderr) => {
+    expect(await publishNode(args)).toEqual({ code: 2, stdout: '', stderr });
   });
 });
 

@@ -36,6 +36,9 @@ export const Provenance = z
     commit: z.string().with(z.describe('Commit that the job ran on')),
     ref: z.string().with(z.describe('Branch or tag that the job ran on')),
     workflow: z.string().with(z.describe('File that defines the job')),
+    job_workflow: z
+      .optional(z.string())
+      .with(z.describe('File that the job is in, with its repository and ref, as the CI names it')),
     run: z.string().with(z.describe('Id of the workflow run or pipeline')),
     environment: z.optional(z.string()).with(z.describe('Deployment environment of the job')),
   })

@@ -45,6 +45,7 @@ describe('verifyCiToken', () => {
       repositoryId: '22',
       ownerId: '7',
       workflow: '.gitlab-ci.yml',
+      jobWorkflow: undefined,
       environment: undefined,
       ref: 'refs/tags/v1.0.0',
       commit: 'a'.repeat(40),
@@ -57,6 +58,7 @@ describe('verifyCiToken', () => {
       repositoryId: '7100',
       ownerId: '650',
       workflow: 'release.yml',
+      jobWorkflow: 'Octo/Nodes/.github/workflows/release.yml@refs/tags/v1.0.0',
       environment: 'production',
       ref: 'refs/tags/v1.0.0',
       commit: 'f'.repeat(40),
@@ -70,7 +72,7 @@ describe('verifyCiToken', () => {
     expect(await verifyCiToken(sign(claims, gitLab.key))).toMatchObject({
       repositoryId: '22',
       run: '900',
-      ref: 'v1.0.0',
+      ref: 'refs/tags/v1.0.0',
     });
   });
 
@@ -163,7 +165,7 @@ describe('verifyCiToken', () => {
     const keySetUrl = String(CI_ISSUERS.split(/[ ,]+/).at(-1));
     configure({ ...process.env, CI_ISSUERS: `gitlab https://git.example.com:8443 ${keySetUrl}` });
     const own = { iss: 'https://git.example.com:8443', project_path: 'group/nodes' };
-    const file = 'git.example.com:8443/group/nodes//ci/release.yml@refs/heads/main';
+    const file = 'git.example.com:8443/group/nodes//ci/release.yml@refs/tags/v1.0.0';
 
     expect(
       await verifyCiToken(sign(gitLabClaims({ ...own, ci_config_ref_uri: file }), gitLab.key)),
@@ -183,7 +185,7 @@ describe('verifyCiToken', () => {
       response.end(keySetOf(gitLab.key));
     });
     configure({ ...process.env, CI_ISSUERS: `gitlab ${server.url}/` });
-    const file = `${new URL(server.url).host}/group/nodes//ci/release.yml@refs/heads/main`;
+    const file = `${new URL(server.url).host}/group/nodes//ci/release.yml@refs/tags/v1.0.0`;
     const own = { iss: `${server.url}/`, project_path: 'group/nodes', ci_config_ref_uri: file };
 
     expect(await verifyCiToken(sign(gitLabClaims(own), gitLab.key))).toMatchObject({

@@ -29,6 +29,11 @@ export const add = command({
       value: 'ISSUER',
       about: 'github, gitlab, or the issuer of another CI that the registry accepts; github by default',
     },
+    'job-workflow': {
+      value: 'FILE@REF',
+      about:
+        'Only jobs in this reusable workflow, such as octo/shared/.github/workflows/publish.yml@refs/tags/v1',
+    },
     environment: { value: 'NAME', about: 'Only jobs of this deployment environment' },
     ref: { value: 'REF', about: 'Only jobs of this branch or tag; a * at its end matches anything' },
     node: { value: 'ID', about: 'Only this node' },
@@ -40,7 +45,7 @@ export const add = command({
     'trust add acme --repository group/nodes --workflow .gitlab-ci.yml --issuer gitlab',
     'trust add demo --repository octo/nodes --workflow release.yml --issuer http://localhost:3001/ci',
   ],
-  async run({ publisher }, { repository, workflow, issuer = 'github', environment, ref, node }) {
+  async run({ publisher }, { repository, workflow, issuer = 'github', environment, ref, node, ...others }) {
     const trust = await addTrust(publisher, {
       issuer: issuerOf(issuer),
       repository: requireMatch(
@@ -50,9 +55,10 @@ export const add = command({
       ),
       workflow: requireMatch(
         workflow.replace(/^\.github\/workflows\//, ''),
-        /^[^@\s]+\.ya?ml$/,
+        /^\S+\.ya?ml$/,
         'the name of a file that ends in .yml or .yaml',
       ),
+      jobWorkflow: jobWorkflowOf(others['job-workflow']),
       environment,
       ref:
         ref === undefined
@@ -122,6 +128,13 @@ function issuerOf(text: string): string {
   return requireMatch(issuer, /^https?:\/\/\S+$/, 'github, gitlab or the address of an issuer');
 }
 
+/** A token names the whole of it, so half of it would match none. */
+function jobWorkflowOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const shape = /^[\w.-]+\/[\w.-]+\/\.github\/workflows\/\S+\.ya?ml@\S+$/;
+  return requireMatch(text, shape, 'a workflow file with its repository and ref');
+}
+
 function requireNodeId(id: string): string {
   const { data, error } = z.safeParse(NodeId, id);
   if (error) throw new UsageError(`"${id}" is not the id of a node.`);
@@ -133,9 +146,10 @@ function requireMatch(text: string, shape: RegExp, what: string): string {
   throw new UsageError(`"${text}" is not ${what}.`);
 }
 
-function jobsOf({ repository, workflow, environment, ref }: Trust): string {
+function jobsOf({ repository, workflow, job_workflow, environment, ref }: Trust): string {
+  const inner = job_workflow === undefined ? '' : ` in ${job_workflow}`;
   const where = environment === undefined ? '' : ` in the environment ${environment}`;
-  return `${workflow} of ${repository}${where}${ref === undefined ? '' : ` for ${ref}`}`;
+  return `${workflow} of ${repository}${inner}${where}${ref === undefined ? '' : ` for ${ref}`}`;
 }
 
 function stateOf({ revoked_at }: Trust): string {

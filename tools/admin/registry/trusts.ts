@@ -13,6 +13,7 @@ export interface NewTrust {
   issuer: string;
   repository: string;
   workflow: string;
+  jobWorkflow?: string | undefined;
   environment?: string | undefined;
   ref?: string | undefined;
   nodeId?: string | undefined;
@@ -24,7 +25,7 @@ export type Trust = Omit<TrustRecord, 'pk' | 'sk' | 'revision'>;
 const maxTrusts = 100;
 
 export async function addTrust(publisherId: string, wanted: NewTrust): Promise<Trust> {
-  const { issuer, repository, workflow, environment, ref, nodeId } = wanted;
+  const { issuer, repository, workflow, jobWorkflow, environment, ref, nodeId } = wanted;
   await showPublisher(publisherId);
   return administer(async () => {
     const trusts = (await readTrusts(newContext(), publisherId)).filter(
@@ -41,6 +42,7 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
       issuer,
       repository,
       workflow,
+      ...(jobWorkflow !== undefined && { job_workflow: jobWorkflow }),
       ...(environment !== undefined && { environment }),
       ...(ref !== undefined && { ref }),
       ...(nodeId !== undefined && { node_id: nodeId }),
@@ -67,6 +69,7 @@ const visibleFields = [
   'issuer',
   'repository',
   'workflow',
+  'job_workflow',
   'environment',
   'ref',
   'node_id',
@@ -108,7 +111,7 @@ export async function removeTrust(publisherId: string, id: string): Promise<stri
 
 function isSame(
   trust: TrustRecord,
-  { issuer, repository, workflow, environment, ref, nodeId }: NewTrust,
+  { issuer, repository, workflow, jobWorkflow, environment, ref, nodeId }: NewTrust,
 ): boolean {
   const sameNode =
     trust.node_id === undefined || nodeId === undefined
@@ -118,14 +121,17 @@ function isSame(
     trust.issuer === issuer &&
     trust.repository.toLowerCase() === repository.toLowerCase() &&
     trust.workflow === workflow &&
+    trust.job_workflow === jobWorkflow &&
     trust.environment === environment &&
     trust.ref === ref &&
     sameNode
   );
 }
 
-function describeTrust({ issuer, repository, workflow, environment, ref, node_id }: Trust): string {
+function describeTrust(trust: Trust): string {
+  const { issuer, repository, workflow, job_workflow, environment, ref, node_id } = trust;
   const limits = [
+    ...(job_workflow === undefined ? [] : [`by ${job_workflow}`]),
     ...(environment === undefined ? [] : [`environment ${environment}`]),
     ...(ref === undefined ? [] : [ref]),
     ...(node_id === undefined ? [] : [`node ${node_id}`]),

@@ -1,0 +1,25 @@
+import { createRegistryClient, type RegistryClient } from 'registry-client';
+import { Failure } from './failure.ts';
+import { say } from './output.ts';
+import { isThisMachine, proxiedFetch } from './proxy.ts';
+
+export interface Address {
+  baseUrl: string;
+  downloadsUrl?: string | undefined;
+  allowHttp?: boolean | undefined;
+}
+
+export function connect({ baseUrl, downloadsUrl }: Address, accessToken?: string): RegistryClient {
+  return createRegistryClient({ baseUrl, downloadsUrl, accessToken, fetch: proxiedFetch });
+}
+
+/** For calls with tokens, which go to https, to this machine, or where a person says that http is safe. */
+export function connectWithTokens(address: Address, accessToken?: string): RegistryClient {
+  const url = new URL(address.baseUrl);
+  if (url.protocol === 'http:' && !isThisMachine(url)) {
+    const sentence = `A token would be readable on its way to ${url.origin}. Use https or, in a closed network, --allow-http.`;
+    if (!address.allowHttp) throw new Failure('usage', sentence, { about: '--base-url' });
+    say(`Tokens go to ${url.origin} without encryption, as --allow-http says.`);
+  }
+  return connect(address, accessToken);
+}

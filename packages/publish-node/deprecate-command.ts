@@ -1,0 +1,51 @@
+import { RegistryError } from 'registry-client';
+import { connectWithTokens } from './connect.ts';
+import { exitCodes, Failure, failureOf } from './failure.ts';
+import { type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';
+import type { Ending, Mean } from './output.ts';
+import { wantedOf } from './reading.ts';
+
+export interface DeprecateFlags extends IdentityFlags {
+  publisher: string;
+  undo?: boolean | undefined;
+  changelog?: string | undefined;
+}
+
+/** Changes a published version: a publish that names nothing else of it is an edit. */
+export async function deprecateCommand(
+  node: string,
+  label: string,
+  flags: DeprecateFlags,
+  mean: Mean,
+): Promise<Ending> {
+  const { version = label } = wantedOf(`${node}@${label}`);
+  const { publisher, changelog } = flags;
+  mean({ publisher, node, version });
+  const identity = await identityOf(flags, process.env);
+  const registry = connectWithTokens(flags, identity.accessToken);
+  // The same request would begin a version that is not there.
+  const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
+  const { status: state = 'not_found' } = entry?.node_version ?? {};
+  if (['not_found', 'NodeVersionStatusPending'].includes(state))
+    throw new Failure('refused', `${node} ${version} is not published.`, { code: 'not_found' });
+  const deprecated = flags.undo !== true;
+  const body = {
+    personal_access_token: await personalTokenOf(identity),
+    node: {},
+    node_version: { version, deprecated, ...(changelog !== undefined && { changelog }) },
+  };
+  const { node_version } = await registry.versions.register(publisher, node, body).catch((error: unknown) => {
+    throw error instanceof RegistryError ? failureOf(error, identity.hints) : error;
+  });
+  if (node_version.deprecated !== deprecated)
+    throw new Failure('refused', `The registry left ${node} ${version} as it is.`);
+  const done = deprecated
+    ? `${node} ${version} is deprecated: lists say so, and it is not the latest version while another one is there. To undo it: publish-node deprecate ${node} ${version} --undo`
+    : `${node} ${version} is no longer deprecated.`;
+  const status = deprecated ? 'deprecated' : 'undeprecated';
+  return {
+    exitCode: exitCodes.done,
+    report: { status, publisher, node, version, node_version },
+    lines: [done],
+  };
+}

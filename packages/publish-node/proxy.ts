@@ -1,0 +1,118 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import type { Fetch } from 'registry-client';
+
+/*
+ * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, which Node's own fetch obeys from version 24 on and only if it is told to. Written
+ * by hand, because a library for it is larger than the rest of the command.
+ */
+
+/** The proxy for an address. Undefined if it is reached directly, as this machine always is. */
+export function proxyFor(url: URL, environment: NodeJS.ProcessEnv): URL | undefined {
+  const named = (name: string) => environment[name.toLowerCase()] || environment[name];
+  const text = named(url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY') || named('ALL_PROXY');
+  if (!text || isThisMachine(url) || isExcepted(url, named('NO_PROXY') ?? '')) return undefined;
+  const proxy = /^[a-z0-9+.-]+:\/\//i.test(text) ? text : `http://${text}`;
+  if (/^https?:/i.test(proxy) && URL.canParse(proxy)) return new URL(proxy);
+  throw new TypeError('fetch failed', { cause: { code: 'PROXY_URL_INVALID' } });
+}
+
+export function isThisMachine({ hostname }: URL): boolean {
+  return /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** `.example.com` and `example.com` name the subdomains too. */
+function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
+  const ownPort = port || (protocol === 'https:' ? '443' : '80');
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some((entry) => {
+      const [, host = '', wanted] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      if (entry === '*') return true;
+      if (host === '' || (wanted !== undefined && wanted !== ownPort)) return false;
+      return hostname === host || (isIP(hostname) === 0 && hostname.endsWith(`.${host}`));
+    });
+}
+
+/** Node's request, through a proxy if the environment names one. */
+export async function requestTo(url: URL, options: http.RequestOptions): Promise<http.ClientRequest> {
+  const { request } = url.protocol === 'https:' ? https : http;
+  const proxy = proxyFor(url, process.env);
+  if (proxy === undefined) return request(url, options);
+  const login = decodeURIComponent(`${proxy.username}:${proxy.password}`);
+  const headers =
+    login === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
+  const { request: askProxy } = proxy.protocol === 'https:' ? https : http;
+  const via = {
+    host: proxy.hostname.replace(/^\[|\]$/g, ''),
+    port: proxy.port || (proxy.protocol === 'https:' ? 443 : 80),
+  };
+  if (url.protocol === 'http:')
+    return askProxy({
+      ...options,
+      ...via,
+      path: url.href,
+      headers: { ...options.headers, ...headers, host: url.host },
+    });
+  const target = `${url.hostname}:${url.port || 443}`;
+  const { signal, timeout } = options;
+  const tunnel = askProxy({
+    ...via,
+    signal,
+    timeout,
+    method: 'CONNECT',
+    path: target,
+    headers: { host: target, ...headers },
+  });
+  const socket = await new Promise<Socket>((resolve, reject) => {
+    const fail = (code: string) => reject(Object.assign(new Error('no tunnel'), { code }));
+    tunnel.on('error', reject).on('timeout', () => tunnel.destroy(new Error('the proxy stalled')));
+    tunnel.on('response', ({ statusCode }) => fail(`PROXY_${statusCode}`));
+    tunnel.on('connect', ({ statusCode }, connected) => {
+      if (statusCode === 200) resolve(connected);
+      else fail(`PROXY_${statusCode}`);
+    });
+    tunnel.end();
+  });
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const servername = isIP(host) === 0 ? host : '';
+  // With an agent, Node would not use this connection.
+  return request(url, {
+    ...options,
+    defaultPort: 443,
+    createConnection: () => connectTls({ socket, host, servername }),
+  });
+}
+
+/** The part of fetch that the client uses. Without a proxy, Node's own. */
+export const proxiedFetch: Fetch = async (address, init) => {
+  const url = new URL(address);
+  if (proxyFor(url, process.env) === undefined) return fetch(address, init);
+  const { method = 'GET', body, signal } = init;
+  try {
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const outgoing = await requestTo(url, { method, headers, ...(signal && { signal }) });
+    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      outgoing.on('error', reject).on('response', resolve);
+      outgoing.end(body === null ? undefined : body);
+    });
+    const { statusCode: status = 0, headers: named } = response;
+    const plain = Object.entries(named).map(([name, value]): [string, string] => [name, String(value)]);
+    return new Response(hasBody(status) ? (Readable.toWeb(response) as ReadableStream) : null, {
+      status,
+      headers: plain,
+    });
+  } catch (cause) {
+    signal?.throwIfAborted();
+    // As fetch reports it.
+    throw new TypeError('fetch failed', { cause });
+  }
+};
+
+function hasBody(status: number): boolean {
+  return ![101, 204, 205, 304].includes(status);
+}

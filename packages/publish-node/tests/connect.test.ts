@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import { emptyFiles, writeFiles } from 'testing/shell';
+import { folder } from 'testing/folders';
+import { publishNode } from 'testing/publish-node';
+import { proxiedFetch, proxyFor } from '../proxy.ts';
+
+const seen: string[] = [];
+const proxy = createServer((request, response) => {
+  seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? ''}`);
+  response.writeHead(401, { 'content-type': 'application/json' });
+  response.end('{"error":"unauthorized","message":"No."}');
+});
+let address = '';
+
+beforeAll(async () => {
+  proxy.on('connect', ({ method, url }, socket) => {
+    seen.push(`${method} ${url}`);
+    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+});
+
+beforeEach(async () => {
+  seen.length = 0;
+  await writeFiles(folder, emptyFiles('node.py'));
+});
+
+afterAll(() => {
+  proxy.close();
+});
+
+describe('a token', () => {
+  const token = createPersonalAccessToken();
+  const named = '--publisher me --node x'.split(' ');
+  const commands: [string, string[]][] = [
+    ['publish', ['publish', '.', ...named, '--version', '1.0.0', '--token', token]],
+    ['whoami', ['whoami', '.', ...named, '--token', token]],
+    ['withdraw', ['withdraw', '.', ...named, '--access-token', 'a.b.c']],
+    ['deprecate', ['deprecate', 'x', '1.0.0', '--publisher', 'me', '--token', token]],
+  ];
+
+  test.each(commands)('goes to http only where --allow-http says so: %s', async (_, args) => {
+    const given = [...args, '--base-url', 'http://registry.example'];
+    const options = { cwd: folder, env: { HTTP_PROXY: `http://me:secret@${address}` } };
+    const refused = await publishNode(given, options);
+    const before = seen.length;
+    const allowed = await publishNode([...given, '--allow-http'], options);
+
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--allow-http') });
+    expect(before).toBe(0);
+    expect(allowed.stderr).toContain('Tokens go to http://registry.example without encryption');
+    expect(seen[0]).toMatch(/^P\w+ http:\/\/registry\.example\/.* Basic bWU6c2VjcmV0$/);
+  });
+});
+
+describe('a proxy', () => {
+  test.each([
+    ['https://a.example', { HTTPS_PROXY: 'p:1' }, 'http://p:1/'],
+    ['https://a.example', { https_proxy: 'https://p', HTTPS_PROXY: 'q' }, 'https://p/'],
+    ['https://a.example', { HTTP_PROXY: 'p' }, undefined],
+    ['http://a.example', { ALL_PROXY: 'p' }, 'http://p/'],
+    ['https://localhost:3000', { HTTPS_PROXY: 'p' }, undefined],
+    ['https://127.0.0.1', { HTTPS_PROXY: 'p' }, undefined],
+    ['https://a.example', { HTTPS_PROXY: 'p', NO_PROXY: '*' }, undefined],
+    ['https://a.example', { HTTPS_PROXY: 'p', NO_PROXY: 'x, EXAMPLE' }, undefined],
+    ['https://a.example', { HTTPS_PROXY: 'p', no_proxy: '.a.example:443' }, undefined],
+    ['https://a.example', { HTTPS_PROXY: 'p', NO_PROXY: 'a.example:80 xa.example ple' }, 'http://p/'],
+  ])('of %s is chosen by %j', (url, environment, expected) => {
+    expect(proxyFor(new URL(url), environment)?.href).toBe(expected);
+  });
+
+  test('is asked for a tunnel to an https address, and its refusal is the cause', async () => {
+    const { HTTPS_PROXY } = process.env;
+    process.env.HTTPS_PROXY = address;
+    const error = await proxiedFetch('https://registry.example/x', {}).catch((error: unknown) => error);
+    if (HTTPS_PROXY === undefined) delete process.env.HTTPS_PROXY;
+    else process.env.HTTPS_PROXY = HTTPS_PROXY;
+
+    expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'PROXY_407' } });
+    expect(seen).toEqual(['CONNECT registry.example:443']);
+  });
+});
