@@ -3,10 +3,11 @@ import { connectWithTokens } from './connect.ts';
 import { exitCodes, Failure, failureOf } from './failure.ts';
 import { type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
+import { readPyProject } from './pyproject.ts';
 import { wantedOf } from './reading.ts';
 
 export interface DeprecateFlags extends IdentityFlags {
-  publisher: string;
+  publisher?: string | undefined;
   undo?: boolean | undefined;
   changelog?: string | undefined;
 }
@@ -19,8 +20,10 @@ export async function deprecateCommand(
   mean: Mean,
 ): Promise<Ending> {
   const { version = label } = wantedOf(`${node}@${label}`);
-  const { publisher, changelog } = flags;
+  const { changelog, publisher = (await readPyProject('.')).metadata.publisher } = flags;
   mean({ publisher, node, version });
+  if (publisher === undefined)
+    throw new Failure('usage', 'Name the publisher: --publisher ID, or start it in the folder of the node.');
   const identity = await identityOf(flags, process.env);
   const registry = connectWithTokens(flags, identity.accessToken);
   // The same request would begin a version that is not there.

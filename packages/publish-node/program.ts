@@ -199,7 +199,7 @@ function addDeprecate(program: Command, act: Act): void {
     .description('Changes a published version. Its bytes stay downloadable.')
     .argument('<node>', 'The node')
     .argument('<version>', 'The version')
-    .requiredOption('--publisher <id>', 'The publisher of the node');
+    .option('--publisher <id>', 'The publisher; by default that of the pyproject.toml here');
   identityOptions(command)
     .option('--undo', 'Take it back')
     .option('--changelog <text>', 'A new text on what is new in this version, such as why it is deprecated')

@@ -182,16 +182,6 @@ describe('publish-node and a folder with several problems', () => {
     );
     expect(stderr).not.toContain('Name the');
   });
-
-  test('warns that dependencies in the spelling of Poetry are left out', async () => {
-    const poetry =
-      '[tool.poetry]\nname = "x"\nversion = "1.0.0"\n[tool.poetry.dependencies]\npython = "^3.9"\n';
-    await writeFiles(folder, { 'pyproject.toml': `${poetry}numpy = "^2"\n` });
-    const { code, stderr, stdout } = await command('publish', '--publisher', 'demo', '--dry-run');
-
-    expect([code, stdout]).toEqual([0, expect.stringContaining('node       x\nversion    1.0.0')]);
-    expect(stderr).toContain('The dependencies of [tool.poetry] are left out.');
-  });
 });
 
 describe('publish-node status', () => {

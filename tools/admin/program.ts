@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
 import { createCommand, type Output } from 'command-line/command';
-import manifest from '../../package.json' with { type: 'json' };
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Rejection } from './registry/rejection.ts';
@@ -18,7 +19,7 @@ export function createProgram(output: Output, ask?: Ask): Program {
   const program = createCommand(
     {
       name,
-      version: manifest.version,
+      version: JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version,
       summary: 'Administers the registry: everything that has no endpoint',
       notes,
       examples: [

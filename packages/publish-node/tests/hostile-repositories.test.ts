@@ -189,30 +189,11 @@ describe('a file outside of the folder', () => {
       ['link/deep'],
       /"link\/deep" leads out of the folder/,
     ],
-    ['behind two links', { one: 'two', two: '../outside' }, ['one/secret.txt'], /one\/secret.txt is a link/],
-    [
-      'behind a linked folder of the machine',
-      { proc: '/proc' },
-      ['proc/self/environ'],
-      /proc\/self\/environ is a link/,
-    ],
-    [
-      'behind a folder that is linked below others',
-      { 'a/b/link': '../../../outside' },
-      ['a/b/link/secret.txt'],
-      /a\/b\/link\/secret.txt is a link/,
-    ],
     [
       'by a tracked link',
       { 'a.txt': '../outside/secret.txt' },
       [],
       /a.txt is a link to something that is not published/,
-    ],
-    [
-      'by a tracked link to a folder',
-      { a: '../outside' },
-      [],
-      /a is a link to something that is not published/,
     ],
     ['by a link to itself', { a: 'a' }, [], /a is a link to nothing/],
     [
@@ -220,12 +201,6 @@ describe('a file outside of the folder', () => {
       { 'b.txt': '/etc/passwd' },
       ['*.txt'],
       /b.txt is a link to something that is not published/,
-    ],
-    [
-      'in the settings of the clone',
-      { 'c.txt': '.git/config' },
-      [],
-      /c.txt is a link to something that is not published/,
     ],
   ])('leaves out a file %s', async (_, links, includes, sentence) => {
     const clone = await cloned({}, async (origin) => {
@@ -256,8 +231,12 @@ describe('a file outside of the folder', () => {
     expect(await chosen(folder)).toMatch(/is not a file of the folder|is a link to something/);
   });
 
-  test('does not quote a file outside from a linked pyproject.toml', async () => {
-    const clone = await cloned({}, (origin) => symlink('/proc/self/environ', join(origin, 'pyproject.toml')));
+  test.each<[string, (path: string) => Promise<unknown>]>([
+    ['linked', (path) => symlink('/proc/self/environ', path)],
+    ['piped', pipe],
+  ])('does not read a %s pyproject.toml', async (_, make) => {
+    const clone = await cloned();
+    await make(join(clone, 'pyproject.toml'));
     const { failures } = await readPyProject(clone);
 
     expect(failures.map(({ message }) => message)).toEqual([
@@ -265,21 +244,11 @@ describe('a file outside of the folder', () => {
     ]);
   });
 
-  test('does not write a file outside by init', async () => {
-    const clone = await cloned({}, (origin) =>
-      symlink('../outside/secret.txt', join(origin, 'pyproject.toml')),
-    );
+  test.each(['secret.txt', 'new.toml'])('does not write a file outside by init: %s', async (name) => {
+    const clone = await cloned({}, (origin) => symlink(`../outside/${name}`, join(origin, 'pyproject.toml')));
 
     await expect(initCommand(clone, { publisher: 'demo' })).rejects.toThrow('is not a plain file');
     expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe('of the machine');
-  });
-
-  test('does not create a file outside by init', async () => {
-    const clone = await cloned({}, (origin) =>
-      symlink('../outside/new.toml', join(origin, 'pyproject.toml')),
-    );
-
-    await expect(initCommand(clone, { publisher: 'demo' })).rejects.toThrow('is not a plain file');
     expect(existsSync(join(outside, 'new.toml'))).toBe(false);
   });
 
@@ -304,7 +273,7 @@ describe('a file of the repository', () => {
       '.git/commondir',
       '.gitignore',
     ],
-    ...['../settings', '../list'],
+    ...['../settings', '../list', 'data.bin', '.publishignore'],
   ])('does not hold up the command as a pipe: %s', async (name) => {
     const clone = await cloned();
     await rm(join(clone, name), { recursive: true, force: true });
@@ -445,18 +414,4 @@ describe('a file that may not be read', () => {
 
     expect(found).toBe('private.txt cannot be read: EACCES.');
   });
-});
-
-describe('a pipe in the place of a file', () => {
-  test.each(['data.bin', '.publishignore', '.gitignore', 'pyproject.toml'])(
-    'does not hold up %s',
-    async (name) => {
-      const folder = join(place, 'plain');
-      await writeFiles(folder, { 'node.py': '' });
-      await pipe(join(folder, name));
-
-      expect(await chosen(folder)).toMatch(/is not a file of the folder|is neither a file nor a folder/);
-      expect((await readPyProject(folder)).failures).toHaveLength(name === 'pyproject.toml' ? 1 : 0);
-    },
-  );
 });

@@ -37,6 +37,13 @@ describe('dependencies and license', () => {
       ['numpy>=2', 'torch==2.1'],
       'are the 2 of requirements.txt',
     ],
+    [
+      'left out in the spelling of Poetry',
+      '\n[tool.poetry.dependencies]\npython = "^3"\nnumpy = "^2"\n',
+      undefined,
+      undefined,
+      'dependencies of [tool.poetry] are left out',
+    ],
     ['none by an empty requirements.txt', '', '', [], 'are the 0 of requirements.txt'],
   ])('are %s for %j and a requirements.txt with %j', async (_, lines, content, expected, note) => {
     if (content !== undefined) await writeFile(join(folder, 'requirements.txt'), content);
