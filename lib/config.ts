@@ -220,6 +220,15 @@ export const indexQueue = concern(() => ({
   INDEX_QUEUE_URL: variable(address, undefined, 'SQS queue of changes that the index is still to follow.'),
 }));
 
+/** Where people read the registry. Without a name of its own, no address in a page is told to search engines. */
+export const siteAddress = concern(() => ({
+  SITE_DOMAIN_NAME: variable(
+    z.optional(hostName()),
+    'siteDomainName',
+    'Site’s host name, of canonical addresses, feed and sitemap.',
+  ),
+}));
+
 export const imageProvider = concern(() => ({
   IMAGE_PROVIDER_URL: variable(address, 'imageProviderUrl', 'Base URL of the image provider.'),
   IMAGE_PROVIDER_KEY: variable(secret, 'imageProviderKey', 'Image provider’s key.'),
@@ -385,6 +394,13 @@ function nonEmpty() {
 
 export function text(pattern: RegExp, rule: string) {
   return z.string().check(z.refine((value) => pattern.test(value), `must ${rule}`));
+}
+
+export function hostName() {
+  return text(
+    /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
+    'be a lowercase host name',
+  );
 }
 
 /** The first is the default. */

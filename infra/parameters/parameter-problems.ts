@@ -58,6 +58,16 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
   ],
   [
+    ({ siteDomainName, siteCertificateArn }) => Boolean(siteDomainName) !== Boolean(siteCertificateArn),
+    'siteDomainName',
+    'and siteCertificateArn must be given together.',
+  ],
+  [
+    ({ site, siteDomainName }) => site !== 'on' && Boolean(siteDomainName),
+    'siteDomainName',
+    'needs site=on.',
+  ],
+  [
     ({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName),
     'hostedZoneId',
     'needs domainName.',

@@ -21,6 +21,8 @@ const full = {
   alarmTopicArn: 'arn:aws:sns:us-east-1:123456789012:alarms',
   accessLogs: 'on',
   site: 'on',
+  siteDomainName: 'nodes.example.com',
+  siteCertificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/1234abcd-12ab-34cd-56ef-1234567890cd',
   archiveAdministratorArn: 'arn:aws:iam::123456789012:role/archives',
   rollout: 'LambdaCanary10Percent5Minutes',
 };

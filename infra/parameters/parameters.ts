@@ -88,13 +88,7 @@ export const parameters: Record<string, Parameter> = {
   finalizeConcurrency: optional(reserved, 'The same for checking uploads.'),
   tableMaxReads: required(capacity, 'Maximum read units a second.'),
   tableMaxWrites: required(capacity, 'Maximum write units a second.'),
-  domainName: optional(
-    config.text(
-      /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
-      'be a lowercase host name',
-    ),
-    'API’s host name.',
-  ),
+  domainName: optional(config.hostName(), 'API’s host name.'),
   certificateArn: optional(
     config.text(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'be the ARN of a certificate'),
     'Its issued certificate, in the stage’s region.',
@@ -102,6 +96,13 @@ export const parameters: Record<string, Parameter> = {
   generatedUrl: required(
     onOff,
     '`off` turns the generated URL off, once no caller and no running task uses it.',
+  ),
+  siteCertificateArn: optional(
+    config.text(
+      /^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
+      'be the ARN of a certificate in us-east-1',
+    ),
+    'Certificate of the site’s host name, in us-east-1, as CloudFront asks for.',
   ),
   hostedZoneId: optional(
     config.text(/^Z[A-Z0-9]{1,31}$/, 'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ'),

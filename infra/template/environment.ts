@@ -35,7 +35,8 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
   finalizeUpload: [...stored, config.bucket, config.archives],
   sweepSpending: stored,
   extractHostNodes: [...stored, config.bucket, config.extractionQueue],
-  writeIndex: [...publicFiles, config.indexQueue],
+  writeIndex: [...publicFiles, config.indexQueue, config.siteAddress],
+  writeCatalog: [config.bucket, config.siteAddress],
 };
 
 /** What each function reads of the environment, by its name. */

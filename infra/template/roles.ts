@@ -168,7 +168,14 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       listBucket,
     ],
 
-    // It reads what is public and writes the files of the index, and neither archives nor records.
+    // It reads the catalog, and no table.
+    writeCatalog: [
+      { bucket: ['GetObject', 'PutObject'], folder: 'index' },
+      { bucket: ['GetObject', 'PutObject'], folder: 'pages' },
+      listBucket,
+    ],
+
+    // It reads what is public and writes the files and pages of the index, and neither archives nor records.
     writeIndex: [
       // The README of a version.
       { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
@@ -181,6 +188,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       ),
       // A conditional write needs the right to read, too.
       { bucket: ['GetObject', 'PutObject'], folder: 'index' },
+      { bucket: ['GetObject', 'PutObject'], folder: 'pages' },
       listBucket,
       allow('sqs', ['SendMessage'], queue('WriteIndexFailures')),
       allow(

@@ -14,6 +14,8 @@ import { readText, writeIfMatches } from './text-objects.ts';
  * - Files are emptied, not deleted: without a file, two writers could not tell which of them is late.
  */
 
+/** They mostly wait for S3. */
+export const maxFilesAtOnce = 8;
 const maxAttempts = 12;
 const pauseMs = 25;
 /** The distribution keeps a file this long, and then a browser once more: a ban shows within a minute. */

@@ -3,6 +3,7 @@ import { findObject } from '../bucket/bucket.ts';
 import { refreshFile } from '../bucket/public-file.ts';
 import { readText } from '../bucket/text-objects.ts';
 import type { Context } from '../context.ts';
+import { renderReadme } from 'site/readme';
 import type { IndexedReadme } from 'registry-rules/schemas/index-files';
 import { nodePath, readmePath } from 'registry-rules/index-paths';
 import { readNode } from './read-node.ts';
@@ -26,15 +27,20 @@ export function refreshReadme(
     const node_id = owned.node.id;
     if (!latest) return { node_id, text: '' };
     const { version, sha256 } = latest;
-    if (!again && current?.version === version && current.sha256 === sha256) return current;
+    // One that an earlier release wrote has no HTML.
+    const isKnown = current?.version === version && current.sha256 === sha256 && current.html !== undefined;
+    if (!again && isKnown) return current;
     const archive = latest.archive_key === undefined ? undefined : await findObject(latest.archive_key);
     const readme = archive && (await readReadme(archive));
+    const { repository } = owned.node;
+    const html = readme ? renderReadme(readme.text, { path: readme.path, repository }) : '';
     return {
       node_id,
       version,
       ...(sha256 !== undefined && { sha256 }),
       ...(readme && { path: readme.path, is_cut: readme.isCut }),
       text: readme?.text ?? '',
+      html,
     };
   };
   return refreshFile(context, readmePath(nodeId), next, { onlyIfDifferent: again });

@@ -1,5 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { maxMessages, queueAt } from '../aws/queue.ts';
+import { maxFilesAtOnce } from '../bucket/public-file.ts';
 import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
@@ -7,8 +8,9 @@ import { describeError, log, withLogFields } from '../log.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { type Key, nodeKey } from '../store/keys.ts';
 import { type Changes, changesIn, type NodeChange } from './changes.ts';
+import { refreshPages } from './page-files.ts';
 import { refreshReadme } from './readme-file.ts';
-import { maxFilesAtOnce, nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
+import { nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
 
 /*
  * The table's stream says only which records changed. For each node, publisher and version that they belong to, the
@@ -142,13 +144,14 @@ async function addNodesOf(context: Context, { nodes }: Changes, publisherId: str
   return [];
 }
 
-/** The file of the node is written before those that readers find by it. */
+/** The file of the node is written before those that readers find by it, and pages are made from all of them. */
 async function refreshAllOf(context: Context, id: string, change: NodeChange): Promise<void> {
   if (change.isListed) await refreshNode(context, id, [...change.versions]);
   await allEnded([
     ...(change.isListed ? [refreshReadme(context, id)] : []),
     inParallel(change.hostNodes.values(), maxFilesAtOnce, (label) => refreshHostNodes(context, id, label)),
   ]);
+  await refreshPages(context, id, change.hostNodes);
 }
 
 function oldestOf({ Records }: DynamoDBStreamEvent): number {

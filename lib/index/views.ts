@@ -72,6 +72,7 @@ export function catalogEntry(node: NodeRecord, publisher: PublisherRecord): Cata
   const latest = node.latest_version && latestOf([node.latest_version]);
   if (!latest) return undefined;
   const { id, name, description, icon, tags, search_ranking, created_at } = node;
+  const { preempted_host_node_names: preempted } = node;
   return {
     id,
     ...(name && { name }),
@@ -80,6 +81,7 @@ export function catalogEntry(node: NodeRecord, publisher: PublisherRecord): Cata
     ...(tags?.length && { tags }),
     publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
     latest_version: latest.version,
+    ...(preempted?.length && { preempted_host_node_names: preempted }),
     ...(search_ranking !== undefined && { search_ranking }),
     updated_at: latest.published_at ?? created_at,
   };

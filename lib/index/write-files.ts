@@ -1,4 +1,4 @@
-import { json, refreshFile, refreshListed } from '../bucket/public-file.ts';
+import { json, maxFilesAtOnce, refreshFile, refreshListed } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { pending } from '../registry/node-versions.ts';
@@ -31,8 +31,6 @@ import {
   publicVersion,
   showsVersions,
 } from './views.ts';
-
-export const maxFilesAtOnce = 8;
 
 /**
  * Brings the file of a node up to date: with the versions that are named, or with all of them. The other versions stay

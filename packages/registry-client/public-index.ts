@@ -2,7 +2,7 @@ import { blobOf, type Downloadable, download } from './download.ts';
 import type { components } from './openapi.ts';
 import { type Kept, readFile } from './read-file.ts';
 import { RegistryError } from './registry-error.ts';
-import { searchOver } from './search.ts';
+import { byUse, searchOver } from './search.ts';
 import { untilDone } from './send.ts';
 import { readerSettings, requireAddress, type SendOptions, type Settings, settingsWith } from './settings.ts';
 
@@ -116,7 +116,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     last =
       last && isSame
         ? Object.assign(last, { at })
-        : { at, pieces, entries: pieces.flatMap((piece) => piece?.nodes ?? []).sort(byRank) };
+        : { at, pieces, entries: pieces.flatMap((piece) => piece?.nodes ?? []).sort(byUse) };
     return last;
   }
 
@@ -159,7 +159,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
         options,
       ),
 
-    /** Every active node, by `search_ranking` and then by ID. */
+    /** Every active node, by `search_ranking`, downloads and name. */
     catalog: async (options: ReadOptions = {}): Promise<CatalogEntry[]> => [
       ...(await readCatalog(options)).entries,
     ],
@@ -187,8 +187,4 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
 /** Spellings that differ in case or punctuation name one node. */
 function folded(nodeId: string): string {
   return encodeURIComponent(nodeId.toLowerCase().replace(/[-_.]+/g, '-'));
-}
-
-function byRank(a: CatalogEntry, b: CatalogEntry): number {
-  return (b.search_ranking ?? 0) - (a.search_ranking ?? 0) || (a.id < b.id ? -1 : 1);
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { foldNodeId } from './names.ts';
+import { foldNodeId } from './fold-node-id.ts';
 
 /** Where the files of the index lie in the bucket. A node's id is folded, so that every spelling finds it. */
 
@@ -27,6 +27,26 @@ export function hostNodesPath(nodeId: string, version: string): string {
 /** The number of pieces is part of the path, so a catalog of another size is written next to the one in use. */
 export function catalogPath(pieces: number, piece: number): string {
   return `${root}catalog/${pieces}/${piece}.json`;
+}
+
+/** The most used nodes, which a reader shows first. */
+export const topPath = `${root}top.json`;
+
+/** Where pages lie; infra/template/page-addresses.js leads their addresses here. */
+export const pageRoot = 'pages/';
+
+export function nodePagePath(nodeId: string): string {
+  return `${pageRoot}nodes/${foldNodeId(nodeId)}.html`;
+}
+
+export function versionPagePath(nodeId: string, version: string): string {
+  return `${pageRoot}nodes/${foldNodeId(nodeId)}/${version}.html`;
+}
+
+export const publisherPages = `${pageRoot}publishers/`;
+
+export function publisherPagePath(publisherId: string): string {
+  return `${publisherPages}${publisherId}.html`;
 }
 
 /** The piece of the catalog that a node belongs to. */

@@ -49,7 +49,5 @@ function decodeEscapes(name: string): string {
   return name.replace(/%(?:2F|3F|23|25)/gi, (escaped) => decodeURIComponent(escaped));
 }
 
-/** Ids with the same fold cannot both exist. A run of punctuation counts as one, as package indexes have it. */
-export function foldNodeId(nodeId: string): string {
-  return nodeId.toLowerCase().replace(/[-_.]+/g, '-');
-}
+/** In a file of its own: pages fold ids too, and load no schemas. */
+export { foldNodeId } from './fold-node-id.ts';

@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { unknownPage } from './templates/layout.ts';
+import { searchPage } from './templates/search-page.ts';
 
 /** A file as a static host serves it. */
 export interface BuiltFile {
@@ -20,26 +21,20 @@ const types: Record<string, string> = {
 
 /** Also the object that a deployed stage serves as its root. */
 export const sitePage = 'site/index.html';
+export const unknownPath = 'site/unknown.html';
+
+const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css'];
 
 /**
- * The site: static files that read the public index of the host that serves them. `links` leads to pages next to it. The
- * names of scripts and styles change with their content, so they are kept forever; an open page still finds the parts that
- * it loads later.
+ * The files of the site that a release brings. The pages of nodes are written one by one, so scripts and styles keep their
+ * names, and a browser asks for them again after an hour. `links` leads to pages next to the site.
  */
 export async function buildSite(links: Record<string, string> = {}): Promise<BuiltFile[]> {
-  const source = new URL('pages/index.html', import.meta.url);
-  const html = (await readFile(source, 'utf8')).replace('</header>', `${navigation(links)}</header>`);
-  const folder = sitePage.slice(0, sitePage.lastIndexOf('/') + 1);
-  const named = [...html.matchAll(/ (?:href|src)="([\w-]+\.(?:css|ts))"/g)].map(([, name = '']) => name);
-  const { outputFiles, metafile } = await build({
-    entryPoints: named.map((name) => fileURLToPath(new URL(name, source))),
+  const { outputFiles } = await build({
+    entryPoints: sources.map((name) => fileURLToPath(new URL(`pages/${name}`, import.meta.url))),
     outdir: 'built',
-    entryNames: '[name]-[hash]',
-    chunkNames: '[name]-[hash]',
     write: false,
-    metafile: true,
     bundle: true,
-    splitting: true,
     minify: true,
     format: 'esm',
     conditions: ['in-tree', 'module'],
@@ -47,26 +42,22 @@ export async function buildSite(links: Record<string, string> = {}): Promise<Bui
     legalComments: 'none',
     logLevel: 'warning',
   });
-  const builtNames = Object.entries(metafile.outputs).map(
-    ([output, { entryPoint = '' }]) => [basename(entryPoint), basename(output)] as const,
-  );
-  const page = named.reduce((text, name) => {
-    const [, built] = builtNames.find(([source]) => source === name) ?? [];
-    return text.replace(`="${name}"`, `="/${folder}${built}"`);
-  }, html);
+  const made = outputFiles.map(({ path, contents }) => {
+    const name = basename(path);
+    return toFile(`site/${name}`, name === 'site.css' ? Buffer.concat([contents, hues]) : contents, 3600);
+  });
   return [
-    toFile(sitePage, Buffer.from(page), 'public, max-age=60'),
-    ...outputFiles.map(({ path: output, contents }) =>
-      toFile(folder + basename(output), contents, 'public, max-age=31536000, immutable'),
-    ),
+    ...made,
+    toFile(unknownPath, Buffer.from(unknownPage()), 60),
+    toFile(sitePage, Buffer.from(searchPage(links)), 60),
   ];
 }
 
-function navigation(links: Record<string, string>): string {
-  const anchors = Object.entries(links).map(([name, href]) => `<a href="${href}">${name}</a>`);
-  return anchors.length > 0 ? `<nav aria-label="Pages">${anchors.join(' ')}</nav>` : '';
-}
+/** A style attribute would need a looser policy than a class. */
+const hues = Buffer.from(
+  Array.from({ length: 24 }, (_, step) => `.hue-${step}{--hue:${step * 15}}`).join(''),
+);
 
-function toFile(path: string, content: Uint8Array, cacheControl: string): BuiltFile {
-  return { path, type: String(types[extname(path)]), cacheControl, content };
+function toFile(path: string, content: Uint8Array, seconds: number): BuiltFile {
+  return { path, type: String(types[extname(path)]), cacheControl: `public, max-age=${seconds}`, content };
 }

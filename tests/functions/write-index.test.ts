@@ -22,7 +22,7 @@ import { put as putRecord } from '../../lib/store/write.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/node-versions.ts';
 import { banNode, unbanNode } from '../../tools/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { keysBelow, readIndexFile as read } from '../support/bucket-objects.ts';
+import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -254,9 +254,12 @@ describe('writeIndex', () => {
     await Promise.all(ids.map((id) => addPublishedNode(id)));
     const eight = Promise.withResolvers<void>();
     let [running, most] = [0, 0];
+    const begun = new Set<unknown>();
     intercept(s3(), async ({ command, input, send }) => {
       const isOwn = ids.some((id) => input.Key === nodePath(id));
-      if (isOwn && command === 'GetObjectCommand') {
+      // Once more for its pages.
+      if (isOwn && command === 'GetObjectCommand' && !begun.has(input.Key)) {
+        begun.add(input.Key);
         running += 1;
         most = Math.max(most, running);
         // Others have time to begin before the first goes on.
@@ -335,9 +338,10 @@ describe('writeIndex', () => {
     });
     await follow(nodeKey('unchanged'), nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));
 
-    const once = Array.from({ length: 4 }, () => 'PutObjectCommand');
-    // The catalog's config is only read.
-    expect(commands.sort()).toEqual([...once.map(() => 'GetObjectCommand'), 'GetObjectCommand', ...once]);
+    // Its own file, README, host nodes, line of the catalog, and two pages: six objects for a publish, each once.
+    expect(written).toHaveLength(6);
+    expect(new Set(written).size).toBe(6);
+    expect(commands.filter((command) => command === 'GetObjectCommand')).toHaveLength(14);
     expect(written[0]).toBe(nodePath('unchanged'));
   });
 
@@ -417,6 +421,7 @@ describe('writeIndex', () => {
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       path: 'README.md',
       text: '# One\n<script>alert(1)</script>',
+      html: '<h3>One</h3>\n',
       is_cut: false,
     };
     expect(await shown()).toEqual(first);
@@ -425,9 +430,21 @@ describe('writeIndex', () => {
     expect(await shown()).toEqual(first);
     const long = randomBytes(150_001).toString('base64');
     await publishWith('readme', '1.1.0', long);
-    expect(await shown()).toEqual({ ...first, version: '1.1.0', text: long.slice(0, 200_000), is_cut: true });
+    expect(await shown()).toEqual({
+      ...first,
+      version: '1.1.0',
+      text: long.slice(0, 200_000),
+      html: expect.any(String),
+      is_cut: true,
+    });
     await publishWith('readme', '1.2.0', undefined);
-    expect(await shown()).toEqual({ node_id: 'readme', version: '1.2.0', sha256: first.sha256, text: '' });
+    expect(await shown()).toEqual({
+      node_id: 'readme',
+      version: '1.2.0',
+      sha256: first.sha256,
+      text: '',
+      html: '',
+    });
   });
 
   test('empties the README of a banned version and node, and writes it again after the ban', async () => {
@@ -457,7 +474,7 @@ describe('writeIndex', () => {
       return send();
     });
     await follow(nodeKey('waiting'), nodeVersionKey('waiting', '1.0.0'));
-    expect(keys.filter((key) => !key.startsWith('index/'))).toEqual([]);
+    expect(keys.filter((key) => key.startsWith('archives/'))).toEqual([]);
   });
 
   test.each([404, 409, 412])(
@@ -498,7 +515,7 @@ describe('writeIndex', () => {
     expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: 'a-message' }] });
     stop();
 
-    expect(await keysOf()).toEqual([keys.slice(0, 2)]);
+    expect(await keysOf()).toContainEqual(keys.slice(0, 2));
     expect(await handler(event, context)).toEqual({ batchItemFailures: [] });
     expect((await read(nodePath('unlucky'))).content).toMatchObject({ id: 'unlucky' });
   });
@@ -508,7 +525,7 @@ describe('writeIndex', () => {
     const ids = Array.from({ length: 41 }, (_, place) => `huge-${place}`);
     await Promise.all(ids.map((id) => addPublishedNode(id, 'huge')));
     await follow(publisherKey('huge'));
-    const parts = await keysOf();
+    const parts = (await keysOf()).filter(([key]) => key?.pk.includes('huge'));
 
     expect(parts.map(({ length }) => length)).toEqual([20, 20, 1]);
     expect(parts.flat()).toEqual(ids.sort().map(nodeKey));
@@ -606,9 +623,37 @@ describe('writeIndex', () => {
     ]);
   });
 
-  test('writes only under index/', async () => {
+  const page = async (key: string) => (await readObject(key)).text;
+
+  test('writes the pages of a node and its version, and says in all of them that it is banned', async () => {
+    await addPublishedNode('Paged_Node');
+    await addVersion('acme', 'Paged_Node', '0.9.0+x', published);
+    const keys = ['1.0.0', '0.9.0+x'].map((label) => nodeVersionKey('Paged_Node', label));
+    await follow(nodeKey('Paged_Node'), ...keys);
+    const paths = ['pages/nodes/paged-node.html', 'pages/nodes/paged-node/0.9.0+x.html'];
+    for (const path of paths) {
+      expect(await page(path)).toMatch(/^<!doctype html>[\s\S]*Node Paged_Node[\s\S]*<!-- \d+ \w+ -->\n$/);
+      expect(await page(path)).not.toContain('noindex');
+    }
+    // Only the node's own record changes, and the first try ends between its pages.
+    await setFields(nodeKey('Paged_Node'), { status: 'NodeStatusBanned' });
+    const failing = intercept(s3(), ({ command, input, send }) =>
+      command === 'PutObjectCommand' && input.Key === paths[0] ? fail() : send(),
+    );
+    await follow(nodeKey('Paged_Node'));
+    failing();
+    await follow(nodeKey('Paged_Node'));
+
+    for (const path of paths) {
+      expect(await page(path)).toContain('This node is banned. Do not install it.');
+      expect(await page(path)).toContain('<meta name="robots" content="noindex">');
+      expect(await page(path)).not.toContain('curl');
+    }
+  });
+
+  test('writes only under index/ and pages/', async () => {
     const keys = await keysBelow('');
     expect(keys.length).toBeGreaterThan(10);
-    expect(keys.filter((key) => !/^(?:index\/v1|archives)\//.test(key))).toEqual([]);
+    expect(keys.filter((key) => !/^(?:index\/v1|pages\/nodes|archives)\//.test(key))).toEqual([]);
   });
 });

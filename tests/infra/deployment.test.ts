@@ -200,7 +200,7 @@ describe('a deployed site', () => {
       expect([text, headers.ContentType, headers.CacheControl]).toEqual([
         Buffer.from(content).toString(),
         `${type}; charset=utf-8`,
-        path === sitePage ? 'public, max-age=60' : 'public, max-age=31536000, immutable',
+        path.endsWith('.html') ? 'public, max-age=60' : 'public, max-age=3600',
       ]);
     }
   });

@@ -7,10 +7,13 @@ import { account, defaults, region, sentencesOn, valid } from './valid-parameter
 const arn = (service: string, resource: string, place = region) =>
   `arn:aws:${service}:${place}:${account}:${resource}`;
 const certificateArn = arn('acm', 'certificate/1234abcd');
+const siteCertificateArn = arn('acm', 'certificate/1234abcd', 'us-east-1');
 const domain: Values = { domainName: 'api.example.com', certificateArn };
 
 /** The other parameters that one needs, so that only its own value is tested. */
 const companions: Record<string, Values> = {
+  siteDomainName: { site: 'on', siteCertificateArn },
+  siteCertificateArn: { site: 'on', siteDomainName: 'nodes.example.com' },
   ...{ domainName: domain, certificateArn: domain, generatedUrl: domain, hostedZoneId: domain },
   imageNotificationKeyHeader: { imageNotificationKey: 'ssm:/image-key' },
 };
@@ -92,6 +95,8 @@ const rules: [name: string, good: string, bad: string][] = [
     certificateArn,
     `${arn('acm', 'certificate/1', 'eu-west-1')}|arn:aws:iam::${account}:server-certificate/x`,
   ],
+  ['siteDomainName', 'nodes.example.com', 'https://nodes.example.com|nodes'],
+  ['siteCertificateArn', siteCertificateArn, siteCertificateArn.replace('us-east-1', 'eu-west-1')],
   ['hostedZoneId', 'Z0123456789ABCDEFGHIJ', '/hostedzone/Z123|example.com|z123'],
   [
     'alarmTopicArn',
@@ -156,6 +161,7 @@ describe('parameters together', () => {
       { generatedUrl: 'off' },
       'generatedUrl must be on without a domainName: it is the only address of the API.',
     ],
+    [{ siteCertificateArn }, 'siteDomainName and siteCertificateArn must be given together.'],
     [{ hostedZoneId: 'Z123' }, 'hostedZoneId needs domainName.'],
     [{ tokenIsuer: 'https://a.example.com' }, 'tokenIsuer is not a parameter.'],
     [

@@ -61,7 +61,8 @@ describe('the roles', () => {
 
   test.each([
     ['s3:PutObject', '/archives/*', ['FinalizeUploadRole']],
-    ['s3:PutObject', '/index/*', ['WriteIndexRole']],
+    ['s3:PutObject', '/index/*', ['WriteIndexRole', 'WriteCatalogRole']],
+    ['s3:PutObject', '/pages/*', ['WriteIndexRole', 'WriteCatalogRole']],
     ['s3:PutObject', '/status/*', ['DeliverNotificationsRole']],
     ['s3:PutObject', '/staging/*', ['PublishNodeVersionRole']],
     ['secretsmanager:GetSecretValue', 'NotificationSigningKey}', ['DeliverNotificationsRole']],

@@ -4,7 +4,7 @@ import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { deniedTag } from '../../tools/admin/registry/denied-archives.ts';
-import { sitePage } from 'site/build';
+import { unknownPath } from 'site/build';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 
@@ -84,7 +84,7 @@ describe('the bucket', () => {
     });
   });
 
-  test('serves the world only published files and statuses, and as its root nothing, without the site', () => {
+  test('serves the world only published files and statuses, and as its root nothing', () => {
     const { Resource } = statementOf(plain, 'DownloadsOfPublicFiles');
     const { DefaultRootObject, CacheBehaviors, Logging } = properties(plain, 'Downloads').DistributionConfig;
 
@@ -92,10 +92,24 @@ describe('the bucket', () => {
       ['archives', 'index', 'status', 'images'].map((prefix) => `\${S3BucketArchives.Arn}/${prefix}/*`),
     );
     expect([DefaultRootObject, CacheBehaviors.length, Logging]).toEqual(['none', 1, undefined]);
-    expect(properties(full, 'Downloads').DistributionConfig.DefaultRootObject).toBe(sitePage);
+    expect(properties(full, 'Downloads').DistributionConfig.DefaultRootObject).toBe('none');
   });
 
-  test('serves the site at its root without the sandbox of archives, and answers preflights', () => {
+  test('shows a page for what is missing on the site, and nothing but pages and the index', () => {
+    const { Aliases, CustomErrorResponses } = properties(full, 'Site').DistributionConfig;
+
+    expect(CustomErrorResponses).toMatchObject([
+      { ErrorCode: 404, ResponseCode: 404, ResponsePagePath: `/${unknownPath}` },
+    ]);
+    expect(Aliases).toEqual(['nodes.example.com']);
+    expect(statementOf(full, 'PagesOfTheSite').Resource).toEqual(
+      ['index', 'pages', 'site'].map((prefix) => `\${S3BucketArchives.Arn}/${prefix}/*`),
+    );
+    // CloudFront's runtime has nothing of Node, and at most 10 KB.
+    expect(properties(full, 'PageAddresses').FunctionCode).toMatch(/^[\s\S]{100,10000}$/);
+  });
+
+  test('answers preflights, and serves the site without the sandbox of archives', () => {
     const { DefaultCacheBehavior, CacheBehaviors } = properties(full, 'Downloads').DistributionConfig;
     const behaviors = [DefaultCacheBehavior, ...CacheBehaviors].map((it) => [
       it.PathPattern,
@@ -107,9 +121,10 @@ describe('the bucket', () => {
     expect(behaviors).toEqual([
       [undefined, 'DownloadsHeaders', true],
       ['index/*', 'IndexHeaders', true],
-      ['site/*', 'SiteHeaders', false],
-      ['/', 'SiteHeaders', false],
     ]);
+    expect(properties(full, 'Site').DistributionConfig.DefaultCacheBehavior.ResponseHeadersPolicyId.Ref).toBe(
+      'SiteHeaders',
+    );
     expect(CorsRules.map(({ AllowedMethods }: Part) => AllowedMethods)).toEqual([['PUT'], ['GET', 'HEAD']]);
   });
 

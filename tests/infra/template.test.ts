@@ -48,6 +48,7 @@ test('contains nothing that is switched off', () => {
   ).toEqual(
     [
       ...['AccessLogs', 'AccessLogsPolicy', 'SiteHeaders', 'ApiDomain', 'ApiDomainRecord'],
+      ...['PageAddresses', 'Site'],
       ...['Notifications', 'NotificationsFailures', 'NotificationsPolicy', 'NotificationSigningKey'],
     ].sort(),
   );
@@ -208,7 +209,7 @@ describe('the functions', () => {
   test('wait for the table, which comes last, before a schedule may call them', () => {
     const rules = ofType(full, 'AWS::Events::Rule');
 
-    expect(rules).toHaveLength(8);
+    expect(rules).toHaveLength(9);
     for (const [id, { Targets }] of rules) {
       expect(resource(full, id).DependsOn).toContain('Table');
       expect(properties(full, id.replace('EventsRule', 'LambdaPermissionEventsRule'))).toEqual({

@@ -18,12 +18,16 @@ export async function findStage(): Promise<Stage> {
   const { BUCKET_NAME, TABLE_NAME = '', AWS_REGION = '' } = process.env;
   if (BUCKET_NAME !== undefined) return { servesDownloads: true };
   const outputs = await readOutputs(TABLE_NAME, AWS_REGION);
-  const { BucketName, DistributionId, DownloadAddress } = outputs;
+  const { BucketName, DistributionId, DownloadAddress, SiteDomainName = '' } = outputs;
   if (!BucketName || !DownloadAddress)
     throw new Rejection(
       `The stack of ${describeTarget()} has no outputs BucketName and DownloadAddress: deploy it again.`,
     );
-  Object.assign(process.env, { BUCKET_NAME: BucketName, DOWNLOAD_BASE_URL: DownloadAddress });
+  Object.assign(process.env, {
+    BUCKET_NAME: BucketName,
+    DOWNLOAD_BASE_URL: DownloadAddress,
+    SITE_DOMAIN_NAME: SiteDomainName,
+  });
   return { distributionId: DistributionId, servesDownloads: DistributionId !== undefined };
 }
 

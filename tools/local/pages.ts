@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { buildReference, referencePath } from '../openapi/reference/files.ts';
-import { buildSite, sitePage } from 'site/build';
+import { buildSite, unknownPath } from 'site/build';
+import { leadAddress } from './page-addresses.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { bucketName } from './addresses.ts';
 import { demoArchive } from './demo-archive.ts';
@@ -26,7 +27,7 @@ const types = {
   zip: 'application/zip',
 };
 const documentPath = `${referencePath}openapi.json`;
-const homeLinks = { Registry: `/${sitePage}`, 'API reference': referencePath, 'openapi.json': documentPath };
+const homeLinks = { Registry: '/search', 'API reference': referencePath, 'openapi.json': documentPath };
 const siteLinks = { 'Local stack': '/', 'API reference': referencePath };
 
 /** Serves the home page and the API reference to people who develop against the local stack. */
@@ -44,13 +45,18 @@ async function routesOf({ apiUrl, s3Url, tokens, requests }: Pages): Promise<Rou
   const [accessToken = ''] = Object.values(tokens);
   const reference = await buildReference({ apiUrl, accessToken, homeUrl: '/' });
   const site = await buildSite(siteLinks);
+  const unknown = site.find(({ path }) => path === unknownPath)?.content ?? '';
   const home = () =>
     renderHome({ links: homeLinks, tokens, publicKey: notificationPublicKey(), requests: requests.latest() });
   return {
     ...Object.fromEntries(site.map((file) => [`GET /${file.path}`, async () => file])),
     ...Object.fromEntries(Object.entries(reference).map(([path, file]) => [`GET ${path}`, async () => file])),
     'GET /': async () => ({ type: types.html, content: home() }),
-    'GET /index/*': (request) => readIndex(s3Url, request),
+    'GET /index/*': (request) => readStored(s3Url, request, String(request.url)),
+    'GET /pages/*': async (request, { pathname }) => {
+      const page = await readStored(s3Url, request, pathname);
+      return page.status === 404 ? { ...page, type: types.html, content: unknown } : page;
+    },
     'GET /demo.zip': async (_, { searchParams }) => ({
       type: types.zip,
       content: await demoArchive(searchParams.get('version') ?? ''),
@@ -62,20 +68,27 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
   if (`${url.pathname}/` === referencePath)
     return void response.writeHead(301, { location: referencePath }).end();
+  // The root is the stack's own page.
+  if (url.pathname !== '/') url.pathname = leadAddress(url.pathname);
   const [, folder] = url.pathname.split('/');
   const route = routes[`${request.method} ${url.pathname}`] ?? routes[`${request.method} /${folder}/*`];
   if (!route) return void response.writeHead(404).end();
   await sendPage(request, response, await route(request, url));
 }
 
-/** The public index is where the site is, as behind the distribution. */
-async function readIndex(s3Url: string, request: IncomingMessage): Promise<Page> {
+/** The public index and the pages are where the site is, as behind its distribution. */
+async function readStored(s3Url: string, request: IncomingMessage, path: string): Promise<Page> {
   const known = request.headers['if-none-match'];
-  const stored = await fetch(`${s3Url}/${bucketName}${request.url}`, {
+  const stored = await fetch(`${s3Url}/${bucketName}${path}`, {
     headers: known === undefined ? {} : { 'if-none-match': known },
   });
   const content = new Uint8Array(stored.ok ? await stored.arrayBuffer() : []);
-  return { status: stored.status, type: types.json, content, etag: stored.headers.get('etag') ?? undefined };
+  return {
+    status: stored.status,
+    type: stored.headers.get('content-type') ?? types.json,
+    content,
+    etag: stored.headers.get('etag') ?? undefined,
+  };
 }
 
 interface Page {

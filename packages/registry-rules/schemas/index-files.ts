@@ -69,6 +69,9 @@ export const IndexedReadme = z
       .optional(z.string())
       .with(z.describe('The name of the file in the archive; absent if there is no README')),
     text: z.string().with(z.describe('The first 200,000 bytes as the publisher wrote them: sanitize it')),
+    html: z
+      .optional(z.string())
+      .with(z.describe('The same as sanitized HTML; empty if it is to be shown as plain text')),
     is_cut: z.optional(z.boolean()).with(z.describe('Whether the file is longer')),
   })
   .with(
@@ -101,7 +104,11 @@ export const CatalogEntry = z
           'For searches: words of the names and titles of its host nodes, up to 2,000 letters, without those that this entry has anyway',
         ),
       ),
+    preempted_host_node_names: z
+      .optional(z.array(z.string()))
+      .with(z.describe('Host node names preempted by this node: a search for one finds it first')),
     search_ranking: z.optional(z.int()).with(z.describe('Used for sorting search results')),
+    downloads: z.optional(z.int()).with(z.describe('Number of downloads')),
     updated_at: Timestamp.with(z.describe('When that version was published, or the node created')),
   })
   .with(z.meta({ id: 'CatalogEntry', description: 'A node in lists and searches.' }));
@@ -117,6 +124,21 @@ export const CatalogPiece = z
     }),
   );
 export type CatalogPiece = z.infer<typeof CatalogPiece>;
+
+export const TopNodes = z
+  .object({
+    revision,
+    source: z.string().with(z.describe('Of which catalog: it changes with any piece')),
+    nodes: z.array(CatalogEntry).with(z.describe('Most used first, without `host_node_words`')),
+  })
+  .with(
+    z.meta({
+      id: 'TopNodes',
+      description:
+        'The most used nodes, and all with a `search_ranking`: `index/v1/top.json`. It follows the catalog within minutes.',
+    }),
+  );
+export type TopNodes = z.infer<typeof TopNodes>;
 
 export const IndexConfig = z
   .object({

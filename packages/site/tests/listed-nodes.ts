@@ -4,7 +4,19 @@ import type {
   IndexedNode,
   PublicVersion,
 } from 'registry-rules/schemas/index-files';
-import type { Listed } from './serve-files.ts';
+import { renderReadme } from '../readme.ts';
+import type { NodeFiles } from '../templates/node-page.ts';
+
+/** A node with its line in the catalog, and its other files. */
+export interface Listed extends NodeFiles {
+  node: IndexedNode;
+  entry?: CatalogEntry;
+}
+
+export const filesOf = ({ node, hostNodes, readme }: Listed): NodeFiles => ({ node, hostNodes, readme });
+
+export const entriesOf = (listed: readonly Listed[]): CatalogEntry[] =>
+  listed.flatMap(({ entry }) => entry ?? []);
 
 const words = ['latent', 'upscale', 'mask', 'video', 'prompt', 'sampler', 'color', 'depth', 'audio', 'batch'];
 const at = (day: number) => new Date(Date.UTC(2026, 0, 1) + day * 86_400_000).toISOString();
@@ -45,11 +57,14 @@ export function listed(
   const file: IndexedHostNodes = {
     ...{ node_id: id, version: label, host_node_extract_status: 'success', host_nodes: hostNodes },
   };
+  const html = renderReadme(readme ?? '', { path: 'README.md', repository: undefined });
   return {
     node,
     ...(node.status === 'NodeStatusActive' && { entry }),
-    ...(latest_version && { hostNodes: { [label]: file } }),
-    ...(readme !== undefined && { readme: { node_id: id, version: label, path: 'README.md', text: readme } }),
+    ...(latest_version && { hostNodes: file }),
+    ...(readme !== undefined && {
+      readme: { node_id: id, version: label, path: 'README.md', text: readme, html },
+    }),
   };
 }
 

@@ -1,97 +1,66 @@
-import { hash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import {
-  catalogPath,
-  configPath,
-  hostNodesPath,
-  nodePath,
-  pieceOf,
-  readmePath,
-} from 'registry-rules/index-paths';
-import {
-  CatalogEntry,
-  CatalogPiece,
-  IndexConfig,
-  IndexedHostNodes,
-  IndexedNode,
-  IndexedReadme,
-} from 'registry-rules/schemas/index-files';
-import { buildSite } from '../build.ts';
-
-/** A node with its file, its line in the catalog, and the host nodes of its versions by their labels. */
-export interface Listed {
-  node: IndexedNode;
-  entry?: CatalogEntry;
-  hostNodes?: Record<string, IndexedHostNodes>;
-  readme?: IndexedReadme;
-}
+import { catalogPath, configPath, nodePagePath, pieceOf, topPath } from 'registry-rules/index-paths';
+import { buildSite, unknownPath } from '../build.ts';
+import { byUse } from '../templates/lists.ts';
+import { nodePage } from '../templates/node-page.ts';
+import { entriesOf, filesOf, type Listed } from './listed-nodes.ts';
 
 const built = buildSite().then((files) => new Map(files.map((file) => [file.path, file])));
 const pieces = 16;
-/** Generated ones are alike. */
-const maxChecked = 100;
-const updated_at = '2026-11-22T12:00:00.000Z';
+const source = readFileSync(new URL('../../../infra/template/page-addresses.js', import.meta.url), 'utf8');
+const lead: (event: { request: { uri: string } }) => { uri: string } = runInNewContext(`${source};handler`);
 
-/** The files of an index, as `writeIndex` writes them. */
+/** What the distribution's function makes of an address. */
+export const leadAddress = (uri: string) => lead({ request: { uri } }).uri;
+
+/** The files of an index and its pages, as `writeIndex` and `writeCatalog` write them. */
 function indexFiles(listed: readonly Listed[]): Map<string, string> {
+  const entries = entriesOf(listed).sort(byUse);
   const files = new Map([
-    [configPath, JSON.stringify(IndexConfig.parse({ version: 1, catalog_pieces: pieces, updated_at }))],
+    [
+      configPath,
+      JSON.stringify({ version: 1, catalog_pieces: pieces, updated_at: '2026-11-22T12:00:00.000Z' }),
+    ],
+    [topPath, JSON.stringify({ nodes: entries.slice(0, 250) })],
   ]);
-  const entries = listed.flatMap(({ entry }) => (entry ? [CatalogEntry.parse(entry)] : []));
   const byPiece = Map.groupBy(entries, ({ id }) => pieceOf(id, pieces));
-  for (let piece = 0; piece < pieces; piece += 1) {
-    const nodes = byPiece.get(piece) ?? [];
-    files.set(catalogPath(pieces, piece), JSON.stringify(CatalogPiece.parse({ nodes })));
-  }
-  for (const { node } of listed.slice(0, maxChecked)) IndexedNode.parse(node);
-  for (const { node, hostNodes = {}, readme } of listed) {
-    const id = String(node.id);
-    files.set(nodePath(id), JSON.stringify(node));
-    if (readme) files.set(readmePath(id), JSON.stringify(IndexedReadme.parse(readme)));
-    for (const [label, file] of Object.entries(hostNodes))
-      files.set(hostNodesPath(id, label), JSON.stringify(IndexedHostNodes.parse(file)));
-  }
+  for (let piece = 0; piece < pieces; piece += 1)
+    files.set(catalogPath(pieces, piece), JSON.stringify({ nodes: byPiece.get(piece) ?? [] }));
+  for (const item of listed.slice(0, 100))
+    files.set(nodePagePath(String(item.node.id)), nodePage(undefined, filesOf(item)));
   return files;
 }
 
+/** What was asked for, with the bytes of each answer. */
 export interface SiteHost {
   url: string;
-  /** The files of the index; a test may change them. */
-  index: Map<string, string>;
-  /** Waits before an answer, or gives another status than 200. */
-  disturb: ((path: string) => Promise<number | undefined>) | undefined;
+  asked: { path: string; bytes: number }[];
   stop: () => void;
 }
 
-/** Serves the built site and an index, as a distribution in front of a bucket does: compressed, and 404 for the rest. */
+/** Serves the built site and an index, as the distribution in front of a bucket does: compressed, with a page for the rest. */
 export async function serveSite(listed: readonly Listed[]): Promise<SiteHost> {
-  const pages = await built;
-  const server: Server = createServer(async (request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname.slice(1));
-    const page = pages.get(path);
-    const content = page?.content ?? host.index.get(path);
-    const status = (await host.disturb?.(path)) ?? (content === undefined ? 404 : 200);
-    if (content === undefined || status !== 200) return void response.writeHead(status).end();
-    response
-      .writeHead(200, {
-        'content-type': page?.type ?? 'application/json',
-        'cache-control': page?.cacheControl ?? 'public, max-age=60',
-        'content-encoding': 'gzip',
-        etag: `"${hash('sha256', content)}"`,
-      })
-      .end(gzipSync(content));
+  const [files, index] = [await built, indexFiles(listed)];
+  const asked: SiteHost['asked'] = [];
+  const server: Server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const path = decodeURIComponent(leadAddress(pathname).slice(1));
+    const found = files.get(path)?.content ?? index.get(path);
+    const content = gzipSync(found ?? files.get(unknownPath)?.content ?? '');
+    asked.push({ path, bytes: content.length });
+    const type =
+      files.get(path)?.type ?? (path.endsWith('.json') ? 'application/json' : 'text/html; charset=utf-8');
+    response.writeHead(found === undefined ? 404 : 200, { 'content-type': type, 'content-encoding': 'gzip' });
+    response.end(content);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host: SiteHost = {
-    url: `http://localhost:${(server.address() as AddressInfo).port}/site/index.html`,
-    index: indexFiles(listed),
-    disturb: undefined,
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+  const stop = () => {
+    server.close();
+    server.closeAllConnections();
   };
-  return host;
+  return { url: `http://localhost:${(server.address() as AddressInfo).port}`, asked, stop };
 }

@@ -8,9 +8,13 @@ import {
   nodeFolder,
   nodePath,
   pieceOf,
+  nodePagePath,
   readmePath,
+  topPath,
+  versionPagePath,
 } from 'registry-rules/index-paths';
 import { readNode } from '../../../lib/index/read-node.ts';
+import { refreshPages } from '../../../lib/index/page-files.ts';
 import { refreshReadme } from '../../../lib/index/readme-file.ts';
 import { refreshListedHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
@@ -22,7 +26,8 @@ import { scan } from './scan.ts';
 
 /* Rebuilds the public index from the whole table while `writeIndex` goes on: both write a file only over what they read. */
 
-const prefix = 'index/v1/';
+/** The lists that span nodes are the schedule's. */
+const prefixes = ['index/v1/', 'pages/nodes/'];
 
 /** They mostly wait for the stores. All are done before the next ones, so that `after` leaves out none. */
 const nodesAtOnce = 20;
@@ -48,7 +53,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
   const began = Date.now();
   const listed = await listAllNodes();
   const written: string[] = [];
-  const expected = new Set([configPath]);
+  const expected = new Set([configPath, topPath]);
   const write = async (path: string, refresh: Promise<'written' | 'unchanged'>) => {
     if ((await refresh) === 'written') written.push(path);
     expected.add(path);
@@ -72,7 +77,9 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     const etags = nodeId <= after ? undefined : await listEtags(nodeFolder(nodeId));
     const versions = await readVersions(newContext(), nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
-    for (const path of [nodePath(nodeId), readmePath(nodeId), ...files]) expected.add(path);
+    const pages = versions.map(({ version }) => versionPagePath(nodeId, version));
+    const own = [nodePath(nodeId), readmePath(nodeId), nodePagePath(nodeId)];
+    for (const path of [...own, ...files, ...pages]) expected.add(path);
     if (!etags) return;
     const owned = await readNode(newContext(), nodeId);
     await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all'));
@@ -82,6 +89,8 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
       const path = hostNodesPath(nodeId, version.version);
       await write(path, refreshListedHostNodes(newContext(), owned, version, etags.get(path)));
     }
+    const labels = versions.map(({ version }) => version);
+    written.push(...(await refreshPages(newContext(), nodeId, labels, { onlyIfDifferent: true })));
   };
   for (let start = 0; start < nodeIds.length; start += nodesAtOnce) {
     const some = nodeIds.slice(start, start + nodesAtOnce);
@@ -113,7 +122,7 @@ async function listAllNodes(): Promise<string[]> {
 /** Files of nodes that were published meanwhile are newer than the list, and stay. */
 async function removeOthers(expected: ReadonlySet<string>, began: number): Promise<string[]> {
   const removed: string[] = [];
-  for await (const { Key = '', LastModified } of listFiles(prefix)) {
+  for await (const { Key = '', LastModified } of listFiles(prefixes)) {
     if (expected.has(Key) || Number(LastModified) > began - quietMs) continue;
     await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
     removed.push(Key);
@@ -123,19 +132,21 @@ async function removeOthers(expected: ReadonlySet<string>, began: number): Promi
 
 async function listEtags(folder: string): Promise<Map<string, string>> {
   const etags = new Map<string, string>();
-  for await (const { Key = '', ETag = '' } of listFiles(folder)) etags.set(Key, ETag);
+  for await (const { Key = '', ETag = '' } of listFiles([folder])) etags.set(Key, ETag);
   return etags;
 }
 
-async function* listFiles(Prefix: string) {
-  let token: string | undefined;
-  do {
-    const { Contents = [], NextContinuationToken } = await s3().send(
-      new ListObjectsV2Command({ Bucket: bucketName(), Prefix, ContinuationToken: token }),
-    );
-    yield* Contents;
-    token = NextContinuationToken;
-  } while (token);
+async function* listFiles(folders: readonly string[]) {
+  for (const Prefix of folders) {
+    let token: string | undefined;
+    do {
+      const { Contents = [], NextContinuationToken } = await s3().send(
+        new ListObjectsV2Command({ Bucket: bucketName(), Prefix, ContinuationToken: token }),
+      );
+      yield* Contents;
+      token = NextContinuationToken;
+    } while (token);
+  }
 }
 
 const quietMs = 60 * 60 * 1000;

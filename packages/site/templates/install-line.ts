@@ -1,5 +1,5 @@
-import type { PublicVersion } from 'registry-client';
-import { webAddress } from './elements.ts';
+import type { PublicVersion } from 'registry-rules/schemas/index-files';
+import { webAddress } from './text.ts';
 
 /** Commands that download, check and unpack an archive; undefined without one. Every value is quoted for the shell. */
 export function installLine(nodeId: string, version: PublicVersion): string | undefined {

@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto';
+import { type Format, json, maxFilesAtOnce, refreshFile } from '../bucket/public-file.ts';
+import { readText } from '../bucket/text-objects.ts';
+import type { Context } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
+import { nodeVersionRecord } from '../registry/records.ts';
+import { nodeVersionKey } from '../store/keys.ts';
+import { query } from '../store/read.ts';
+import {
+  hostNodesPath,
+  nodePagePath,
+  nodePath,
+  readmePath,
+  versionPagePath,
+} from 'registry-rules/index-paths';
+import type { IndexedHostNodes, IndexedNode, IndexedReadme } from 'registry-rules/schemas/index-files';
+import { nodePage, versionPage } from 'site/node-page';
+import { siteAddress } from './site-address.ts';
+
+/*
+ * The pages of nodes and versions, made from the node's files of the index. A page has no field for a revision, so its
+ * last line has one: each write reads the page, then the files, and writes only over the page that it read. So two writers
+ * are kept apart as those of the files are (public-file.ts).
+ */
+
+interface Page {
+  /** What all pages of the node say of it: once that changes, all of them are written. */
+  state: string;
+  html: string;
+}
+
+const html: Format<Page> = {
+  contentType: 'text/html; charset=utf-8',
+  read: (text) => {
+    const [, content, revision, state] = /^([\s\S]*)<!-- (\d+) (\w+) -->\n$/.exec(text) ?? [];
+    if (content === undefined || state === undefined) return undefined;
+    return { revision: Number(revision), content: { state, html: content } };
+  },
+  write: (revision, { state, html }) => `${html}<!-- ${revision} ${state} -->\n`,
+};
+
+/**
+ * Brings the page of a node up to date, after those of its versions: of the named ones, or of all if they are to say
+ * something else of the node, such as a ban.
+ */
+export async function refreshPages(
+  context: Context,
+  nodeId: string,
+  labels: Iterable<string>,
+  options: { onlyIfDifferent?: boolean } = {},
+): Promise<string[]> {
+  const written: string[] = [];
+  const write = async (path: string, next: (current: Page | undefined) => Promise<Page | undefined>) => {
+    if ((await refreshFile(context, path, next, { ...options, format: html })) === 'written')
+      written.push(path);
+  };
+  const stored = await readText(context, nodePagePath(nodeId));
+  const known = stored && html.read(stored.text)?.content.state;
+  const node = await readFile(context, nodePath(nodeId), json<IndexedNode>('versions'));
+  if (!node) return written;
+  const state = stateOf(node);
+  const all = known === state ? labels : [...labels, ...(await labelsOf(context, nodeId))];
+  const siteUrl = siteAddress();
+  await inParallel(new Set(all).values(), maxFilesAtOnce, (label) =>
+    write(versionPagePath(nodeId, label), async (current) => {
+      const files = await readFiles(context, nodeId, label);
+      const isOffered = files?.node.versions.some(({ version }) => version === label);
+      if (!files || !(isOffered || current)) return undefined;
+      return { state, html: versionPage(siteUrl, files, label) };
+    }),
+  );
+  await write(nodePagePath(nodeId), async () => {
+    const files = await readFiles(context, nodeId);
+    if (!files) return undefined;
+    const readme = await readFile(context, readmePath(nodeId), json<IndexedReadme>());
+    // Of the state that the pages of the versions have by now: whoever changes it meanwhile finds another one here.
+    return { state, html: nodePage(siteUrl, { ...files, readme }) };
+  });
+  return written;
+}
+
+async function readFiles(context: Context, nodeId: string, label?: string) {
+  const node = await readFile(context, nodePath(nodeId), json<IndexedNode>('versions'));
+  if (!node) return undefined;
+  const version = label ?? node.latest_version?.version;
+  const hostNodes =
+    version === undefined
+      ? undefined
+      : await readFile(context, hostNodesPath(nodeId, version), json<IndexedHostNodes>('host_nodes'));
+  return { node, hostNodes };
+}
+
+async function readFile<Content>(
+  context: Context,
+  key: string,
+  format: Format<Content>,
+): Promise<Content | undefined> {
+  const stored = await readText(context, key);
+  return stored && format.read(stored.text)?.content;
+}
+
+function stateOf({ name, icon, status, status_detail, publisher }: IndexedNode): string {
+  const said = [name, icon, status, status_detail, publisher?.id, publisher?.name];
+  return hash('sha256', JSON.stringify(said)).slice(0, 16);
+}
+
+async function labelsOf(context: Context, nodeId: string): Promise<string[]> {
+  const { pk, sk } = nodeVersionKey(nodeId, '');
+  const pages = query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] });
+  const labels: string[] = [];
+  for await (const items of pages)
+    labels.push(...items.map((item) => String(nodeVersionRecord(item).version)));
+  return labels;
+}

@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import { json, maxFilesAtOnce } from '../bucket/public-file.ts';
+import { listObjects } from '../bucket/list-objects.ts';
+import { readText, writeIfMatches } from '../bucket/text-objects.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
+import { log, withLogFields } from '../log.ts';
+import {
+  catalogPath,
+  configPath,
+  pageRoot,
+  publisherPagePath,
+  publisherPages,
+  topPath,
+} from 'registry-rules/index-paths';
+import type { CatalogEntry, CatalogPiece, IndexConfig, TopNodes } from 'registry-rules/schemas/index-files';
+import { byUse, feed, nodesPage, publisherPage, robots, sitemap } from 'site/lists';
+import { siteAddress } from './site-address.ts';
+
+/*
+ * What ranks nodes or spans them: the most used, the pages of publishers, the feed and the sitemap. A schedule makes them
+ * from the catalog once a piece of it has changed, so that a publish does not pay for them.
+ */
+
+const cacheControl = 'public, max-age=30';
+const minTop = 250;
+const maxTop = 1000;
+
+export async function writeCatalog(_: unknown, invocation: EventInvocation): Promise<void> {
+  const fields = { function: 'writeCatalog', function_request_id: invocation.awsRequestId };
+  await withLogFields(fields, async () => {
+    const result = await refreshLists(contextOf(invocation));
+    log('info', 'catalog', result ?? { written: 0 });
+  });
+}
+
+/** Undefined if no piece has changed since the last time. */
+async function refreshLists(context: Context): Promise<{ nodes: number; written: number } | undefined> {
+  const config = await readJson<IndexConfig>(context, configPath);
+  if (!config) return undefined;
+  const { catalog_pieces: pieces } = config;
+  const etags = await listObjects(context, catalogPath(pieces, 0).replace(/0\.json$/, ''));
+  const site = siteAddress();
+  const source = hash('sha256', JSON.stringify([site, format, ...[...etags].sort()])).slice(0, 16);
+  const top = await readText(context, topPath);
+  if (top && json<TopNodes>('nodes').read(top.text)?.content.source === source) return undefined;
+
+  const entries: CatalogEntry[] = [];
+  await inParallel(Array(pieces).keys(), maxFilesAtOnce, async (piece) => {
+    entries.push(
+      ...((await readJson<CatalogPiece>(context, catalogPath(pieces, piece), 'nodes'))?.nodes ?? []),
+    );
+  });
+  entries.sort(byUse);
+  const listed = await listObjects(context, pageRoot, [
+    'feed.xml',
+    'nodes.html',
+    'publishers/',
+    'robots.txt',
+    'sitemap.xml',
+  ]);
+  const files = [...pagesOf(site, entries, listed.keys())];
+  let [written, lost] = [0, 0];
+  await inParallel(files.values(), maxFilesAtOnce, async ({ key, text, contentType }) => {
+    const etag = listed.get(key);
+    if (etag === `"${hash('md5', text)}"`) return;
+    if (await writeIfMatches(context, { key, text, contentType, cacheControl, etag })) written += 1;
+    else lost += 1;
+  });
+  // Another run was faster at some of them, and may have read an earlier catalog: the next run looks again.
+  if (lost > 0) return { nodes: entries.length, written };
+  const text = JSON.stringify({ source, nodes: topOf(entries) });
+  await writeIfMatches(context, { key: topPath, text, cacheControl, etag: top?.etag });
+  return { nodes: entries.length, written: written + 1 };
+}
+
+/** Raised with the templates, so that a release writes its pages again. */
+const format = 1;
+
+async function readJson<Content extends object>(
+  context: Context,
+  key: string,
+  ...lists: (keyof Content & string)[]
+): Promise<Content | undefined> {
+  const stored = await readText(context, key);
+  return stored && json<Content>(...lists).read(stored.text)?.content;
+}
+
+function topOf(entries: readonly CatalogEntry[]): CatalogEntry[] {
+  const ranked = entries.filter(({ search_ranking }) => search_ranking !== undefined).length;
+  const count = Math.min(Math.max(minTop, ranked), maxTop);
+  return entries.slice(0, count).map(({ host_node_words, ...entry }) => entry);
+}
+
+interface File {
+  key: string;
+  text: string;
+  contentType: string;
+}
+
+function* pagesOf(
+  site: string | undefined,
+  entries: readonly CatalogEntry[],
+  listed: Iterable<string>,
+): Generator<File> {
+  const page = (key: string, text: string) => ({ key, text, contentType: 'text/html; charset=utf-8' });
+  const byPublisher = Map.groupBy(entries, ({ publisher }) => publisher.id);
+  for (const [, own] of byPublisher)
+    if (own[0])
+      yield page(publisherPagePath(own[0].publisher.id), publisherPage(site, own[0].publisher, own));
+  for (const key of listed) {
+    const id = key.startsWith(publisherPages) && key.slice(publisherPages.length, -'.html'.length);
+    if (id && !byPublisher.has(id)) yield page(key, publisherPage(site, { id }, []));
+  }
+  yield page(`${pageRoot}nodes.html`, nodesPage(site, entries.slice(0, minTop)));
+  if (site === undefined) return;
+  const file = (name: string, contentType: string, text: string) => ({
+    key: pageRoot + name,
+    text,
+    contentType,
+  });
+  yield file('feed.xml', 'application/atom+xml; charset=utf-8', feed(site, entries));
+  yield file('sitemap.xml', 'application/xml; charset=utf-8', sitemap(site, entries));
+  yield file('robots.txt', 'text/plain; charset=utf-8', robots(site));
+}

@@ -1,0 +1,70 @@
+export interface Tag {
+  name: string;
+  isEnd: boolean;
+  attributes: Record<string, string>;
+}
+
+interface Reader {
+  text: (text: string) => void;
+  tag: (tag: Tag) => void;
+}
+
+const tagName = /<(\/?)([a-zA-Z][a-zA-Z0-9-]*)/y;
+/** Each letter is read once: no two parts can take the same one. */
+const attribute = /[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/y;
+const tagEnd = /[\s/]*>/y;
+
+/** Reads HTML as a row of tags and texts, in one pass. Comments, and what is in `dropped` elements, is left out. */
+export function readTags(source: string, dropped: ReadonlySet<string>, { text, tag }: Reader): void {
+  let at = 0;
+  while (at < source.length) {
+    const next = source.indexOf('<', at);
+    if (next < 0) break;
+    if (next > at) text(source.slice(at, next));
+    at = next;
+    const end = commentEnd(source, at);
+    const found = end === undefined ? readTag(source, at) : undefined;
+    if (end !== undefined) at = end;
+    else if (found) {
+      at = found.end;
+      if (!dropped.has(found.name)) tag(found);
+      else if (!found.isEnd) at = elementEnd(source, found.name, at);
+    } else {
+      text('<');
+      at += 1;
+    }
+  }
+  if (at < source.length) text(source.slice(at));
+}
+
+/** Where a comment or a declaration ends that begins here. */
+function commentEnd(source: string, at: number): number | undefined {
+  if (!/^<[!?]/.test(source.slice(at, at + 2))) return undefined;
+  const close = source.startsWith('<!--', at) ? '-->' : '>';
+  const end = source.indexOf(close, at + 2);
+  return end < 0 ? source.length : end + close.length;
+}
+
+function elementEnd(source: string, name: string, at: number): number {
+  const close = new RegExp(`</${name}[^>]*>`, 'gi');
+  close.lastIndex = at;
+  return close.exec(source) ? close.lastIndex : source.length;
+}
+
+function readTag(source: string, at: number): (Tag & { end: number }) | undefined {
+  tagName.lastIndex = at;
+  const [, slash, given] = tagName.exec(source) ?? [];
+  if (given === undefined) return undefined;
+  const attributes: Record<string, string> = {};
+  let end = tagName.lastIndex;
+  for (;;) {
+    tagEnd.lastIndex = end;
+    if (tagEnd.test(source))
+      return { name: given.toLowerCase(), isEnd: slash === '/', attributes, end: tagEnd.lastIndex };
+    attribute.lastIndex = end;
+    const [, name, ...values] = attribute.exec(source) ?? [];
+    if (name === undefined) return undefined;
+    attributes[name.toLowerCase()] ??= values.find((value) => value !== undefined) ?? '';
+    end = attribute.lastIndex;
+  }
+}

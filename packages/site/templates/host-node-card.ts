@@ -1,0 +1,65 @@
+import type { HostNode } from 'registry-rules/schemas/host-node';
+import { html, type Markup } from './markup.ts';
+import { readHostNode, type Socket, type Widget } from './read-host-node.ts';
+import { foreign, pill } from './text.ts';
+
+/** The colors that people know from the host, in steps of 15 degrees; other types get one from their name. */
+const hues: Record<string, number> = {
+  ...{ IMAGE: 14, LATENT: 20, MODEL: 17, CLIP: 3, VAE: 0, CONDITIONING: 2, MASK: 8, AUDIO: 12 },
+  ...{ VIDEO: 15, CONTROL_NET: 11, CLIP_VISION: 1, STYLE_MODEL: 5, INT: 6, FLOAT: 9, STRING: 22 },
+};
+const maxShown = 300;
+
+/** A host node as the host draws it: inputs on the left, outputs on the right, widgets below. */
+export function hostNodeCard(node: HostNode): Markup {
+  const name = node.host_node_name ?? '';
+  const { inputs, widgets, outputs, isComplete } = readHostNode(node);
+  const isUnknown = !isComplete && outputs.length === 0;
+  return html`<li class="host-node">
+<div class="title"><h3>${foreign(cut(node.display_name || name))}</h3>${statesOf(node)}</div>
+<div class="sockets">${socketList('Inputs', inputs)}${socketList('Outputs', outputs)}</div>
+${widgets.length > 0 && html`<ul class="widgets" aria-label="Widgets">${widgets.map(widgetRow)}</ul>`}
+${isUnknown && html`<p class="quiet">Its inputs and outputs are not known.</p>`}
+<div class="about">${node.description && html`<p class="description">${foreign(cut(node.description))}</p>`}
+<p class="quiet"><code>${foreign(name)}</code>${node.category && html` in ${foreign(cut(node.category))}`}</p></div>
+</li>`;
+}
+
+function statesOf({ deprecated, experimental, policy }: HostNode): Markup[] {
+  return [
+    ...(deprecated ? [pill('deprecated', 'warn')] : []),
+    ...(experimental ? [pill('experimental', 'warn')] : []),
+    ...(policy === 'HostNodePolicyLocalOnly' ? [pill('local only')] : []),
+  ];
+}
+
+function socketList(label: string, sockets: readonly Socket[]): Markup | undefined {
+  if (sockets.length === 0) return undefined;
+  return html`<ul class="${label.toLowerCase()}" aria-label="${label}">${sockets.map(socketRow)}</ul>`;
+}
+
+function socketRow({ name, type, isOptional, isList }: Socket): Markup {
+  const shape = `dot hue-${hueOf(type)}${isOptional ? ' hollow' : ''}${isList ? ' square' : ''}`;
+  const notes = [isOptional && 'optional', isList && 'list'].filter(Boolean).join(', ');
+  const typed = name === type ? notes : `${cut(type)}${notes && `, ${notes}`}`;
+  return html`<li><span class="${shape}"></span><span>${foreign(cut(name))}${typed && html` <small>${foreign(typed)}</small>`}</span></li>`;
+}
+
+function widgetRow({ name, type, value, choices, isOptional }: Widget): Markup {
+  const kind = choices === undefined ? type : `one of ${choices.toLocaleString('en-US')}`;
+  const known = type === 'COMBO' && choices === 0 ? 'chosen in the host' : kind;
+  const shown = value !== '' && html` <span class="value">${foreign(cut(value))}</span>`;
+  return html`<li><span>${foreign(cut(name))} <small>${foreign(isOptional ? `${known}, optional` : known)}</small></span>${shown}</li>`;
+}
+
+/** A default may be a text of a hundred kilobytes. */
+function cut(text: string): string {
+  return text.length > maxShown ? `${text.slice(0, maxShown).toWellFormed()}…` : text;
+}
+
+function hueOf(type: string): number {
+  const known = Object.hasOwn(hues, type) ? hues[type] : undefined;
+  return (
+    known ?? [...type.slice(0, maxShown)].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 24, 7)
+  );
+}

@@ -1,0 +1,99 @@
+import { type Content, html, type Markup } from './markup.ts';
+
+const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const maxCodePoints = 8;
+
+/** A text of a publisher, whose direction marks turn nothing. Invisible text is shown as code points. */
+export function foreign(text: string): Markup {
+  return html`<bdi>${visibleText(text)}</bdi>`;
+}
+
+/** The same where there is no element around it, as in a title. */
+export function visibleText(text: string): string {
+  if (text === '' || visible.test(text)) return withoutTurns(text);
+  const points = [...text].slice(0, maxCodePoints).map((letter) => letter.codePointAt(0) ?? 0);
+  return points.map((point) => `U+${point.toString(16).toUpperCase().padStart(4, '0')}`).join(' ');
+}
+
+/** `exe.png` stays what it is: neither of these characters has a glyph, and they move or hide those that do. */
+export function withoutTurns(text: string): string {
+  return text.replace(/[\p{Bidi_Control}\u200b\u2060\ufeff]/gu, '');
+}
+
+/** A longer text of a publisher, with its lines. */
+export function lines(text: string): Markup {
+  return html`<div class="lines">${foreign(text)}</div>`;
+}
+
+export function pill(text: string, tone: 'good' | 'warn' | 'bad' | 'plain' = 'plain'): Markup {
+  return html`<span class="pill ${tone}">${text}</span> `;
+}
+
+export function notice(tone: 'plain' | 'warn' | 'bad', sentence: string): Markup {
+  return html`<p class="notice ${tone}">${foreign(sentence)}</p>`;
+}
+
+/** Undefined for an address that is not one of the web, or contains a password. */
+export function webAddress(text: string | undefined): string | undefined {
+  const url = text === undefined ? null : URL.parse(text.trim());
+  const isWeb = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return isWeb ? url.href : undefined;
+}
+
+/** A publisher's link if it leads to the web, otherwise its text. */
+export function webLink(address: string, text = address.replace(/^https?:\/\//, '')): Markup {
+  const href = webAddress(address);
+  if (href === undefined) return foreign(text);
+  return html`<a href="${href}" rel="noopener noreferrer nofollow">${foreign(text)}</a>`;
+}
+
+/** The browser's own formats take a slow phone milliseconds each. */
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
+function numberOf(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+export function dateOf(timestamp: string | undefined): Markup | undefined {
+  const date = new Date(timestamp ?? '');
+  if (timestamp === undefined || Number.isNaN(date.getTime())) return undefined;
+  const text = `${months[date.getUTCMonth()]} ${date.getUTCDate()}, ${date.getUTCFullYear()}`;
+  return html`<time datetime="${timestamp}" title="${timestamp}">${text}</time>`;
+}
+
+export function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const isLarge = bytes >= 1_000_000;
+  return `${(bytes / (isLarge ? 1_000_000 : 1000)).toFixed(1)} ${isLarge ? 'MB' : 'kB'}`;
+}
+
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${numberOf(count)} ${count === 1 ? one : many}`;
+}
+
+/** A list of names and values, without the empty ones. */
+export function facts(entries: Record<string, Content>): Markup {
+  const rows = Object.entries(entries).filter(
+    ([, value]) => value !== undefined && value !== '' && value !== false,
+  );
+  return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** The first items, and the others behind a line that opens them. */
+export function folded(items: readonly Markup[], shown: number, list: string): Content {
+  const open = (some: readonly Markup[]) => html`<ul class="plain ${list}">${some}</ul>`;
+  const rest = items.slice(shown);
+  if (items.length === 0) return undefined;
+  const more = html`<details><summary>Show ${numberOf(rest.length)} more</summary>${open(rest)}</details>`;
+  return [open(items.slice(0, shown)), rest.length > 0 && more];
+}
+
+/** A publisher's picture, or the first letter if there is none that can be shown. */
+export function icon(address: string | undefined, name: string): Markup {
+  const [letter = '?'] = name.match(/[\p{L}\p{N}]/u) ?? [];
+  const src = webAddress(address);
+  const tile = html`<span class="icon" aria-hidden="true">${letter.toUpperCase()}</span>`;
+  return src === undefined
+    ? tile
+    : html`<img class="icon" src="${src}" alt="" width="40" height="40" loading="lazy">`;
+}

@@ -1,0 +1,132 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
+import { listed, manyNodes, version } from './listed-nodes.ts';
+import { type SiteHost, serveSite } from './serve-files.ts';
+
+const hostNodes = Array.from({ length: 13 }, (_, place) => ({
+  host_node_name: `Mix${place}`,
+  input_types:
+    '{"required":{"reference_image_embedding_of_the_subject":["MODEL"],"share":["FLOAT",{"default":0.5}]}}',
+  return_types: '["IMAGE"]',
+}));
+const text =
+  '# Relight\n\nA [guide](https://guide.example).\n\n| Option | Meaning |\n|---|---|\n| `share` | How much |\n';
+const relight = listed(
+  'relight',
+  {
+    ...{ name: 'Relight', description: 'Lights a picture again.', tags: ['image'], readme: text },
+    versions: [version('relight', '2.0.0'), version('relight', '1.0.0', { deprecated: true })],
+  },
+  hostNodes,
+);
+const registry = [relight, listed('c-plus', { name: 'C++ tools' }), ...manyNodes(4000)];
+
+let host: SiteHost;
+let browser: Browser;
+let page: Page;
+let problems: string[];
+
+(hasBrowser ? describe : describe.skip)(`the site in a browser${note}`, () => {
+  beforeAll(async () => {
+    [host, browser] = await Promise.all([serveSite(registry), launchBrowser()]);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    host.stop();
+  });
+
+  afterEach(async () => {
+    expect(problems.filter((problem) => !/404/.test(problem))).toEqual([]);
+    await page.close();
+  });
+
+  const open = async (path: string, pixels = 1280) => {
+    ({ page, problems } = await openPage(browser, pixels));
+    await page.goto(host.url + path);
+  };
+  const names = () => page.locator('#results h2 a').allTextContents();
+  const status = (text: string | RegExp) => page.locator('#search-status', { hasText: text }).waitFor();
+
+  describe.each(['light', 'dark'] as const)('in %s colors', (colorScheme) => {
+    test.each([
+      ['/search', 360],
+      ['/search', 1280],
+      ['/nodes/Relight', 360],
+      ['/nodes/relight', 1280],
+      ['/nodes/unknown', 360],
+    ])('%s passes axe, and fits its width, at %d pixels', async (path, pixels) => {
+      await open(path, pixels);
+      await page.emulateMedia({ colorScheme });
+      if (path === '/search') await status('The most used nodes');
+
+      expect(await accessibilityProblems(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(pixels);
+    });
+  });
+
+  test('shows the first results before it loads the catalog, and finds the rest when somebody types', async () => {
+    host.asked.length = 0;
+    await open('/search');
+    await status('The most used nodes');
+    expect(await page.locator('#results > li').count()).toBe(20);
+    expect(host.asked.map(({ path }) => path)).toEqual([
+      ...['site/index.html', 'site/site.css', 'site/search.js', 'index/v1/top.json'],
+    ]);
+    await page.getByLabel('Search').pressSequentially('sampler 3975');
+    await status(/^\d+ nodes?$/);
+    expect(await names()).toEqual(expect.arrayContaining(['sampler depth 3975']));
+    expect(await page.evaluate('history.length')).toBe(2);
+
+    // Each piece of the catalog once, however many letters are typed.
+    expect(host.asked.filter(({ path }) => path.includes('/catalog/'))).toHaveLength(16);
+    for (const [typed, first] of [
+      ['relihgt', 'Relight'],
+      ['c++', 'C++ tools'],
+    ] as const) {
+      await page.getByLabel('Search').fill(typed);
+      await status(/^1 node$/);
+      expect(await names()).toEqual([first]);
+    }
+  });
+
+  test('leads an old address to the page, and back to the place in the list', async () => {
+    await open('/site/index.html#/nodes/relight');
+    await page.waitForURL('**/nodes/relight');
+    await page.goto(`${host.url}/search?q=sampler`);
+    await status(/nodes$/);
+    await page.getByRole('button', { name: /Show more/ }).click();
+    await page.locator('#results > li:nth-child(35) h2 a').click();
+    await page.waitForURL('**/nodes/*');
+    await page.goBack();
+    await status(/nodes$/);
+
+    expect(await page.locator('#results > li').count()).toBe(40);
+    expect(await page.getByLabel('Search').inputValue()).toBe('sampler');
+  });
+
+  test('filters host nodes, and copies the line that installs', async () => {
+    await open('/nodes/relight');
+    await page.evaluate(
+      'navigator.clipboard.writeText = (text) => Promise.resolve(globalThis.copied = text)',
+    );
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('globalThis.copied')).toMatch(/^curl -fLo relight-2\.0\.0\.zip /);
+    await page.getByLabel('Filter').fill('mix12');
+
+    expect(await page.locator('.host-node:visible h3').allTextContents()).toEqual(['Mix12']);
+  });
+
+  test('says that the index cannot be read, and tries again', async () => {
+    ({ page, problems } = await openPage(browser, 1280));
+    await page.route('**/index/**', (route) => route.fulfill({ status: 404 }));
+    await page.goto(`${host.url}/search?q=relight`);
+    await status('Nothing is published yet at');
+    await page.unroute('**/index/**');
+    await page.getByRole('button', { name: 'Try again' }).click();
+
+    await status(/^1 node$/);
+  });
+});

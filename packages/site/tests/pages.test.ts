@@ -1,0 +1,247 @@
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { IndexedNode } from 'registry-rules/schemas/index-files';
+import { type BuiltFile, buildSite, sitePage, unknownPath } from '../build.ts';
+import { renderReadme } from '../readme.ts';
+import { entryCard } from '../templates/entry.ts';
+import { feed, publisherPage, sitemap } from '../templates/lists.ts';
+import { nodePage, versionPage } from '../templates/node-page.ts';
+import { entriesOf, filesOf, listed, manyNodes, version } from './listed-nodes.ts';
+import { leadAddress } from './serve-files.ts';
+
+const site = 'https://nodes.example';
+const place = { path: 'README.md', repository: 'https://code.example/acme/blend.git' };
+const turned = '\u202egnp.exe\u200b';
+const hostile = '"><script>alert(1)</script>';
+
+const pageOf = (
+  id: string,
+  fields: Partial<IndexedNode> = {},
+  hostNodes: Parameters<typeof listed>[2] = [],
+) => nodePage(site, filesOf(listed(id, fields, hostNodes)));
+const plain = (page: string) => page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+
+describe('the page of a node', () => {
+  const whole = {
+    ...{
+      name: 'Whole',
+      description: 'All\nof it.',
+      license: 'MIT',
+      repository: 'https://code.example/whole',
+    },
+    ...{ downloads: 1234, repo_stars: 5, rating: 4.5, banner_url: 'https://img.example/b.png' },
+    ...{ translations: { de: { description: 'Alles davon.' } }, preempted_host_node_names: ['Mix'] },
+    versions: [
+      version('whole', '2.0.0', {
+        tags: ['beta'],
+        changelog: 'Faster.\nSmaller.',
+        dependencies: ['numpy>=2'],
+      }),
+      version('whole', '1.0.0+a', { deprecated: true }),
+    ],
+  };
+  const hostNodes = [
+    {
+      host_node_name: 'Mix',
+      input_types: '{"required":{"share":["FLOAT",{"default":0.5}]}}',
+      return_types: 'IMAGE',
+    },
+    { host_node_name: 'Old', deprecated: true },
+    { host_node_name: 'Evil', policy: 'HostNodePolicyBanned' as const },
+  ];
+  const page = pageOf('Whole_Node', whole, hostNodes);
+
+  test.each([
+    ['title', '<title>Whole · Node registry</title>'],
+    ['canonical address', '<link rel="canonical" href="https://nodes.example/nodes/whole-node">'],
+    ['preview', '<meta property="og:image" content="https://img.example/b.png">'],
+    ['data for programs', '"@type":"SoftwareSourceCode","name":"Whole"'],
+    ['install line', 'sha256sum --check'],
+    ['version with its address', 'href="/nodes/whole-node/1.0.0%2Ba"'],
+    ['changelog with its lines', 'Faster.\nSmaller.'],
+    ['size', '12.3 kB'],
+    ['digest', 'ab'.repeat(32)],
+    ['dependency', 'numpy&gt;=2'],
+    ['publisher', 'href="/publishers/acme"'],
+    ['tag of the version', 'beta'],
+    ['translation', '<div lang="de">'],
+    ['stars', '<dt>Stars</dt><dd>5</dd>'],
+    ['rating', '<dt>Rating</dt><dd>4.5</dd>'],
+    ['downloads', '<dd>1,234</dd>'],
+    ['card', '<span class="value"><bdi>0.5</bdi></span>'],
+    ['folded host node', '<summary>1 deprecated host node</summary>'],
+  ])('has its %s', (_, part) => {
+    expect(page).toContain(part);
+  });
+
+  test('lists no banned host node, and has no address of its own without a name of the site', () => {
+    expect(page).not.toContain('Evil');
+    expect(nodePage(undefined, filesOf(listed('whole')))).not.toMatch(/canonical|og:url/);
+  });
+
+  test.each([
+    ['NodeStatusBanned', 'This node is banned. Do not install it. A virus.'],
+    ['NodeStatusDeleted', 'Its owner has withdrawn this node.'],
+  ] as const)('says of a node that is %s so, to people and search engines', (status, sentence) => {
+    const files = filesOf(listed('gone', { status, status_detail: 'A virus.' }));
+
+    for (const each of [nodePage(site, files), versionPage(site, files, '1.0.0')]) {
+      expect(plain(each)).toContain(sentence);
+      expect(each).toContain('<meta name="robots" content="noindex">');
+      expect(each).not.toMatch(/curl|application\/ld/);
+    }
+  });
+
+  test('says of a version that is gone so', () => {
+    expect(plain(versionPage(site, filesOf(listed('whole')), '9.0.0'))).toContain(
+      'Version 9.0.0 of this node is not offered any more.',
+    );
+  });
+
+  test('shows no text of a publisher as markup, and none that turns another', () => {
+    const texts = Object.fromEntries(
+      [
+        'name',
+        'description',
+        'author',
+        'license',
+        'category',
+        'status_detail',
+        'repository',
+        'icon',
+        'banner_url',
+      ].map((field) => [field, `javascript:${hostile}${turned}`]),
+    );
+    const bad = version('bad', '1.0.0', {
+      ...{ changelog: hostile + turned, dependencies: [hostile], supported_os: [hostile], tags: [hostile] },
+      downloadUrl: `javascript:${hostile}`,
+    });
+    const publisher = { id: 'acme', name: hostile, website: 'javascript:alert(1)', support: hostile };
+    const cards = [
+      { host_node_name: hostile, display_name: turned, description: hostile, input_types: hostile },
+    ];
+    const fields = {
+      ...texts,
+      publisher,
+      tags: [hostile],
+      translations: { [hostile]: hostile },
+      versions: [bad],
+    };
+    const item = listed('bad', fields, cards);
+    const pages = [
+      nodePage(site, filesOf(item)),
+      publisherPage(site, publisher, entriesOf([item])),
+      ...entriesOf([item]).map((entry) => entryCard(entry).text),
+    ];
+
+    for (const each of pages) {
+      expect(each.match(/<script>|(?:href|src)="javascript|[\u200b\u202e]/)?.[0]).toBeUndefined();
+    }
+  });
+});
+
+describe('a README', () => {
+  test.each([
+    ['# Hi **x**', '<h3>Hi <strong>x</strong></h3>\n'],
+    ['# a\n# b\n### c', '<h3>a</h3>\n<h3>b</h3>\n<h4>c</h4>\n'],
+    [
+      '[a](docs/more.md)',
+      '<p><a href="https://code.example/acme/blend/blob/HEAD/docs/more.md" rel="noopener noreferrer nofollow">a</a></p>\n',
+    ],
+    [
+      '[a](../../../../x) [b](//thief.example) [c](javascript:alert) [d](#p)',
+      '<p><span>a</span> <span>b</span> <span>c</span> <span>d</span></p>\n',
+    ],
+    ['<a href="java&#115;cript:alert(1)" onclick=x style=y id=z>a</a>', '<p><span>a</span></p>\n'],
+    [
+      '![p](docs/1.png) ![q](https://x.example/a.png)',
+      '<p>p <img src="https://x.example/a.png" alt="q" loading="lazy"></p>\n',
+    ],
+    [
+      '<img alt="a>b" src="https://x.example/&quot;onerror=1">',
+      '<img src="https://x.example/%22onerror=1" alt="a&gt;b" loading="lazy">',
+    ],
+    ['</div></section><b>open', '<b>open</b>'],
+    ['<svg><style><img onerror=x></style></svg><script>x</script><!-- y -->z', '<p>z</p>\n'],
+    ["<p title='\"onmouseover=x'>a", '<p title="&quot;onmouseover=x">a</p>'],
+    ['a &#x202e;gnp.exe &rlm;\u202e &lt;b&gt;', '<p>a gnp.exe  &lt;b&gt;</p>\n'],
+    ['`<img onerror>`', '<p><code>&lt;img onerror&gt;</code></p>\n'],
+    ['```js\n1 < 2\n```', '<pre tabindex="0"><code>1 &lt; 2\n</code></pre>\n'],
+  ])('%j becomes what can only be read', (text, expected) => {
+    expect(renderReadme(text, place)).toBe(expected);
+  });
+
+  test.each(['*a'.repeat(100_000), '> '.repeat(100_000), `${'<i>'.repeat(66_000)}x`])(
+    'that is too much is shown as text, or with a bounded depth: %#',
+    (text) => {
+      const shown = renderReadme(text, place);
+
+      expect(shown.length).toBeLessThanOrEqual(400_000);
+      expect((shown.match(/<i>/g) ?? []).length).toBeLessThanOrEqual(40);
+    },
+  );
+
+  test('is text unless it is Markdown', () => {
+    expect(renderReadme('# Hi', { ...place, path: 'README.rst' })).toBe('');
+  });
+});
+
+describe('an address', () => {
+  test.each([
+    ['/', '/site/index.html'],
+    ['/search', '/site/index.html'],
+    ['/nodes', '/pages/nodes.html'],
+    ['/nodes/My__Node.X/', '/pages/nodes/my-node-x.html'],
+    ['/nodes/a/1.0.0+b', '/pages/nodes/a/1.0.0%2Bb.html'],
+    ['/nodes/a/1.0.0%2Bb', '/pages/nodes/a/1.0.0%2Bb.html'],
+    ['/nodes/%E0%A4%A', '/pages/nodes/%25e0%25a4%25a.html'],
+    ['/publishers/acme', '/pages/publishers/acme.html'],
+    ['/feed.xml', '/pages/feed.xml'],
+    ['/index/v1/nodes/a/1.0.0+b/host-nodes.json', '/index/v1/nodes/a/1.0.0%2Bb/host-nodes.json'],
+    ['/reference/', '/reference/'],
+  ])('%s leads to %s', (address, object) => {
+    expect(leadAddress(address)).toBe(object);
+  });
+});
+
+describe('the lists', () => {
+  const entries = entriesOf([listed('a', { name: `${hostile}\u0000` }), listed('b-b', { name: 'B' })]);
+
+  test('are a feed whose ids are addresses, and a sitemap, both without a character that XML lacks', () => {
+    const atom = feed(site, entries);
+
+    expect(atom).toContain('<id>https://nodes.example/nodes/b-b/1.0.0</id>');
+    expect(sitemap(site, entries)).toContain('<loc>https://nodes.example/publishers/acme</loc>');
+    expect([atom.includes('<script>'), atom.includes('\u0000')]).toEqual([false, false]);
+  });
+});
+
+describe('the built site', () => {
+  let files: BuiltFile[];
+  const bytesOf = (...paths: string[]) =>
+    files
+      .filter(({ path }) => paths.some((each) => path.endsWith(each)))
+      .reduce((sum, { content }) => sum + gzipSync(content).length, 0);
+
+  beforeAll(async () => {
+    files = await buildSite();
+  });
+
+  /** At 400 kbit/s a second brings 50,000 bytes; connecting takes most of the first. */
+  test('needs 50,000 bytes in four requests before the first of 4,000 nodes is shown', () => {
+    const top = JSON.stringify({ nodes: entriesOf(manyNodes(250)) });
+    const page = Buffer.from(files.find(({ path }) => path === sitePage)?.content ?? '').toString();
+
+    expect(page.match(/="\/site\/[^"]+"/g)).toEqual(['="/site/site.css"', '="/site/search.js"']);
+    expect(bytesOf(sitePage, 'site.css', 'search.js') + gzipSync(top).length).toBeLessThan(50_000);
+    expect(bytesOf('page.js')).toBeLessThan(1500);
+  });
+
+  test('has policies without inline scripts, and a page for what is missing', () => {
+    for (const page of [sitePage, unknownPath]) {
+      const text = Buffer.from(files.find(({ path }) => path === page)?.content ?? '').toString();
+      expect(text).not.toMatch(/<style|<script>| style=| on\w+=|unsafe/);
+      expect(text).toContain('content="default-src &#39;none&#39;; script-src &#39;self&#39;; ');
+    }
+  });
+});

@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { handler as writeIndex } from '../../functions/write-index.ts';
+import { handler } from '../../functions/write-catalog.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { banNode } from '../../tools/admin/registry/nodes.ts';
+import { keysBelow, readObject } from '../support/bucket-objects.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { addNode, addPublisher, addVersion } from '../support/registry.ts';
+import { streamEventOf } from '../support/table-stream.ts';
+import { setVariables } from '../support/variables.ts';
+import '../support/in-order.ts';
+
+const invocation = { awsRequestId: 'a-run', getRemainingTimeInMillis: () => 50_000 };
+const event = JSON.parse(readFileSync('events/write-catalog.json', 'utf8'));
+const published = {
+  ...{ archive_key: 'archives/some/1.0.0/id-0.zip', sha256: '0'.repeat(64), size_bytes: 10 },
+  ...{ published_at: '2026-01-01T00:00:00.000Z', host_node_extract_status: 'success' },
+};
+
+async function addPublished(id: string, publisher: string, fields: object = {}): Promise<void> {
+  const latest_version = { ...published, id: '1', version: '1.0.0', status: 'NodeVersionStatusActive' };
+  await addNode(publisher, id, { name: `Node ${id}`, latest_version, ...fields });
+  await addVersion(publisher, id, '1.0.0', published);
+  await follow(id);
+}
+
+async function follow(id: string): Promise<void> {
+  await writeIndex(streamEventOf(nodeKey(id), nodeVersionKey(id, '1.0.0')), invocation);
+}
+
+/** What a run wrote. */
+async function run(): Promise<string[]> {
+  const written: string[] = [];
+  const stop = intercept(s3(), ({ command, input, send }) => {
+    if (command === 'PutObjectCommand') written.push(String(input.Key));
+    return send();
+  });
+  await handler(event, invocation);
+  stop();
+  return written.sort();
+}
+
+const text = async (key: string) => (await readObject(key)).text;
+const lists = ['feed.xml', 'nodes.html', 'robots.txt', 'sitemap.xml'].map((name) => `pages/${name}`);
+
+beforeAll(async () => {
+  setVariables({ SITE_DOMAIN_NAME: 'nodes.example' });
+  for (const id of ['acme', 'other']) await addPublisher(id, {});
+  await writeIndex(streamEventOf(publisherKey('acme')), invocation);
+  await addPublished('plain', 'acme');
+  await addPublished('ranked', 'acme', { search_ranking: 3 });
+  await addPublished('bad', 'other');
+});
+
+describe('writeCatalog', () => {
+  test('writes the most used nodes, the pages of publishers, the feed and the sitemap', async () => {
+    expect(await run()).toEqual(
+      ['index/v1/top.json', ...lists, 'pages/publishers/acme.html', 'pages/publishers/other.html'].sort(),
+    );
+    const { nodes } = JSON.parse(await text('index/v1/top.json'));
+    expect(nodes.map(({ id }: { id: string }) => id)).toEqual(['ranked', 'bad', 'plain']);
+    expect(await text('pages/robots.txt')).toContain('Sitemap: https://nodes.example/sitemap.xml');
+    expect((await readObject('pages/feed.xml')).headers.ContentType).toBe(
+      'application/atom+xml; charset=utf-8',
+    );
+    expect(await text('pages/publishers/acme.html')).toMatch(/Node plain[\s\S]*|Node ranked/);
+  });
+
+  test('writes nothing until a line of the catalog changes, and then only what differs', async () => {
+    expect(await run()).toEqual([]);
+    await addPublished('newer', 'acme');
+
+    expect(await run()).toEqual(
+      [
+        'index/v1/top.json',
+        ...lists.filter((key) => !key.endsWith('.txt')),
+        'pages/publishers/acme.html',
+      ].sort(),
+    );
+  });
+
+  test('takes a banned node off all of them, and says so on an empty page of its publisher', async () => {
+    await banNode('bad', 'test');
+    await follow('bad');
+    await run();
+
+    for (const key of ['index/v1/top.json', ...lists])
+      expect(await text(key)).not.toMatch(/"bad"|nodes\/bad/);
+    expect(await text('pages/publishers/other.html')).toContain('<meta name="robots" content="noindex">');
+    expect(await run()).toEqual([]);
+  });
+
+  test('looks again if another run was faster at one of its files', async () => {
+    await addPublished('raced', 'acme');
+    beforeNext(s3(), /^PutObjectCommand$/, async () => {
+      await addPublished('rival', 'acme');
+      await handler(event, invocation);
+    });
+    await run();
+    await run();
+
+    expect(await text('pages/sitemap.xml')).toMatch(/nodes\/raced[\s\S]*nodes\/rival/);
+    expect(JSON.parse(await text('index/v1/top.json')).nodes).toHaveLength(5);
+    expect(await run()).toEqual([]);
+  });
+
+  test('writes neither feed nor sitemap without a name of the site', async () => {
+    setVariables({ SITE_DOMAIN_NAME: '' });
+    expect((await run()).filter((key) => /xml|txt/.test(key))).toEqual([]);
+    expect(await keysBelow('pages/publishers/')).toHaveLength(2);
+  });
+});
