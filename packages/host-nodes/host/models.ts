@@ -2,9 +2,9 @@ import { hostFolder } from '../files.ts';
 import { objectType } from '../values/builtin-types.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Native } from '../values/objects.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
+import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import { hostSamplers, hostTypes, ownNodes, samplers, schedulers, socketTypes } from './names.ts';
+import { hostSamplers, hostTypes, samplers, schedulers, socketTypes } from './names.ts';
 import { schemaModel } from './schema-types.ts';
 
 /*
@@ -42,13 +42,6 @@ for (const name of ['ComfyNodeABC', 'CheckLazyMixin']) {
   for (const path of hostTypes) table.set(path + name, () => objectType);
 }
 
-const absent = new Set<string>();
-for (const { name, method, types } of ownNodes) {
-  table.set(`nodes.${name}.FUNCTION`, () => method);
-  table.set(`nodes.${name}.RETURN_TYPES`, () => new Tuple(types));
-  for (const other of ['RETURN_NAMES', 'OUTPUT_IS_LIST']) absent.add(`nodes.${name}.${other}`);
-}
-
 function add(name: string, value: Value): void {
   table.set(`folder_paths.${name}`, () => value);
 }
@@ -57,11 +50,6 @@ function openDict(why: string): Dict {
   const dict = new Dict();
   dict.open = why;
   return dict;
-}
-
-/** Whether the host surely has nothing of this dotted name. */
-export function isAbsent(path: string): boolean {
-  return absent.has(path);
 }
 
 /** A value of the host's by its dotted name. */

@@ -20,27 +20,6 @@ export const schedulers = listed(`
   simple sgm_uniform karras exponential ddim_uniform beta normal linear_quadratic kl_optimal
 `);
 
-/** Nodes of the host that packs derive from: the function, and the types of the outputs. They have no `RETURN_NAMES`. */
-export const ownNodes = Object.entries({
-  SaveImage: 'save_images',
-  PreviewImage: 'save_images',
-  SaveLatent: 'save',
-  LoadImage: 'load_image IMAGE MASK',
-  LoadImageMask: 'load_image MASK',
-  LoraLoader: 'load_lora MODEL CLIP',
-  CheckpointLoaderSimple: 'load_checkpoint MODEL CLIP VAE',
-  UNETLoader: 'load_unet MODEL',
-  VAELoader: 'load_vae VAE',
-  CLIPTextEncode: 'encode CONDITIONING',
-  VAEEncode: 'encode LATENT',
-  VAEDecode: 'decode IMAGE',
-  KSampler: 'sample LATENT',
-  KSamplerAdvanced: 'sample LATENT',
-}).map(([name, text]) => {
-  const [method = '', ...types] = listed(text);
-  return { name, method, types };
-});
-
 const irregular: readonly [name: string, type: string][] = Object.entries({
   MultiCombo: 'COMBO',
   Load3DCamera: 'LOAD3D_CAMERA',

@@ -1,4 +1,3 @@
-import { isAbsent } from '../host/models.ts';
 import { lacksConstant } from '../host/packages.ts';
 import { typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
@@ -62,13 +61,11 @@ function inherited(machine: Machine, cls: Class, why: string, name: string): Val
   if ([base, ...others].every((path) => lacksConstant(path, name))) return undefined;
   if (base === '' || others.length > 0) return new Unknown(why);
   const found = outside(machine, base, name);
-  if (found === undefined) return undefined;
   return found instanceof Unknown ? new Unknown(why) : bind(machine, found, undefined, cls);
 }
 
-function outside(machine: Machine, path: string, name: string): Value | undefined {
-  const found = machine.outside(path === '' ? '' : `${path}.${name}`);
-  return found instanceof Unknown && isAbsent(found.path) ? undefined : found;
+function outside(machine: Machine, path: string, name: string): Value {
+  return machine.outside(path === '' ? '' : `${path}.${name}`);
 }
 
 function classSpecial(cls: Class, name: string): Value | undefined {

@@ -1,4 +1,4 @@
-import { asText, dictOf } from '../values/access.ts';
+import { asText } from '../values/access.ts';
 import {
   builtinType,
   dictType,
@@ -17,7 +17,6 @@ import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { autoType } from '../language/enums.ts';
 import { makeClass } from '../language/classes.ts';
-import { schemaType } from '../host/schema-types.ts';
 import { argument, type Models, natives } from './define.ts';
 
 const identity: NativeCall = (_, [value = null]) => value;
@@ -57,9 +56,6 @@ export function typeModels(): Models {
     ...natives('dataclasses', {
       dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
       field: (_, __, keywords) => makeField(keywords),
-      asdict: (machine, [value = null]) => asDict(machine, value),
-      is_dataclass: (_, [value = null]) => isDataclass(value),
-      replace: (machine, [value = null], keywords) => replaced(machine, value, keywords),
     }),
     ...natives('collections', {
       defaultdict: (machine, [fallback = null, source]) => {
@@ -133,33 +129,6 @@ function initial(machine: Machine, name: string, fallback: Value | undefined): V
   if (factory !== undefined) return machine.call(factory);
   const value = fallback.own('default');
   return value === undefined ? raise('TypeError', `__init__() is missing the argument '${name}'`) : value;
-}
-
-function asDict(machine: Machine, value: Value): Value {
-  if (!(value instanceof Instance)) return new Unknown('a dataclass');
-  const names = value.cls.find('__dataclass_fields__');
-  if (!(names instanceof Tuple)) return new Unknown('a dataclass');
-  return dictOf(
-    machine,
-    names.items.map((name) => [name, value.own(String(name)) ?? null]),
-  );
-}
-
-/** Of the host's classes, a schema is one. */
-function isDataclass(value: Value): Value {
-  const cls = value instanceof Instance ? value.cls : value;
-  if (cls instanceof Class) return cls === schemaType || cls.find('__dataclass_fields__') !== undefined;
-  return value instanceof Unknown ? new Unknown('whether it is a dataclass') : false;
-}
-
-function replaced(machine: Machine, value: Value, keywords: Keywords): Value {
-  if (!(value instanceof Instance) || isDataclass(value) !== true) return new Unknown('a dataclass');
-  const copy = new Instance(value.cls);
-  machine.budget.spend(value.entries.size);
-  for (const [name, { value: own }] of value.entries) copy.define(String(name), own);
-  for (const [name, given] of keywords) copy.define(name, given);
-  if (value.open !== undefined) copy.open = value.open;
-  return copy;
 }
 
 function namedTuple(machine: Machine, [name = null, fields = null]: Value[]): Value {

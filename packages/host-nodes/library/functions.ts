@@ -123,10 +123,6 @@ const iteration: Record<string, NativeCall> = {
     const factors = Array.from({ length: Math.min(times, 20) }, () => lists).flat();
     return lazily(() => product(machine, factors));
   }),
-  combinations: pure((machine, [source = null, size = 0n]) => {
-    const items = [...machine.iterate(source)];
-    return lazily(() => combinations(machine, items, Number(size), 0));
-  }),
 };
 
 function* product(machine: Machine, factors: readonly Value[][]): Generator<Value> {
@@ -144,22 +140,6 @@ function rowOf(machine: Machine, first: Value, rest: Value): Tuple {
   const items = rest instanceof Tuple ? rest.items : [];
   machine.budget.spend(2 * items.length + 1);
   return new Tuple([first, ...items]);
-}
-
-function* combinations(
-  machine: Machine,
-  items: readonly Value[],
-  size: number,
-  from: number,
-): Generator<Value> {
-  machine.budget.spend();
-  if (size === 0) yield new Tuple([]);
-  else
-    for (let index = from; index < items.length; index += 1) {
-      for (const row of combinations(machine, items, size - 1, index + 1)) {
-        yield rowOf(machine, items[index] ?? null, row);
-      }
-    }
 }
 
 /** `copy.copy` and `copy.deepcopy`. What was copied once stays one, so shared parts do not multiply. */

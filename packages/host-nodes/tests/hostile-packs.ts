@@ -79,7 +79,6 @@ export const hostilePacks: [kind: string, files: PackFiles | string][] = [
   ['a count without end', 'import itertools\nfor i in itertools.count():\n    pass'],
   ['a repeat without end', 'import itertools\nx = list(itertools.repeat(1))'],
   ['a product without end', 'import itertools\nx = list(itertools.product(range(100), repeat=20))'],
-  ['combinations without end', 'import itertools\nx = list(itertools.combinations(range(60), 30))'],
   ['a generator without end', 'def g():\n    while True:\n        yield 1\nx = g()'],
   [
     'an iterator that never stops',

@@ -67,15 +67,6 @@ describe('a node of the newer schema', () => {
     expect(namesOf(pack('inputs=[]', dressed))).toEqual(['Node']);
   });
 
-  test('follows a schema that is replaced as the dataclass that it is', () => {
-    const replaced = pack('inputs=[]', 'from dataclasses import is_dataclass, replace\n').replace(
-      'return io.Schema(node_id="Node", inputs=[])',
-      's = io.Schema(node_id="Node", inputs=[])\n        return replace(s, display_name="Shown") if is_dataclass(s) else None',
-    );
-
-    expect(nodeOf(replaced)).toMatchObject({ name: 'Node', displayName: 'Shown' });
-  });
-
   test('reads the gradient slider', () => {
     expect(
       nodeOf(pack('inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.gradient_slider)]')).inputTypes,

@@ -122,11 +122,6 @@ const values: [title: string, code: string, result: unknown][] = [
     'match outside.f():\n    case {"k": k}: RESULT = k\n    case [a, *b]: RESULT = b\n    case str(v) if v: RESULT = v\n    case _: RESULT = 0',
     undefined,
   ],
-  [
-    'the capture of the case that matches',
-    'match {"a": 1, "b": 2}:\n    case {"a": v} if outside.f(): RESULT = 1\n    case {"b": v}: RESULT = v - 1',
-    1,
-  ],
   ['a name of a character', 'RESULT = "\\N{BULLET} a"', undefined],
   ['a name of a character in an f-string', 'RESULT = f"\\N{BULLET} {1}"', undefined],
   ['a raw text with the letters of a name', 'RESULT = r"\\N{BULLET}"', '\\N{BULLET}'],
@@ -191,11 +186,6 @@ const exact: [title: string, code: string, result: unknown][] = [
     'the rest of a mapping pattern is not asserted',
     'match {"a": 1, "b": 2}:\n    case {"a": 1, **rest}: RESULT = rest',
     undefined,
-  ],
-  [
-    'parts of a class by position',
-    'class P:\n    __match_args__ = ("x", "y")\n    def __init__(self): self.x, self.y = 1, 2\nmatch P():\n    case P(a, b): RESULT = [a, b]',
-    [1, 2],
   ],
   [
     'exec and eval of a known text',

@@ -332,22 +332,6 @@ const fields: [title: string, code: string, fields: object][] = [
     },
   ],
   [
-    "inherited from one of the host's own nodes",
-    'from nodes import LoraLoader as L\nclass A(L):\n    RETURN_TYPES = (*L.RETURN_TYPES, "STRING")\n    RETURN_NAMES = (*getattr(L, "RETURN_NAMES", L.RETURN_TYPES), "text")\nclass A(A): pass',
-    {
-      function: 'load_lora',
-      returnTypes: '["MODEL","CLIP","STRING"]',
-      returnNames: '["MODEL","CLIP","text"]',
-      outputIsList: [false, false, false],
-      open: expect.arrayContaining([expect.stringMatching(/^category: /), 'deprecated: it is not known']),
-    },
-  ],
-  [
-    "inherited from one of the host's own nodes and something unknown",
-    'import nodes, outside\nclass A(nodes.SaveImage, outside.Mixin):\n    RETURN_TYPES = ("IMAGE",)',
-    { returnTypes: '["IMAGE"]', returnNames: undefined, outputIsList: undefined, function: undefined },
-  ],
-  [
     'in the older form, from a base that may have the newer one',
     'import comfy_extras.nodes_lt as lt\nclass A(lt.LTXVAddGuide):\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {}}\n    RETURN_TYPES = ("A",)\n    RETURN_NAMES = ("a",)\n    OUTPUT_IS_LIST = (True,)\n    FUNCTION = "f"\n    CATEGORY = "c"',
     {
