@@ -13,7 +13,7 @@ import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
 import { Class, Instance, Native, type NativeCall } from '../values/objects.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
+import { Tuple } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { autoType } from '../language/enums.ts';
 import { makeClass } from '../language/classes.ts';

@@ -117,30 +117,7 @@ const iteration: Record<string, NativeCall> = {
       }
     });
   }),
-  product: pure((machine, sources, keywords) => {
-    const times = Number(keywords.get('repeat') ?? 1n);
-    const lists = sources.map((source) => [...machine.iterate(source)]);
-    const factors = Array.from({ length: Math.min(times, 20) }, () => lists).flat();
-    return lazily(() => product(machine, factors));
-  }),
 };
-
-function* product(machine: Machine, factors: readonly Value[][]): Generator<Value> {
-  const [first, ...rest] = factors;
-  machine.budget.spend();
-  if (!first) yield new Tuple([]);
-  else
-    for (const item of first) {
-      for (const row of product(machine, rest)) yield rowOf(machine, item, row);
-    }
-}
-
-/** Each row passes through as many generators as it has items. */
-function rowOf(machine: Machine, first: Value, rest: Value): Tuple {
-  const items = rest instanceof Tuple ? rest.items : [];
-  machine.budget.spend(2 * items.length + 1);
-  return new Tuple([first, ...items]);
-}
 
 /** `copy.copy` and `copy.deepcopy`. What was copied once stays one, so shared parts do not multiply. */
 function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value, Value>): Value {

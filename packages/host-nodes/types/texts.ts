@@ -1,6 +1,6 @@
 import { asText, plain, sliceBounds } from '../values/access.ts';
 import { isNumber } from '../values/equality.ts';
-import { each, joinParts, sizeOf } from '../values/text.ts';
+import { sizeOf } from '../values/text.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
@@ -16,12 +16,9 @@ const blanks = /\s+/;
 const plainMethods: Record<string, TextMethod> = {
   lower: (text) => text.toLowerCase(),
   upper: (text) => text.toUpperCase(),
-  casefold: (text) => text.toLowerCase(),
   capitalize: (text) => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase(),
   title: (text) =>
     text.replaceAll(/\p{L}+/gu, (word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()),
-  swapcase: (text) =>
-    [...text].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join(''),
   strip: (text, [set]) => strip(text, set, true, true),
   lstrip: (text, [set]) => strip(text, set, true, false),
   rstrip: (text, [set]) => strip(text, set, false, true),
@@ -54,14 +51,8 @@ const plainMethods: Record<string, TextMethod> = {
   ljust: (text, args, machine) => padded(machine, text, args, '<'),
   rjust: (text, args, machine) => padded(machine, text, args, '>'),
   center: (text, args, machine) => padded(machine, text, args, 'c'),
-  expandtabs: (text, [size], machine) => {
-    if (size !== undefined) return new Unknown('a text with an unknown part');
-    machine.budget.text(expandTabs(text).length);
-    return expandTabs(text);
-  },
   encode: (text, [encoding], machine, keywords) =>
     encoded(machine, text, asText(encoding ?? keywords.get('encoding'))),
-  translate: (text, [table], machine) => translate(machine, text, table),
   __len__: (text) => BigInt(sizeOf(text)),
   __hash__: () => new Unknown('a hash'),
 };
@@ -243,13 +234,4 @@ function partition(text: string, index: number, separator: string, fromEnd: bool
 function padded(machine: Machine, text: string, [width = null, fill]: Value[], align: string): Value {
   if (!isNumber(width)) return raise('TypeError', 'unsupported operand types');
   return pad(machine, text, Number(width), align, asText(fill) ?? ' ');
-}
-
-function translate(machine: Machine, text: string, table: Value | undefined): Value {
-  if (!(table instanceof Dict)) return new Unknown('a text with an unknown part');
-  const parts = each(text, (character) => {
-    const entry = table.entries.get(`\0n${character.codePointAt(0)}`);
-    return entry === undefined ? character : (asText(entry.value) ?? '');
-  });
-  return joinParts(machine, parts, '') ?? text;
 }

@@ -18,8 +18,6 @@ export function equal(machine: Machine, left: Value, right: Value): boolean | un
   if (a instanceof Tuple && b instanceof Tuple) return sameItems(machine, a.items, b.items);
   if (a instanceof List && b instanceof List) return sameItems(machine, a.items, b.items);
   if (a instanceof Dict && b instanceof Dict) return sameEntries(machine, a, b);
-  if (a instanceof PythonSet && b instanceof PythonSet) return sameSets(machine, a, b);
-  if (a instanceof Range && b instanceof Range) return sameRanges(a, b);
   if (isOpen(a) || isOpen(b)) return undefined;
   return isSame(machine, a, b);
 }
@@ -35,6 +33,7 @@ function ownEqual(machine: Machine, left: Value, right: Value): boolean | 'unkno
 }
 
 function isOpen(value: Value): boolean {
+  if (value instanceof PythonSet || value instanceof Range) return true;
   return value instanceof Instance && value.cls.outside !== undefined;
 }
 
@@ -69,19 +68,6 @@ function sameEntries(machine: Machine, a: Dict, b: Dict): boolean | undefined {
     if (same === undefined) isKnown = false;
   }
   return isKnown ? true : undefined;
-}
-
-function sameSets(machine: Machine, a: PythonSet, b: PythonSet): boolean | undefined {
-  if (a.open !== undefined || b.open !== undefined) return undefined;
-  machine.budget.spend(a.entries.size >> 2);
-  return a.entries.size === b.entries.size && a.entries.keys().every((key) => b.entries.has(key));
-}
-
-function sameRanges(a: Range, b: Range): boolean {
-  return (
-    a.length === b.length &&
-    (a.length === 0n || (a.start === b.start && (a.length === 1n || a.step === b.step)))
-  );
 }
 
 /** Less than zero, zero or more, as for a sort; undefined where it is unknown or the two do not compare. */
@@ -122,7 +108,6 @@ export function contains(machine: Machine, container: Value, item: Value): boole
     return item instanceof Bytes ? contains(machine, holder.text, item.text) : undefined;
   if (holder instanceof Dict || holder instanceof PythonSet) return holdsKey(machine, holder, item);
   if (holder instanceof List || holder instanceof Tuple) return holdsItem(machine, holder.items, item);
-  if (holder instanceof Range) return holdsNumber(holder, plain(item));
   return holdsItem(machine, machine.iterate(holder), item);
 }
 
@@ -142,14 +127,6 @@ function holdsItem(machine: Machine, items: Iterable<Value>, item: Value): boole
     if (same === undefined) isKnown = false;
   }
   return isKnown ? false : undefined;
-}
-
-function holdsNumber(range: Range, item: Value): boolean | undefined {
-  if (typeof item !== 'bigint') return isNumber(item) ? undefined : false;
-  const offset = item - range.start;
-  if (offset % range.step !== 0n) return false;
-  const index = offset / range.step;
-  return index >= 0n && index < range.length;
 }
 
 /** A set of what an iterable gives. */

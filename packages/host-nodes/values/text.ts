@@ -1,6 +1,6 @@
 import { digitsOf } from './access.ts';
 import type { Machine } from './machine.ts';
-import { Dict, List, Module, PythonSet } from './collections.ts';
+import { Dict, List, Module } from './collections.ts';
 import { Class, Instance, Native } from './objects.ts';
 import { Bytes, Range, Symbolic, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
@@ -36,7 +36,6 @@ export function reprOf(machine: Machine, value: Value): string | undefined {
   if (value instanceof List) return listed(machine, '[', value.items, ']');
   if (value instanceof Tuple) return listed(machine, '(', value.items, value.items.length === 1 ? ',)' : ')');
   if (value instanceof Dict) return dictText(machine, value);
-  if (value instanceof PythonSet) return setText(machine, value);
   if (value instanceof Range)
     return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
   if (value instanceof Class) return classText(value);
@@ -114,13 +113,6 @@ function dictText(machine: Machine, dict: Dict): string | undefined {
     ', ',
   );
   return inside === undefined ? undefined : `{${inside}}`;
-}
-
-function setText(machine: Machine, set: PythonSet): string | undefined {
-  if (set.open !== undefined) return undefined;
-  if (set.entries.size === 0) return set.frozen ? 'frozenset()' : 'set()';
-  const items = set.entries.values().map(({ value }) => value);
-  return set.frozen ? listed(machine, 'frozenset({', items, '})') : listed(machine, '{', items, '}');
 }
 
 /** A float as Python writes it. */
