@@ -130,7 +130,7 @@ async function withRequirements(project: PyProject, root: string): Promise<PyPro
   const isNamed = metadata.dependencies !== undefined || unread.includes('project.dependencies');
   const dependencies = isNamed ? undefined : await readRequirements(root);
   if (dependencies === undefined) return project;
-  const note = `The dependencies are the ${dependencies.length} of requirements.txt, because pyproject.toml has no [project] dependencies.`;
+  const note = `Dependencies are read from requirements.txt (${dependencies.length}), because pyproject.toml has no [project] dependencies.`;
   const notes = [...(metadata.notes ?? []).filter((each) => each !== poetryNote), note];
   return { ...project, metadata: { ...metadata, dependencies, notes } };
 }

@@ -68,7 +68,7 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
     size: version.size_bytes === undefined ? undefined : `${version.size_bytes} bytes`,
     sha256: version.sha256,
     download: version.downloadUrl,
-    dependencies: version.dependencies?.join(', '),
+    dependencies: version.dependencies === undefined ? 'unknown' : version.dependencies.join(', ') || 'none',
     changelog: version.changelog,
   };
   return {

@@ -73,10 +73,10 @@ async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTre
   }
   const known = new Set<string>();
   for (const { path } of tracked) {
-    for (const name of withParents(fold(path)).reverse()) {
-      if (known.has(name)) break;
+    for (let name = fold(path); name !== '' && !known.has(name); ) {
       effort.spend('steps', name.length);
       known.add(name);
+      name = name.slice(0, name.lastIndexOf('/', name.length - 2) + 1);
     }
   }
   const submodules = new Set(

@@ -35,7 +35,7 @@ describe('dependencies and license', () => {
       '',
       requirements,
       ['numpy>=2', 'torch==2.1'],
-      'are the 2 of requirements.txt',
+      'read from requirements.txt (2)',
     ],
     [
       'left out in the spelling of Poetry',
@@ -44,7 +44,7 @@ describe('dependencies and license', () => {
       undefined,
       'dependencies of [tool.poetry] are left out',
     ],
-    ['none by an empty requirements.txt', '', '', [], 'are the 0 of requirements.txt'],
+    ['none by an empty requirements.txt', '', '', [], 'read from requirements.txt (0)'],
   ])('are %s for %j and a requirements.txt with %j', async (_, lines, content, expected, note) => {
     if (content !== undefined) await writeFile(join(folder, 'requirements.txt'), content);
     const project = await projectOf(`${base}${lines}\n[tool.node-registry]\npublisher = "me"\n`);

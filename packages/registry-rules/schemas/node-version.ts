@@ -57,7 +57,9 @@ const fields = {
     .enum(['pending', 'success', 'failed'])
     .with(z.describe('Whether the host nodes have been read from the archive')),
   createdAt: Timestamp.with(z.describe('Creation time of the version')),
-  dependencies: texts().with(z.describe('Packages that the version needs')),
+  dependencies: texts().with(
+    z.describe('Packages that the version needs: absent if unknown, empty if there are none'),
+  ),
   deprecated: z.boolean().with(z.describe('Whether another version should be used')),
   downloadUrl: z
     .string()
