@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -76,12 +75,9 @@ function isSame(some: object, others: object): boolean {
   return JSON.stringify(some) === JSON.stringify(others);
 }
 
-/** A listing shows no revision, so the first few are tried. */
-const triedRevisions = 20;
-
 /**
  * Puts the content under the key if the file there is still the listed one (undefined: none), and returns undefined if
- * not. The content must have been read after the listing. A file that says the same is mostly known by its ETag alone.
+ * not. The content must have been read after the listing.
  */
 export async function refreshListed(
   context: Context,
@@ -91,8 +87,6 @@ export async function refreshListed(
 ): Promise<'written' | 'unchanged' | undefined> {
   let revision = 0;
   if (listed !== undefined) {
-    for (let tried = 1; tried <= triedRevisions; tried += 1)
-      if (listed === `"${hash('md5', textOf(tried, content))}"`) return 'unchanged';
     const current = await readText(context, key);
     if (current?.etag !== listed) return undefined;
     const known = json<object>().read(current.text);

@@ -1,7 +1,17 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { requestContext } from '../../../lib/context.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { untilAnswered, storeError } from '../../../lib/store/retries.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
 import { runProgram } from 'testing/run-program';
+import { intercept } from '../../support/intercept.ts';
+import { acceptedTasks } from '../../support/proxies.ts';
+import { pay, spender, usageOf } from '../../support/spending.ts';
+import { timed } from '../../support/timed.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 /** In a process of its own: Jest's own errors are not those of Node, and the SDK wraps what it does not know. */
 const realFailures = `
@@ -64,6 +74,46 @@ describe('untilAnswered', () => {
     await expect(sendAddition(Array.from({ length: 4 }, refused))).rejects.toMatchObject({
       code: 'unavailable',
     });
+  });
+});
+
+describe('a store that throttles', () => {
+  const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+
+  test('uses up a quota of the instance, which calls that are answered fill', async () => {
+    jest.useFakeTimers();
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const answered = async (times: number) => {
+      for (let count = 0; count < times; count += 1)
+        await untilAnswered(requestContext({}), 'Query', async () => 'found');
+    };
+    const callsOfFailing = async () => {
+      const call = jest.fn(() => Promise.reject(throttled));
+      await timed(untilAnswered(requestContext({}), 'Query', call));
+      return call.mock.calls.length;
+    };
+    await answered(100);
+    const calls = [await callsOfFailing(), await callsOfFailing(), await callsOfFailing()];
+    const whileEmpty = await callsOfFailing();
+    await answered(5);
+
+    expect([calls, whileEmpty, await callsOfFailing()]).toEqual([[8, 8, 7], 1, 2]);
+    jest.useRealTimers();
+    await answered(100);
+  });
+
+  test('is waited for until what was paid for is written down', async () => {
+    const user = await spender();
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    let failures = 0;
+    intercept(dynamodb, async ({ send }) => {
+      if (acceptedTasks() === 0 || failures === 30) return send();
+      failures += 1;
+      throw throttled;
+    });
+
+    expect((await pay(user)).status).toBe(200);
+    expect([failures, await usageOf(user)]).toMatchObject([30, [{ state: 'taken' }]]);
   });
 });
 
