@@ -31,25 +31,19 @@ export type { ExtractedNode, ReadHostNode } from './describe-node.ts';
  *   host/       models of the host application: symbolic folder lists, sampler names, the newer class-based schema
  *   modules.ts  the pack's own modules; interpreter.ts puts all of it together; describe-node.ts reads one class
  *
- * What it understands: nearly all statements and expressions, classes with their resolution order, descriptors and
- * metaclasses, generators (run to their end at once), enums, dataclasses, and files inside the pack, with what the
- * pack writes there kept in memory.
- *
  * What it leaves open, and why: whatever comes from a package outside (it may do anything, also to a list or dict
  * that it is given), from the environment, a clock or chance, from `exec` of a text that is unknown, and from classes
  * of the host (a table of them would age, and gains little). An unknown condition is followed both ways, up to where
  * each of them ends (a `continue`, `break` or `return` leaves what follows to the other), and the results are joined:
  * equal values stay, dicts know which keys are there only under a condition, lists which items (`Several`), a way that
- * raises is dropped. An open field of a node is left out and named in `open`; a list of nodes that is open makes the
- * extraction `failed`, since its names would not be complete.
+ * raises is dropped, and told if nodes are missing. `open` names what is open: a field, or a part of the inputs, for
+ * which null stands. A list of nodes that is open makes the extraction `failed`: its names would not be complete.
  *
  * What bounds it: limits.ts. Every statement, expression and item takes a step, building text and copying take steps
  * by size, a pack's regular expressions are matched by library/pattern-matching.ts and never natively, names that a
  * pack chooses are keys of Maps only. extract-in-worker.ts adds a heap, a stack and a clock of its own.
  *
- * The parser is py-ast, pinned, because it gives CPython's own tree in 15 KB and 5 ms; source.ts knows where it
- * differs, and a test compares. web-tree-sitter takes 168 KB and a concrete tree, @lezer/python rejects 15 % of real
- * files, pyright's parser does not know the syntax of today.
+ * The parser is py-ast, pinned: CPython's own tree in 15 KB and 5 ms. source.ts knows where it differs, and a test compares.
  */
 
 export interface Extraction {

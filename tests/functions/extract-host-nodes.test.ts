@@ -14,6 +14,8 @@ import { loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
+import { hostNodeView } from '../../lib/registry/host-node-view.ts';
+import { hostNodeRecord } from '../../lib/registry/records.ts';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const again = { batchItemFailures: [{ itemIdentifier: expect.any(String) }] };
@@ -101,6 +103,21 @@ describe('a published archive', () => {
       ms: expect.any(Number),
       lag_ms: expect.any(Number),
     });
+  });
+
+  test('says what is conditional, and what is open until a person writes it', async () => {
+    const open = 'import outside\nfrom .nodes import N\nclass O(N): CATEGORY = outside.C\n';
+    const archive = pack(['Sure'], `${open}if outside.f(): NODE_CLASS_MAPPINGS["Open"] = O\n`);
+    const upload = await publishPack('extracted-open', archive);
+    await handler(extractionEvent(upload, archive), context);
+    const entry = hostNodeRecord(await hostNode('extracted-open', 'Open'));
+
+    expect(entry && hostNodeView(entry)).toMatchObject({
+      conditional: true,
+      left_open: ['category: it comes from outside (outside.C)'],
+    });
+    expect(entry && hostNodeView({ ...entry, touched: ['category'] })).not.toHaveProperty('left_open');
+    expect(await hostNode('extracted-open', 'Sure')).not.toHaveProperty('left_open');
   });
 
   test('yields its host nodes once, however often its event comes', async () => {
