@@ -76,8 +76,20 @@ inBrowser(`the pages in a browser${note}`, () => {
 
   test('shows the demo node from the index on the site, and leads back to the home page', async () => {
     await open('/site/index.html', 1280);
-    await page.locator('#results a[href="#/nodes/demo-node"]').click();
+    await page.locator('#results a[href="/nodes/demo-node"]').click();
     await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();
+    // Another spelling, and a page that is none.
+    for (const [path, status] of [
+      ['nodes/Demo_Node', 200],
+      ['nodes/unknown', 404],
+    ] as const) {
+      const answer = await fetch(`${stack.pagesUrl}/${path}`);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        status,
+        'text/html; charset=utf-8',
+      ]);
+    }
+    await page.goBack();
     await page.getByRole('link', { name: 'Local stack' }).click();
 
     await page.getByRole('heading', { level: 1 }).waitFor();

@@ -26,7 +26,7 @@ type Listener = (event: S3Event) => void;
 type DenialOf = (request: IncomingMessage, isListing?: boolean) => string | undefined;
 
 /** Anyone may read the current objects under these: on a deployed stage the distribution serves them. */
-const publicPrefixes = ['archives/', 'images/', 'index/', 'status/'];
+const publicPrefixes = ['archives/', 'images/', 'index/', 'pages/', 'status/'];
 
 /** What the bucket's policy denies to the distribution (infra/template/archives.yml), it denies to readers here. */
 const isDenied = ({ tags }: Version) => tags?.[deniedTag.Key] === deniedTag.Value;
