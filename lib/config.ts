@@ -212,6 +212,15 @@ export const archives = concern(() => ({
   ),
 }));
 
+export const downloadLogs = concern(() => ({
+  LOG_BUCKET_NAME: variable(z.string(), undefined, 'Bucket of the distribution’s logs.'),
+  KEPT_LOGS: variable(
+    choice('off', 'on'),
+    undefined,
+    '`off` deletes each log of the distribution once it is counted.',
+  ),
+}));
+
 export const extractionQueue = concern(() => ({
   EXTRACTION_QUEUE_URL: variable(address, undefined, 'SQS queue of archives to read.'),
 }));

@@ -53,6 +53,15 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
   ],
   [
+    ({ downloadCounts, downloadBaseUrl }, region) =>
+      downloadCounts === 'on' &&
+      !downloadBaseUrl &&
+      !regionsOfLogs.has(region) &&
+      !/^(?:cn|us-gov)-/.test(region),
+    'downloadCounts',
+    'must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
+  ],
+  [
     ({ site, downloadBaseUrl }) => site === 'on' && Boolean(downloadBaseUrl),
     'site',
     'must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
@@ -78,9 +87,10 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must be on without a domainName: it is the only address of the API.',
   ],
   [
-    ({ accessLogs, bucketName = '' }) => accessLogs === 'on' && bucketName.length > 58,
+    ({ accessLogs, downloadCounts, downloadBaseUrl, bucketName = '' }) =>
+      (accessLogs === 'on' || (downloadCounts === 'on' && !downloadBaseUrl)) && bucketName.length > 58,
     'bucketName',
-    'must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
+    'must have at most 58 characters where accessLogs or downloadCounts is on: the bucket of the logs adds -logs.',
   ],
   ...['image', 'video'].flatMap((provider): typeof rules => {
     const key = `${provider}NotificationKey`;

@@ -72,10 +72,14 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
   const { service } = framework;
   const values = valuesOf(framework);
   const relays = values.notifications === 'relay';
+  const conditions: Record<string, boolean> = {
+    RelaysNotifications: relays,
+    CountsDownloads: values.downloadCounts === 'on' && !values.downloadBaseUrl,
+  };
   const functions = service
     .getAllFunctions()
     .map((name) => ({ ...service.getFunction(name), name }))
-    .filter(({ condition }) => condition === undefined || relays)
+    .filter(({ condition = '' }) => conditions[condition] ?? true)
     .map(({ name, events, timeout }) => {
       const operation = operations.find(({ contract }) => contract.name === name);
       const reserved = values[operation?.reservation ?? reservations[name] ?? ''];

@@ -37,6 +37,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
   extractHostNodes: [...stored, config.bucket, config.extractionQueue],
   writeIndex: [...publicFiles, config.indexQueue, config.siteAddress],
   writeCatalog: [config.bucket, config.siteAddress],
+  countDownloads: [...stored, config.bucket, config.downloadLogs, config.indexQueue],
 };
 
 /** What each function reads of the environment, by its name. */
@@ -65,6 +66,8 @@ const computed: Record<string, string> = {
   DOWNLOAD_BASE_URL: reference('downloadAddress, self:custom.downloadAddress'),
   EXTRACTION_QUEUE_URL: reference('extractionQueueUrl, self:custom.extractionQueueUrl'),
   INDEX_QUEUE_URL: reference('indexQueueUrl, self:custom.indexQueueUrl'),
+  KEPT_LOGS: reference('accessLogs, null'),
+  LOG_BUCKET_NAME: reference('logBucketName, self:custom.logBucketName'),
   METRICS_NAMESPACE: reference('metricsNamespace, self:custom.metricsNamespace'),
   NOTIFICATION_QUEUE_URL: reference('notificationQueueUrl, self:custom.notificationQueueUrl'),
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),

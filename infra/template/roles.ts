@@ -175,6 +175,16 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       listBucket,
     ],
 
+    // Each log file is read, added up in an object of its own, and deleted, since it has addresses of people.
+    countDownloads: [
+      { table: ['BatchGetItem', 'PutItem'], keys: ['nodes'] },
+      allow('s3', ['GetObject', 'DeleteObject'], arn('s3', `::${values.bucketName}-logs/downloads/*`)),
+      allow('s3', ['ListBucket'], arn('s3', `::${values.bucketName}-logs`)),
+      { bucket: ['GetObject', 'PutObject'], folder: 'counts' },
+      listBucket,
+      allow('sqs', ['SendMessage'], queue('IndexChanges')),
+    ],
+
     // It reads what is public and writes the files and pages of the index, and neither archives nor records.
     writeIndex: [
       // The README of a version.

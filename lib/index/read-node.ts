@@ -1,12 +1,14 @@
 import type { Context } from '../context.ts';
 import { type NodeRecord, nodeRecord, type PublisherRecord, publisherRecord } from '../registry/records.ts';
 import type { Item } from '../store/items.ts';
-import { type Key, nodeKey, publisherKey } from '../store/keys.ts';
+import { type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
+import { type Key, nodeKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 
 export interface OwnedNode {
   node: NodeRecord;
   publisher: PublisherRecord;
+  numbers: NumbersRecord | undefined;
   /** The other records that were asked for, read with the node. */
   others: (Item | undefined)[];
 }
@@ -16,9 +18,9 @@ export async function readNode(
   nodeId: string,
   ...keys: readonly Key[]
 ): Promise<OwnedNode | undefined> {
-  const [item, ...others] = await get(context, nodeKey(nodeId), ...keys);
+  const [item, numbers, ...others] = await get(context, nodeKey(nodeId), numbersKey(nodeId), ...keys);
   const node = nodeRecord(item);
   if (!node) return undefined;
   const publisher = publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
-  return publisher && { node, publisher, others };
+  return publisher && { node, publisher, numbers: numbersRecord(numbers), others };
 }

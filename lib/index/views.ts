@@ -1,5 +1,6 @@
 import { hostNodeView } from '../registry/host-node-view.ts';
 import { latestOf } from '../registry/latest-version.ts';
+import { type NumbersRecord, numbersOf } from '../registry/numbers.ts';
 import { isDownloadable, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
 import {
@@ -44,16 +45,23 @@ export function indexedNode(
   node: NodeRecord,
   publisher: PublisherRecord,
   versions: readonly PublicVersion[],
+  numbers?: NumbersRecord,
 ): IndexedNode {
-  const { latest_version, ...view } = nodeView({ node, publisher });
+  const { latest_version, ...view } = nodeView({ node, publisher, numbers });
   const latest = latestShown(node, publisher);
+  const { downloads_90_days, versions: counts } = numbersOf(numbers);
+  const counted = versions.map((version) => {
+    const downloads = counts[String(version.version)];
+    return { ...version, ...(downloads !== undefined && { downloads }) };
+  });
   return shownFields<IndexedNode>(
     {
       ...view,
       ...(publisher.banned && { status: 'NodeStatusBanned' }),
       publisher: shownFields<PublicPublisher>(publisher, PublicPublisher),
       ...(latest && { latest_version: publicVersion(latest) }),
-      versions: showsVersions(node, publisher) ? [...versions].sort(byPrecedence) : [],
+      ...(downloads_90_days !== undefined && { downloads_90_days }),
+      versions: showsVersions(node, publisher) ? counted.sort(byPrecedence) : [],
     },
     IndexedNode,
   );
@@ -67,12 +75,17 @@ function byPrecedence(a: PublicVersion, b: PublicVersion): number {
 }
 
 /** The node's line in the catalog; undefined for a node that no list shows. */
-export function catalogEntry(node: NodeRecord, publisher: PublisherRecord): CatalogEntry | undefined {
+export function catalogEntry(
+  node: NodeRecord,
+  publisher: PublisherRecord,
+  numbers?: NumbersRecord,
+): CatalogEntry | undefined {
   if (node.status !== 'NodeStatusActive' || publisher.banned) return undefined;
   const latest = node.latest_version && latestOf([node.latest_version]);
   if (!latest) return undefined;
   const { id, name, description, icon, tags, search_ranking, created_at } = node;
   const { preempted_host_node_names: preempted } = node;
+  const { downloads, downloads_90_days } = numbersOf(numbers);
   return {
     id,
     ...(name && { name }),
@@ -83,6 +96,8 @@ export function catalogEntry(node: NodeRecord, publisher: PublisherRecord): Cata
     latest_version: latest.version,
     ...(preempted?.length && { preempted_host_node_names: preempted }),
     ...(search_ranking !== undefined && { search_ranking }),
+    ...(downloads && { downloads }),
+    ...(downloads_90_days && { downloads_90_days }),
     updated_at: latest.published_at ?? created_at,
   };
 }

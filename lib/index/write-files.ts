@@ -17,7 +17,15 @@ import type {
   IndexedHostNodes,
   IndexedNode,
 } from 'registry-rules/schemas/index-files';
-import { hostNodeKey, nodeKey, nodeVersionKey, ownedNodesOf, publisherKey } from '../store/keys.ts';
+import { numbersRecord } from '../registry/numbers.ts';
+import {
+  hostNodeKey,
+  nodeKey,
+  nodeVersionKey,
+  numbersKey,
+  ownedNodesOf,
+  publisherKey,
+} from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { updateConfig } from './config-file.ts';
 import { foldNodeId } from 'registry-rules/names';
@@ -47,7 +55,7 @@ export function refreshNode(
     const named = isWhole ? labels : [];
     const owned = await readNode(context, nodeId, ...named.map((label) => nodeVersionKey(nodeId, label)));
     if (!owned) return undefined;
-    const { node, publisher, others } = owned;
+    const { node, publisher, numbers, others } = owned;
     const changed: Versions = isWhole
       ? new Map(named.map((label, place) => [label, nodeVersionRecord(others[place])]))
       : await readAllVersions(context, nodeId);
@@ -63,7 +71,7 @@ export function refreshNode(
       (version) => version?.sha256 !== undefined && version.status !== pending,
     );
     if (!current && !wasPublished) return undefined;
-    return indexedNode(node, publisher, [...versions.values()]);
+    return indexedNode(node, publisher, [...versions.values()], numbers);
   };
   const format = json<IndexedNode>('versions');
   return refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent: labels === 'all', format });
@@ -193,9 +201,10 @@ async function readEntries(context: Context, nodeIds: readonly string[]): Promis
       publisherRecord(item),
     ]),
   );
-  const entries = nodes.flatMap((node) => {
+  const numbers = await get(context, ...nodes.map(({ id }) => numbersKey(id)));
+  const entries = nodes.flatMap((node, place) => {
     const publisher = publishers.get(node.publisher_id);
-    return (publisher && catalogEntry(node, publisher)) ?? [];
+    return (publisher && catalogEntry(node, publisher, numbersRecord(numbers[place]))) ?? [];
   });
   const latestKeys = entries.map(({ id, latest_version = '' }) => nodeVersionKey(id, latest_version));
   const versions = (await get(context, ...latestKeys)).map((item) => nodeVersionRecord(item));

@@ -5,14 +5,15 @@ import { ApiError } from '../errors.ts';
 import { adminNodeFields, Node, NodeInput } from 'registry-rules/schemas/node';
 import { isUnset } from 'registry-rules/schemas/fields';
 import { type Clause, type Item, onRevision, withChanges } from '../store/items.ts';
-import { isSameNodeId, nodeKey, publisherKey } from '../store/keys.ts';
+import { isSameNodeId, nodeKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, updating, type Write } from '../store/write.ts';
 import { parseAsWritten } from '../json.ts';
 import { historyOf } from './history.ts';
+import { type NumbersRecord, numbersOf, numbersRecord } from './numbers.ts';
 import { nodeVersionView } from './node-versions.ts';
-import { publisherView, requireOwner, requirePublisher } from './publishers.ts';
+import { movedTo, publisherView, requireOwner, requirePublisher } from './publishers.ts';
 import { type NodeRecord, nodeRecord, type PublisherRecord, shownFields } from './records.ts';
 
 /**
@@ -32,6 +33,7 @@ interface NodeUpdate {
 interface OwnedNode {
   node: NodeRecord;
   publisher: PublisherRecord;
+  numbers: NumbersRecord | undefined;
 }
 
 /**
@@ -41,7 +43,14 @@ interface OwnedNode {
 export function changeNode(context: Context, request: NodeUpdate): Promise<OwnedNode> {
   const { publisherId, nodeId, changes, caller, ifMatch } = request;
   return untilWritten(context, async () => {
-    const [nodeItem, publisherItem] = await get(context, nodeKey(nodeId), publisherKey(publisherId));
+    const [nodeItem, publisherItem, numbersItem] = await get(
+      context,
+      nodeKey(nodeId),
+      publisherKey(publisherId),
+      numbersKey(nodeId),
+    );
+    const moved = movedTo(publisherItem);
+    if (moved !== undefined) return changeNode(context, { ...request, publisherId: moved });
     const publisher = requirePublisher(publisherItem);
     const node = requireEditableNode(nodeItem, request, publisher);
     requireMatch(node, ifMatch);
@@ -52,7 +61,8 @@ export function changeNode(context: Context, request: NodeUpdate): Promise<Owned
     requireNodeFits(after);
     const edit = updating<NodeRecord>(node, edited, onRevision(node));
     const failed = await transact(context, [edit, ...entryOf(node, fields, caller)]);
-    return failed.length === 0 ? { node: after, publisher } : undefined;
+    const numbers = numbersRecord(numbersItem);
+    return failed.length === 0 ? { node: after, publisher, numbers } : undefined;
   });
 }
 
@@ -178,11 +188,12 @@ export function requireFits(record: object, maxBytes: number): void {
 }
 
 /** A node as callers see it: with its publisher, without bookkeeping. */
-export function nodeView({ node, publisher }: OwnedNode): Node {
+export function nodeView({ node, publisher, numbers }: OwnedNode): Node {
   const { translations, latest_version, ...fields } = node;
   return shownFields<Node>(
     {
       ...fields,
+      ...numbersOf(numbers),
       ...(translations !== undefined && { translations: parseAsWritten(translations) }),
       ...(latest_version && { latest_version: nodeVersionView(latest_version) }),
       publisher: publisherView(publisher),

@@ -9,6 +9,17 @@ export function requirePublisher(item: Item | undefined): PublisherRecord {
   return publisherRecord(item);
 }
 
+const takenDays = 90;
+
+/** The id that a publisher's old one means after a rename or a merge; for a time it is taken as the new one. */
+export function movedTo(item: Item | undefined): string | undefined {
+  const { moved_to, moved_at = '' } = publisherRecord(item) ?? {};
+  if (moved_to === undefined) return undefined;
+  if (Date.now() - Date.parse(moved_at) < takenDays * 24 * 60 * 60 * 1000) return moved_to;
+  const message = `This publisher is "${moved_to}" now, and its old id is no longer accepted.`;
+  throw new ApiError('publisher_not_found', { message });
+}
+
 /** Owners edit; admins edit everything, banned or not. */
 export function requireOwner(publisher: PublisherRecord, caller: Caller): void {
   if (caller.isAdmin) return;

@@ -39,7 +39,7 @@ import {
   requireNodeFits,
   requireNotBannedNode,
 } from './nodes.ts';
-import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
+import { movedTo, requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
 import { editVersion, isEdit } from './published-versions.ts';
 import { countNewNode, isNoted, notePending, readPendingVersions, requireRoom } from './publishing-limits.ts';
 import {
@@ -92,6 +92,8 @@ export async function registerVersion(context: Context, publication: Publication
       readStanding(context, publication),
       readPendingVersions(context, publisherId),
     ]);
+    if ('movedTo' in standing)
+      return registerVersion(context, { ...publication, publisherId: standing.movedTo });
     const { credential, publishing, node, existing } = standing;
     if (existing && existing.status !== pending) {
       if (node && isDownloadable(existing) && isEdit(publication))
@@ -152,21 +154,26 @@ export async function findAwaitedUpload(
   publication: Publication,
   { id }: NodeVersion,
 ): Promise<Upload | undefined> {
-  const { existing } = await readStanding(context, publication);
+  const standing = await readStanding(context, publication);
+  if ('movedTo' in standing)
+    return findAwaitedUpload(context, { ...publication, publisherId: standing.movedTo }, { id });
+  const { existing } = standing;
   if (!existing || existing.id !== id || existing.status !== pending) return undefined;
   return awaitedUpload(existing);
+}
+
+interface Standing {
+  credential: Credential;
+  publishing: PublishingRecord | undefined;
+  node: NodeRecord | undefined;
+  existing: NodeVersionRecord | undefined;
 }
 
 /** Reads everything that a publish depends on, in one round trip, and rejects one that may not happen. */
 async function readStanding(
   context: Context,
   publication: Publication,
-): Promise<{
-  credential: Credential;
-  publishing: PublishingRecord | undefined;
-  node: NodeRecord | undefined;
-  existing: NodeVersionRecord | undefined;
-}> {
+): Promise<Standing | { movedTo: string }> {
   const { publisherId, nodeId, version, job, caller } = publication;
   const versionKey = nodeVersionKey(nodeId, version.version);
   note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
@@ -181,6 +188,8 @@ async function readStanding(
     ),
     job ? readTrusts(context, publisherId) : [],
   ]);
+  const moved = movedTo(publisherItem);
+  if (moved !== undefined) return { movedTo: moved };
   const publisher = requirePublisher(publisherItem);
   const credential = requireCredential(publication, { item: proofItem, trusts }, { nodeId, versionKey });
   if (caller && !caller.isAdmin) requireMember(publisher, caller.userId);

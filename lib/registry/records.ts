@@ -27,6 +27,10 @@ export interface PublisherRecord extends Stored, Omit<Publisher, 'id' | 'members
   members: Record<string, Member>;
   banned?: true;
   ban_reason?: string;
+  /** The id that this one means since then, after a rename or a merge. The record reserves the old id. */
+  moved_to?: string;
+  moved_at?: string;
+  renamed_from?: string;
 }
 
 /** What a publisher publishes with. */

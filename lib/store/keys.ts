@@ -8,6 +8,7 @@
  *   versions that it began to publish PENDING#<publisher id>    <pk and sk of the version>  one query lists them
  *   nodes of a publisher              PUBLISHER#<id>            NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
+ *   numbers of a node                 NODE#<folded id>          NUMBERS                     apart from its revision
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
  *   host nodes of a node version      NODE#<folded id>#<normal> HOST_NODE#<name>            one query lists them
  *   answers kept for idempotency      IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
@@ -117,6 +118,10 @@ export function ownedNodesOf(publisherId: string): Key {
 
 export function nodeKey(nodeId: string): Key {
   return { pk: `NODE#${foldNodeId(nodeId)}`, sk: 'NODE' };
+}
+
+export function numbersKey(nodeId: string): Key {
+  return { pk: nodeKey(nodeId).pk, sk: 'NUMBERS' };
 }
 
 export function nodeVersionKey(nodeId: string, version: string): Key {

@@ -140,6 +140,10 @@ export function updating<Record extends Key = never>(
   return { Update: { TableName: tableName(), Key, ...updateExpression(changes, when) } };
 }
 
+export function deleting(key: Key): Write {
+  return { Delete: { TableName: tableName(), Key: toAttributes(keyOf(key)) } };
+}
+
 export function checking<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
   const Key = toAttributes(keyOf(key));
   return { ConditionCheck: { TableName: tableName(), Key, ...conditionExpression(when) } };

@@ -83,8 +83,8 @@ test.each([
 
 test('asks before each command that stops the work of others', () => {
   expect(Object.keys(commands).filter((name) => commands[name]?.impact)).toEqual([
-    ...['publisher ban', 'token revoke', 'trust remove', 'node ban', 'node-version ban', 'takedown run'],
-    'caller block',
+    ...['publisher rename', 'publisher merge', 'publisher ban', 'token revoke', 'trust remove'],
+    ...['node transfer', 'node ban', 'node-version ban', 'takedown run', 'caller block'],
   ]);
 });
 

@@ -27,6 +27,7 @@ const onEvents: Record<string, object> = {
     outcome: 'success',
     host_nodes: expect.any(Number),
   },
+  'count-downloads': { event: 'log_file', outcome: 'unknown' },
   'ask-providers': { event: 'sweep', sweep: 'unheard', failed: 0, unvisited: 0 },
   'deliver-notifications': { event: 'hand_over', due: 0, handed: 0 },
   'write-catalog': { event: 'catalog', written: expect.any(Number) },

@@ -31,7 +31,7 @@ const rules: [name: string, good: string, bad: string][] = [
   ],
   [
     'bucketName',
-    `acme-node-archives-prod|abc|${'a'.repeat(63)}`,
+    `acme-node-archives-prod|abc|${'a'.repeat(58)}`,
     `unnamed|ab|Acme|a_b|a.b|-abc|abc-|xn--abc|abc-s3alias|amzn-s3-demo-acme|acme--use1-az4--x-s3|acme--ol-s3|acme--table-s3|acme-123456789012-us-east-1-an|${'a'.repeat(64)}`,
   ],
   [
@@ -176,7 +176,7 @@ describe('parameters together', () => {
     [{ bucketName: 'a'.repeat(58), accessLogs: 'on' }, undefined],
     [
       { bucketName: 'a'.repeat(59), accessLogs: 'on' },
-      'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
+      'bucketName must have at most 58 characters where accessLogs or downloadCounts is on: the bucket of the logs adds -logs.',
     ],
     [
       { videoNotificationKey: 'ssm:/video-key', notifications: 'direct' },
@@ -197,8 +197,13 @@ describe('parameters together', () => {
     ],
     [{ accessLogs: 'on' }, undefined, 'eu-west-1'],
     [
-      { accessLogs: 'on' },
+      { accessLogs: 'on', downloadCounts: 'off' },
       'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
+      'eu-south-1',
+    ],
+    [
+      {},
+      'downloadCounts must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
       'eu-south-1',
     ],
     [{ accessLogs: 'on', ...cdn }, undefined, 'eu-south-1'],

@@ -91,7 +91,7 @@ describe('the bucket', () => {
     expect(Resource).toEqual(
       ['archives', 'index', 'status', 'images'].map((prefix) => `\${S3BucketArchives.Arn}/${prefix}/*`),
     );
-    expect([DefaultRootObject, CacheBehaviors.length, Logging]).toEqual(['none', 1, undefined]);
+    expect([DefaultRootObject, CacheBehaviors.length, Logging.Prefix]).toEqual(['none', 1, 'downloads/']);
     expect(properties(full, 'Downloads').DistributionConfig.DefaultRootObject).toBe('none');
   });
 

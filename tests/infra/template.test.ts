@@ -47,8 +47,7 @@ test('contains nothing that is switched off', () => {
       .sort(),
   ).toEqual(
     [
-      ...['AccessLogs', 'AccessLogsPolicy', 'SiteHeaders', 'ApiDomain', 'ApiDomainRecord'],
-      ...['PageAddresses', 'Site'],
+      ...['SiteHeaders', 'ApiDomain', 'ApiDomainRecord', 'PageAddresses', 'Site'],
       ...['Notifications', 'NotificationsFailures', 'NotificationsPolicy', 'NotificationSigningKey'],
     ].sort(),
   );

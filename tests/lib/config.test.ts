@@ -23,6 +23,7 @@ const needed = {
   archives: {},
   extractionQueue: { EXTRACTION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/extractions' },
   siteAddress: {},
+  downloadLogs: { LOG_BUCKET_NAME: 'archives-logs' },
   indexQueue: { INDEX_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/index' },
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
@@ -40,6 +41,7 @@ const needed = {
 } as const satisfies Record<Concern, Record<string, string>>;
 
 const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
+  downloadLogs: { KEPT_LOGS: 'off' },
   tokens: {
     TOKEN_AZP: 'refused',
     ID_TOKENS: 'refused',

@@ -283,10 +283,12 @@ export function bucketDenial(
   if (name === undefined) return undefined;
   const [bucket = '', key] = placeIn(pathname);
   const calls: Call[] = [];
-  if (isListing || key === '') calls.push({ action: 's3:ListBucket', resource: bucketArn });
+  // The logs have a bucket of their own.
+  const arn = bucket.endsWith('-logs') ? `${bucketArn}-logs` : bucketArn;
+  if (isListing || key === '') calls.push({ action: 's3:ListBucket', resource: arn });
   else {
     const verb = { GET: 'Get', HEAD: 'Get', PUT: 'Put', DELETE: 'Delete' }[method];
-    calls.push(objectCall(verb, key, searchParams.has('versionId')));
+    calls.push(objectCall(verb, key, searchParams.has('versionId'), arn));
     // A write with a condition on the object reads it.
     if (headers['if-match'] !== undefined && verb === 'Put') calls.push(objectCall('Get', key));
     const [path, query] = String(headers['x-amz-copy-source'] ?? '').split('?');
@@ -300,8 +302,8 @@ function placeIn(pathname: string): [bucket: string, key: string] {
   return [bucket, decodeURIComponent(rest.join('/'))];
 }
 
-function objectCall(verb: string | undefined, key: string, isVersion = false): Call {
-  return { action: `s3:${verb}Object${isVersion ? 'Version' : ''}`, resource: `${bucketArn}/${key}` };
+function objectCall(verb: string | undefined, key: string, isVersion = false, arn = bucketArn): Call {
+  return { action: `s3:${verb}Object${isVersion ? 'Version' : ''}`, resource: `${arn}/${key}` };
 }
 
 export function queueDenial(

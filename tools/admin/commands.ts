@@ -11,6 +11,7 @@ import * as nodeVersions from './commands/node-versions.ts';
 import * as nodes from './commands/nodes.ts';
 import * as notifications from './commands/notifications.ts';
 import * as publishers from './commands/publishers.ts';
+import { numbers } from './commands/numbers.ts';
 import { run as takedown } from './commands/takedown.ts';
 import * as tokens from './commands/tokens.ts';
 import * as requests from './commands/requests.ts';
@@ -24,6 +25,9 @@ export const commands: Record<string, Command> = {
   'publisher create': publishers.create,
   'publisher list': publishers.list,
   'publisher show': publishers.show,
+  'publisher update': publishers.update,
+  'publisher rename': publishers.rename,
+  'publisher merge': publishers.merge,
   'publisher ban': publishers.ban,
   'publisher unban': publishers.unban,
   'member list': members.list,
@@ -37,9 +41,12 @@ export const commands: Record<string, Command> = {
   'trust remove': trusts.remove,
   'node list': nodes.list,
   'node show': nodes.show,
+  'node transfer': nodes.transfer,
+  'node numbers': numbers,
   'node ban': nodes.ban,
   'node unban': nodes.unban,
   'node-version list': nodeVersions.list,
+  'node-version find': nodeVersions.find,
   'node-version show': nodeVersions.show,
   'node-version extract': extraction.extract,
   'node-version flag': nodeVersions.flag,
@@ -54,6 +61,7 @@ export const commands: Record<string, Command> = {
   'index rebuild': indexFiles.rebuild,
   'history publisher': history.ofPublisher,
   'history node': history.ofNode,
+  'history list': history.since,
   'limit set': limits.set,
   'limit show': limits.show,
   'limit list': limits.list,

@@ -1,13 +1,16 @@
 import {
+  type HistoryRecord,
+  historyRecord,
   type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
+  nodeVersionRecord,
   type PublisherRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
 import { readVersions } from '../../lib/registry/chosen-latest.ts';
 import { normalizeVersion } from 'registry-rules/version-label';
-import { nodeKey, publisherKey } from '../../lib/store/keys.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { newContext } from './registry/administration.ts';
 import { listOwnedNodes } from './registry/node-versions.ts';
@@ -23,7 +26,40 @@ export async function listPublishers(): Promise<PublisherRecord[]> {
     ExpressionAttributeValues: { ':sk': { S: publisherKey('').sk } },
   });
   const all = await Array.fromAsync(publishers, (item) => publisherRecord(item));
-  return all.sort((a, b) => a.id.localeCompare(b.id, 'en'));
+  // One that was renamed or merged is listed under its new id.
+  return all.filter(({ moved_to }) => moved_to === undefined).sort((a, b) => a.id.localeCompare(b.id, 'en'));
+}
+
+/** Every node, the oldest first. It reads the whole table. */
+export async function listAllNodes(): Promise<NodeRecord[]> {
+  const nodes = scan({
+    FilterExpression: 'sk = :sk',
+    ExpressionAttributeValues: { ':sk': { S: nodeKey('').sk } },
+  });
+  const all = await Array.fromAsync(nodes, (item) => nodeRecord(item));
+  return all.sort((a, b) => a.created_at.localeCompare(b.created_at, 'en'));
+}
+
+/** The versions with a status, the oldest first. It reads the whole table. */
+export async function listVersionsWith(status: string): Promise<NodeVersionRecord[]> {
+  const versions = scan({
+    FilterExpression: 'begins_with(sk, :sk) AND #status = :status',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':sk': { S: nodeVersionKey('', '').sk }, ':status': { S: status } },
+  });
+  const all = await Array.fromAsync(versions, (item) => nodeVersionRecord(item));
+  return all.sort((a, b) => a.createdAt.localeCompare(b.createdAt, 'en'));
+}
+
+/** Every change since a time, the oldest first. It reads the whole table. */
+export async function listHistorySince(since: string): Promise<HistoryRecord[]> {
+  const entries = scan({
+    FilterExpression: 'begins_with(sk, :sk) AND #at >= :since',
+    ExpressionAttributeNames: { '#at': 'at' },
+    ExpressionAttributeValues: { ':sk': { S: 'HISTORY#' }, ':since': { S: since } },
+  });
+  const all = await Array.fromAsync(entries, (item) => historyRecord(item));
+  return all.sort((a, b) => a.at.localeCompare(b.at, 'en'));
 }
 
 export async function listNodes(publisherId: string): Promise<NodeRecord[]> {

@@ -10,6 +10,7 @@ import type { S3Event } from 'aws-lambda';
 import { deniedTag } from '../admin/registry/denied-archives.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
+import type { PublicRead } from './count-on-download.ts';
 import { isLocalPage, localOnly } from './local-only.ts';
 import { checkSignature, S3Error } from './s3-signatures.ts';
 import { encodeEventKey } from './s3-event-key.ts';
@@ -18,6 +19,8 @@ import { newVersionId, type ObjectName, S3Objects, type Version } from './s3-obj
 interface Server extends HttpServer {
   /** Called for every object that is put or copied, as S3 sends its events. */
   onObjectCreated: (listener: (event: S3Event) => void) => void;
+  /** Called for every read without a signature, as the distribution writes its log. */
+  onPublicRead: (listener: (read: PublicRead) => void) => void;
 }
 
 type Listener = (event: S3Event) => void;
@@ -44,8 +47,10 @@ export async function startS3(
   bucketName = '',
   denialOf: DenialOf = () => undefined,
 ): Promise<Server> {
-  for (const name of ['', bucketName]) await mkdir(`${directory}/${name}`, { recursive: true });
+  for (const name of ['', bucketName, ...(bucketName === '' ? [] : [`${bucketName}-logs`])])
+    await mkdir(`${directory}/${name}`, { recursive: true });
   const listeners: Listener[] = [];
+  const readers: ((read: PublicRead) => void)[] = [];
   const rules = await localCorsRules();
   const s3 = new S3(new S3Objects(directory), denialOf, (event) => {
     for (const listener of listeners) listener(event);
@@ -58,6 +63,8 @@ export async function startS3(
       const answer =
         request.method === 'OPTIONS' ? preflight(preflightHeaders(rules, request)) : await s3.answer(request);
       await send(request, response, answer, cors);
+      const read = publicReadOf(request, answer.status);
+      if (read) for (const tell of readers) tell(read);
     } catch (error) {
       // A connection that broke off needs no answer.
       if (!(error instanceof S3Error) || response.headersSent) throw error;
@@ -68,7 +75,11 @@ export async function startS3(
     }
   }, isLocalPage);
   const server = await startHttpServer(serve, port);
-  return { ...server, onObjectCreated: (listener) => void listeners.push(listener) };
+  return {
+    ...server,
+    onObjectCreated: (listener) => void listeners.push(listener),
+    onPublicRead: (listener) => void readers.push(listener),
+  };
 }
 
 interface Answer {
@@ -240,7 +251,9 @@ class S3 {
 
   #list({ bucket }: Target, query: URLSearchParams): Answer {
     const prefix = query.get('prefix') ?? '';
-    const after = Buffer.from(query.get('continuation-token') ?? '', 'base64url').toString();
+    const token = query.get('continuation-token');
+    const after =
+      token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString();
     const max = Math.min(maxListed, Number(query.get('max-keys') ?? maxListed));
     const listed: { key: string; version: Version }[] = [];
     let isTruncated = false;
@@ -331,8 +344,19 @@ function targetOf(path: string, query: URLSearchParams): Target {
 
 /** Of all keys, page by page. */
 function isListing(query: URLSearchParams): boolean {
-  const others = ['delimiter', 'encoding-type', 'start-after'].filter((name) => query.has(name));
+  const others = ['delimiter', 'encoding-type'].filter((name) => query.has(name));
   return query.get('list-type') === '2' && others.length === 0;
+}
+
+function publicReadOf(
+  { method = '', url = '', headers }: IncomingMessage,
+  status: number,
+): PublicRead | undefined {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  if (headers.authorization !== undefined || searchParams.has('X-Amz-Signature')) return undefined;
+  const [, start = '-'] = (status === 206 && /^bytes=(\d+)/.exec(headers.range ?? '')) || [];
+  const stem = pathname.replace(/^\/[^/]*/, '');
+  return { method, stem, status, agent: headers['user-agent'] ?? '-', rangeStart: start };
 }
 
 function isPublicRead({ method }: IncomingMessage, { key, versionId }: Target): boolean {

@@ -19,6 +19,7 @@ import {
 import { banner } from './banner.ts';
 import { notificationPublicKey } from './public-key.ts';
 import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
+import { countOnDownload } from './count-on-download.ts';
 import { claimFolder, runningStack } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
@@ -143,6 +144,11 @@ async function startStores(): Promise<void> {
       run(
         startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) => {
           queueOnPublish(bucket, extractions);
+          void run(
+            Promise.resolve(
+              countOnDownload(bucket, `${bucketName}-logs`, () => loadStarted('count-downloads')),
+            ),
+          );
           return finalizeOnUpload(bucket, loadFinalizer);
         }),
       ),

@@ -18,7 +18,10 @@ export type PublicPublisher = z.infer<typeof PublicPublisher>;
 
 const { tags_admin: _versionTags, ...versionFields } = NodeVersion.shape;
 export const PublicVersion = z
-  .object(versionFields)
+  .object({
+    ...versionFields,
+    downloads: z.optional(z.int()).with(z.describe('Number of downloads of this version')),
+  })
   .with(z.meta({ id: 'PublicVersion', description: 'A published version. Its bytes never change.' }));
 export type PublicVersion = z.infer<typeof PublicVersion>;
 
@@ -29,6 +32,7 @@ export const IndexedNode = z
     ...nodeFields,
     publisher: z.optional(PublicPublisher).with(z.describe('Who owns the node')),
     latest_version: z.optional(PublicVersion).with(z.describe('The version to install')),
+    downloads_90_days: z.optional(z.int()).with(z.describe('Downloads of the last 90 days')),
     versions: z
       .array(PublicVersion)
       .with(z.describe('All published versions, highest precedence first; empty if the node is banned')),
@@ -109,6 +113,11 @@ export const CatalogEntry = z
       .with(z.describe('Host node names preempted by this node: a search for one finds it first')),
     search_ranking: z.optional(z.int()).with(z.describe('Used for sorting search results')),
     downloads: z.optional(z.int()).with(z.describe('Number of downloads')),
+    downloads_90_days: z
+      .optional(z.int())
+      .with(
+        z.describe('Downloads of the last 90 days: the order of nodes without a ranking, before their names'),
+      ),
     updated_at: Timestamp.with(z.describe('When that version was published, or the node created')),
   })
   .with(z.meta({ id: 'CatalogEntry', description: 'A node in lists and searches.' }));

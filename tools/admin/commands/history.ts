@@ -1,7 +1,8 @@
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { table } from 'command-line/table';
-import { command } from '../command.ts';
+import { command, UsageError } from '../command.ts';
+import { listHistorySince } from '../listing.ts';
 import { listHistory, newContext } from '../registry/administration.ts';
 import { readNode, readPublisher } from '../registry/records.ts';
 
@@ -28,6 +29,25 @@ export const ofNode = command({
   async run({ node: nodeId }) {
     await readNode(newContext(), nodeId);
     return answer(await listHistory(nodeKey(nodeId)), `No changes are recorded for "${nodeId}".`);
+  },
+});
+
+export const since = command({
+  parameters: [],
+  summary:
+    'Print every change to publishers, nodes and callers since a time, one JSON object a line, the oldest first',
+  readsOnly: true,
+  notes: 'Reads the whole table.',
+  options: { since: { value: 'TIME', about: 'Such as 2026-11-20 or 2026-11-20T12:00:00Z', required: true } },
+  examples: ['history list --since 2026-11-20'],
+  async run(_, { since }) {
+    const time = Date.parse(since);
+    if (Number.isNaN(time)) throw new UsageError(`"${since}" is not a time.`);
+    const entries = await listHistorySince(new Date(time).toISOString());
+    const data = entries.map(({ pk, at, actor, action, subject, detail }) => ({
+      ...{ at, actor, action, subject, detail, of: pk.replace('#', ' ').toLowerCase() },
+    }));
+    return { data, text: data.map((entry) => JSON.stringify(entry)).join('\n') };
   },
 });
 

@@ -9,10 +9,10 @@ import {
 } from '../registry/node-versions.ts';
 import type { Changed } from '../registry/administration.ts';
 import { withDownloads } from '../downloads.ts';
-import { describeNodeVersion, showNodeVersion } from '../listing.ts';
+import { describeNodeVersion, listVersionsWith, showNodeVersion } from '../listing.ts';
 import { shownVersion } from '../../../lib/registry/latest-version.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
-import { command, type CommandResult } from '../command.ts';
+import { command, type CommandResult, UsageError } from '../command.ts';
 import { fields, table } from 'command-line/table';
 
 const reason = {
@@ -39,6 +39,36 @@ export const list = command({
     ]);
     const none = `"${nodeId}" has no versions.`;
     const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows, { none });
+    return { data: versions.map(shownVersion), text };
+  },
+});
+
+const findable: Record<string, string> = {
+  banned: 'NodeVersionStatusBanned',
+  flagged: 'NodeVersionStatusFlagged',
+  pending: 'NodeVersionStatusPending',
+};
+
+export const find = command({
+  parameters: [],
+  summary: 'List the versions of all nodes that are banned, flagged or pending, the oldest first',
+  readsOnly: true,
+  notes: 'Reads the whole table.',
+  options: { status: { value: 'STATUS', about: 'banned, flagged or pending', required: true } },
+  examples: ['node-version find --status pending'],
+  async run(_, { status }) {
+    const wanted = findable[status];
+    if (!wanted) throw new UsageError(`The status must be one of ${Object.keys(findable).join(', ')}.`);
+    const versions = await listVersionsWith(wanted);
+    const rows = versions.map(({ node_id, version, publisher_id, createdAt, status_reason }) => [
+      node_id,
+      version,
+      publisher_id,
+      createdAt,
+      status_reason,
+    ]);
+    const none = `No version is ${status}.`;
+    const text = table(['NODE', 'VERSION', 'PUBLISHER', 'CREATED', 'REASON'], rows, { none });
     return { data: versions.map(shownVersion), text };
   },
 });

@@ -1,30 +1,47 @@
 import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
-import { command } from '../command.ts';
+import { command, UsageError } from '../command.ts';
+import { transferNode } from '../registry/moves.ts';
 import { fields, table } from 'command-line/table';
 import { withDownloads } from '../downloads.ts';
-import { describeNode, listNodes } from '../listing.ts';
+import { describeNode, listAllNodes, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
 import { Node } from 'registry-rules/schemas/node';
 import { parseAsWritten } from '../../../lib/json.ts';
 
+const statuses: Record<string, NodeRecord['status']> = {
+  active: 'NodeStatusActive',
+  banned: 'NodeStatusBanned',
+  withdrawn: 'NodeStatusDeleted',
+};
+
 export const list = command({
   parameters: [],
-  summary: 'List the nodes of a publisher',
+  summary: 'List the nodes, of a publisher or of all',
   readsOnly: true,
-  options: { publisher: { value: 'PUBLISHER', about: 'The publisher of the nodes', required: true } },
-  examples: ['node list --publisher acme'],
-  async run(_, { publisher }) {
-    const nodes = await listNodes(publisher);
-    const rows = nodes.map(({ id, name, status, latest_version, created_at }) => [
+  notes: 'Without --publisher it reads the whole table, the oldest nodes first.',
+  options: {
+    publisher: { value: 'PUBLISHER', about: 'The publisher of the nodes' },
+    status: { value: 'STATUS', about: 'Only those that are active, banned or withdrawn' },
+  },
+  examples: ['node list --publisher acme', 'node list --status banned'],
+  async run(_, { publisher, status }) {
+    const wanted = status === undefined ? undefined : statuses[status];
+    if (status !== undefined && !wanted)
+      throw new UsageError(`The status must be one of ${Object.keys(statuses).join(', ')}.`);
+    const found = publisher === undefined ? await listAllNodes() : await listNodes(publisher);
+    const nodes = found.filter((node) => wanted === undefined || node.status === wanted);
+    const rows = nodes.map(({ id, publisher_id, name, status, latest_version, created_at }) => [
       id,
+      ...(publisher === undefined ? [publisher_id] : []),
       name,
       status.replace('NodeStatus', '').toLowerCase(),
       latest_version?.version,
       created_at,
     ]);
-    const none = `"${publisher}" has no nodes.`;
-    const text = table(['NODE', 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows, { none });
+    const none = publisher === undefined ? 'No nodes.' : `"${publisher}" has no nodes.`;
+    const owner = publisher === undefined ? ['PUBLISHER'] : [];
+    const text = table(['NODE', ...owner, 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows, { none });
     return { data: nodes.map((node) => dataOf({ node })), text };
   },
 });
@@ -52,6 +69,23 @@ export const show = command({
       Created: node.created_at,
     });
     return { data: dataOf({ node, publisher }), text };
+  },
+});
+
+export const transfer = command({
+  parameters: ['node'],
+  summary: 'Give a node to another publisher',
+  notes:
+    'Tokens and trusts stay with their publisher: a version that waits for its archive is published only after the new owner\npublishes it again. If interrupted, run it again.',
+  options: { to: { value: 'PUBLISHER', about: 'The new owner', required: true } },
+  examples: ['node transfer demo-node --to acme'],
+  impact: async ({ node }) => `gives away ${await describeNode(node)}`,
+  async run({ node: nodeId }, { to }) {
+    const changed = await transferNode(nodeId, to);
+    const text = changed
+      ? `The node "${nodeId}" belongs to "${to}" now.`
+      : `The node "${nodeId}" belonged to "${to}" already: nothing changed.`;
+    return { data: dataOf(await showNode(nodeId)), text };
   },
 });
 

@@ -1,4 +1,11 @@
-import { banPublisher, createPublisher, showPublisher, unbanPublisher } from '../registry/publishers.ts';
+import { mergePublisher, renamePublisher } from '../registry/moves.ts';
+import {
+  banPublisher,
+  createPublisher,
+  editPublisher,
+  showPublisher,
+  unbanPublisher,
+} from '../registry/publishers.ts';
 import { withDownloads } from '../downloads.ts';
 import { describePublisher, listPublishers } from '../listing.ts';
 import { listOwnedNodes } from '../registry/node-versions.ts';
@@ -31,6 +38,75 @@ export const create = command({
     const publisher = await showPublisher(id);
     const next = `Give it an owner next: ${suggest(`member add ${id} <user> --role owner`)}`;
     return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };
+  },
+});
+
+const places = ['website', 'logo', 'support', 'source-code-repo'] as const;
+
+export const update = command({
+  parameters: ['publisher'],
+  summary: 'Change what a publisher says of itself',
+  options: {
+    name: { value: 'TEXT', about: 'The display name' },
+    description: { value: 'TEXT', about: 'What the publisher makes' },
+    website: { value: 'URL', about: 'The address of its website' },
+    logo: { value: 'URL', about: 'The address of its logo' },
+    support: { value: 'URL', about: 'Where to get help' },
+    'source-code-repo': { value: 'URL', about: 'Where the source code is' },
+    clear: { value: 'FIELDS', about: 'Fields to clear, separated by commas' },
+  },
+  examples: ['publisher update acme --logo https://acme.example/logo.svg --clear support,website'],
+  async run({ publisher: id }, { clear = '', 'source-code-repo': source_code_repo, ...given }) {
+    const options = { ...given, 'source-code-repo': source_code_repo };
+    for (const place of places)
+      if (isRunByPage(options[place] ?? ''))
+        throw new UsageError(`The ${place} must not be a URL that runs code, such as javascript:.`);
+    const { name, description, website, logo, support } = given;
+    const fields = { name, description, website, logo, support, source_code_repo };
+    const names = clear
+      .split(',')
+      .filter(Boolean)
+      .map((field) => field.trim().replaceAll('-', '_'));
+    const unknown = names.find((field) => field === 'name' || !(field in fields));
+    if (unknown !== undefined) throw new UsageError(`"${unknown}" can't be cleared.`);
+    const cleared = Object.fromEntries(names.map((field) => [field, null]));
+    const { result, changed } = await editPublisher(id, { ...fields, ...cleared });
+    const text = changed ? textOf(result) : `Nothing changed: "${id}" says this already.`;
+    return { data: dataOf(result), text };
+  },
+});
+
+const movedNotes =
+  'Its nodes, members, tokens and trusts go with it, and uploads that wait go on. The old ID stays reserved; for 90 days the\nAPI takes it as the new one. Meanwhile, a request for a node that is not moved yet gets a 403. If interrupted, run it again.';
+
+export const rename = command({
+  parameters: ['publisher', 'new-id'],
+  summary: 'Give a publisher another ID',
+  notes: movedNotes,
+  options: {},
+  examples: ['publisher rename acme acme-nodes'],
+  impact: async ({ publisher }) => `renames ${await describePublisher(publisher)}`,
+  async run({ publisher: from, 'new-id': to }) {
+    const checked = PublisherId.safeParse(to);
+    if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
+    await renamePublisher(from, to);
+    return { data: dataOf(await showPublisher(to)), text: `The publisher "${from}" is "${to}" now.` };
+  },
+});
+
+export const merge = command({
+  parameters: ['publisher'],
+  summary: 'Make a publisher part of another one',
+  notes: movedNotes,
+  options: { into: { value: 'PUBLISHER', about: 'The publisher that stays', required: true } },
+  examples: ['publisher merge acme-labs --into acme'],
+  impact: async ({ publisher }) => `gives up ${await describePublisher(publisher)}`,
+  async run({ publisher: from }, { into }) {
+    await mergePublisher(from, into);
+    return {
+      data: dataOf(await showPublisher(into)),
+      text: `The publisher "${from}" is part of "${into}" now.`,
+    };
   },
 });
 
@@ -109,11 +185,15 @@ export function dataOf(publisher: PublisherRecord) {
 
 export function textOf(publisher: PublisherRecord): string {
   const { id, banned, ban_reason, members, name, description, website, createdAt } = publisher;
+  const { logo, support, source_code_repo } = publisher;
   const about = fields({
     Publisher: id,
     Name: name,
     Description: description,
     Website: website,
+    Logo: logo,
+    Support: support,
+    Source: source_code_repo,
     Created: createdAt,
     Banned: banned ? (ban_reason ?? 'yes') : 'no',
   });

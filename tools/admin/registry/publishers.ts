@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { memberOf } from '../../../lib/registry/publishers.ts';
 import type { Member, PublisherRecord } from '../../../lib/registry/records.ts';
 import type { PublisherRole } from 'registry-rules/schemas/publisher';
@@ -35,6 +36,20 @@ export async function createPublisher({ id, name, description, website }: NewPub
 
 export function showPublisher(publisherId: string): Promise<PublisherRecord> {
   return readPublisher(newContext(), publisherId);
+}
+
+type PublisherFields = Pick<
+  Changes<PublisherRecord>,
+  'name' | 'description' | 'logo' | 'source_code_repo' | 'support' | 'website'
+>;
+
+/** Changes what a publisher says of itself: undefined keeps a field, null clears it. */
+export function editPublisher(id: string, fields: PublisherFields): Promise<Changed<PublisherRecord>> {
+  const detail = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const change = { action: 'publisher update', subject: id, detail: detail.join(', ') };
+  return changePublisher(id, change, (publisher) =>
+    isDeepStrictEqual(withChanges(publisher, fields), publisher) ? undefined : fields,
+  );
 }
 
 /** Stops updates and new versions of a publisher, and the downloads of all that it has published. */

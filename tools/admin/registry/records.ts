@@ -15,6 +15,8 @@ export async function readPublisher(context: Context, publisherId: string): Prom
   const [item] = await get(context, publisherKey(publisherId));
   const publisher = publisherRecord(item);
   if (!publisher) throw new Rejection(`There is no publisher "${publisherId}".`);
+  if (publisher.moved_to !== undefined)
+    throw new Rejection(`The publisher "${publisherId}" is "${publisher.moved_to}" now.`);
   return publisher;
 }
 

@@ -1,0 +1,63 @@
+import type { EventBridgeEvent, S3Event } from 'aws-lambda';
+import { queueAt } from '../aws/queue.ts';
+import { decodeKey } from '../bucket/object-keys.ts';
+import * as config from '../config.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
+import { log, withLogFields } from '../log.ts';
+import { changeNumbers, dayBefore, openDays, withCounts } from '../registry/numbers.ts';
+import { type Key, nodeKey } from '../store/keys.ts';
+import type { Counts } from './access-log.ts';
+import { addCounts, countFile, countMissed, listCounts } from './count-files.ts';
+
+type CountEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
+
+const atOnce = 32;
+const keysPerMessage = 100;
+const messagesAtOnce = 10;
+
+const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);
+
+/** Takes the events of the logs' bucket, and the daily schedule that adds up what the files say. */
+export async function countLogs(event: CountEvent, invocation: EventInvocation): Promise<void> {
+  const context = contextOf(invocation);
+  const fields = { function: 'countDownloads', function_request_id: invocation.awsRequestId };
+  await withLogFields(fields, async () => {
+    if (!('Records' in event)) return addUp(context);
+    for (const { s3 } of event.Records) {
+      const outcome = await countFile(context, decodeKey(s3.object.key));
+      log('info', 'log_file', { key: s3.object.key, outcome });
+    }
+  });
+}
+
+/**
+ * Writes the numbers of each node once, whose sums changed. Days are set and not added to, so that a run may be repeated,
+ * and a file that comes late is in the next one.
+ */
+async function addUp(context: Context): Promise<void> {
+  const from = dayBefore(openDays);
+  const missed = await countMissed(context, from);
+  const counts: Counts = new Map();
+  let files = 0;
+  await inParallel(listCounts(context, from), atOnce, async (key) => {
+    await addCounts(context, key, counts);
+    files += 1;
+  });
+  const changed: Key[] = [];
+  await inParallel(counts.entries(), atOnce, async ([nodeId, days]) => {
+    const isChanged = await changeNumbers(context, nodeId, (record) => withCounts(record, days));
+    if (isChanged) changed.push(nodeKey(nodeId));
+  });
+  await refreshIndex(context, changed);
+  log('info', 'downloads', { files, missed, nodes: counts.size, changed: changed.length });
+}
+
+/** The stream does not pass numbers on, so the files of these nodes are written by the index's own queue. */
+async function refreshIndex(context: Context, keys: readonly Key[]): Promise<void> {
+  const messages = Array.from({ length: Math.ceil(keys.length / keysPerMessage) }, (_, place) => ({
+    body: { keys: keys.slice(place * keysPerMessage, (place + 1) * keysPerMessage) },
+  }));
+  for (let start = 0; start < messages.length; start += messagesAtOnce)
+    await sendMessages(context, messages.slice(start, start + messagesAtOnce));
+}

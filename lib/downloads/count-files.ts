@@ -1,0 +1,113 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import { bucketName, s3, statusOf } from '../bucket/bucket.ts';
+import * as config from '../config.ts';
+import { type Context, untilDeadline } from '../context.ts';
+import { addDownloads, type Counts, countDownloads } from './access-log.ts';
+
+/*
+ * What a log file adds up to is an object of its own under the file's name, so that a file is counted once however often
+ * its event comes:
+ *
+ *   logs' bucket   downloads/<distribution>.<day>-<hour>.<id>.gz   deleted once it is counted, unless accesses are logged
+ *   archives'      counts/<day>/<the file's name>.json             kept for some days more than they are summed up
+ */
+
+const logPrefix = 'downloads/';
+export const countPrefix = 'counts/';
+
+/** The object for the sum of a log file; undefined for any other key. */
+export function countKeyOf(logKey: string): string | undefined {
+  const [, name, day] = /^downloads\/([^/]+\.(\d{4}-\d\d-\d\d)-\d\d\.[^/]+)\.gz$/.exec(logKey) ?? [];
+  return name === undefined ? undefined : `${countPrefix}${day}/${name}.json`;
+}
+
+const unzip = promisify(gunzip);
+
+/** Writes the sum of a log file. One that was counted before may be gone. */
+export async function countFile(
+  context: Context,
+  logKey: string,
+): Promise<'counted' | 'missing' | 'unknown'> {
+  const Key = countKeyOf(logKey);
+  if (Key === undefined) return 'unknown';
+  const { LOG_BUCKET_NAME, KEPT_LOGS } = config.downloadLogs();
+  const log = { Bucket: LOG_BUCKET_NAME, Key: logKey };
+  const until = untilDeadline(context);
+  const bytes = await readBytes(context, log);
+  if (bytes === undefined) return 'missing';
+  const counts = countDownloads((await unzip(bytes)).toString());
+  const Body = JSON.stringify(
+    [...counts].map(([id, days]) => [id, [...days].map(([day, v]) => [day, [...v]])]),
+  );
+  await s3().send(
+    new PutObjectCommand({ Bucket: bucketName(), Key, Body, ContentType: 'application/json' }),
+    until,
+  );
+  // It has the addresses of people.
+  if (KEPT_LOGS !== 'on') await s3().send(new DeleteObjectCommand(log), until);
+  return 'counted';
+}
+
+/** Counts the files whose events were lost. */
+export async function countMissed(context: Context, from: string): Promise<number> {
+  const counted = new Set<string>();
+  for await (const key of listKeys(context, bucketName(), countPrefix, `${countPrefix}${from}`))
+    counted.add(key);
+  let missed = 0;
+  for await (const key of listKeys(context, config.downloadLogs().LOG_BUCKET_NAME, logPrefix)) {
+    const countKey = countKeyOf(key);
+    if (countKey === undefined || counted.has(countKey) || countKey < `${countPrefix}${from}`) continue;
+    if ((await countFile(context, key)) === 'counted') missed += 1;
+  }
+  return missed;
+}
+
+/** The keys of the sums of all files from a day on. */
+export function listCounts(context: Context, from: string): AsyncGenerator<string> {
+  return listKeys(context, bucketName(), countPrefix, `${countPrefix}${from}`);
+}
+
+export async function addCounts(context: Context, key: string, counts: Counts): Promise<void> {
+  const bytes = await readBytes(context, { Bucket: bucketName(), Key: key });
+  const stored: [string, [string, [string, number][]][]][] = bytes ? JSON.parse(bytes.toString()) : [];
+  for (const [nodeId, days] of stored)
+    for (const [day, versions] of days)
+      for (const [version, amount] of versions) addDownloads(counts, [nodeId, day, version], amount);
+}
+
+async function readBytes(
+  context: Context,
+  where: { Bucket: string; Key: string },
+): Promise<Buffer | undefined> {
+  try {
+    const { Body } = await s3().send(new GetObjectCommand(where), untilDeadline(context));
+    return Body && Buffer.from(await Body.transformToByteArray());
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined;
+    throw error;
+  }
+}
+
+async function* listKeys(
+  context: Context,
+  Bucket: string,
+  Prefix: string,
+  StartAfter?: string,
+): AsyncGenerator<string> {
+  let ContinuationToken: string | undefined;
+  do {
+    const { Contents = [], NextContinuationToken } = await s3().send(
+      new ListObjectsV2Command({ Bucket, Prefix, StartAfter, ContinuationToken }),
+      untilDeadline(context),
+    );
+    for (const { Key } of Contents) if (Key !== undefined) yield Key;
+    ContinuationToken = NextContinuationToken;
+  } while (ContinuationToken);
+}

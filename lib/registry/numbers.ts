@@ -1,0 +1,127 @@
+import type { Context } from '../context.ts';
+import { absent, typedRead } from '../store/items.ts';
+import { type Key, nodeKey, numbersKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { untilWritten } from '../store/retries.ts';
+import { put } from '../store/write.ts';
+import { dayOf } from '../windows.ts';
+import { nodeRecord } from './records.ts';
+
+/**
+ * The numbers of a node, which no caller of an endpoint sets. They are an item next to its record, so that they change
+ * neither its ETag nor what the stream passes on.
+ */
+export interface NumbersRecord extends Key {
+  revision: number;
+  repo_stars?: number;
+  rating?: number;
+  /** A total that the administration brought. It is shown in place of what was counted. */
+  downloads?: number;
+  /** Counted downloads by UTC day and version: of the days that may still change. */
+  recent?: Record<string, Record<string, number>>;
+  /** By version, before those days. */
+  before?: Record<string, number>;
+  /** Of all versions, by day, for 90 days. */
+  days?: Record<string, number>;
+}
+
+export const numbersRecord = typedRead<NumbersRecord>();
+
+export interface Numbers {
+  repo_stars?: number;
+  rating?: number;
+  downloads?: number;
+  downloads_90_days?: number;
+  versions: Record<string, number>;
+}
+
+const shownDays = 90;
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** So many days, with today, are added up again: logs may come a day late, and more after a failure. */
+export const openDays = 8;
+
+export function dayBefore(days: number, now = Date.now()): string {
+  return dayOf(now - days * dayMs);
+}
+
+export function numbersOf(record: NumbersRecord | undefined, now = Date.now()): Numbers {
+  const { repo_stars, rating, downloads, recent = {}, before = {}, days } = record ?? {};
+  const versions: Record<string, number> = { ...before };
+  for (const counts of Object.values(recent))
+    for (const [version, amount] of Object.entries(counts))
+      versions[version] = (versions[version] ?? 0) + amount;
+  const first = dayBefore(shownDays - 1, now);
+  const shown = Object.entries(days ?? {}).filter(([day]) => day >= first);
+  const total = downloads ?? (days && sum(Object.values(versions)));
+  return {
+    ...(repo_stars !== undefined && { repo_stars }),
+    ...(rating !== undefined && { rating }),
+    ...(total !== undefined && { downloads: total }),
+    ...(days && { downloads_90_days: sum(shown.map(([, amount]) => amount)) }),
+    versions,
+  };
+}
+
+/** The record once the open days have these counts. What was counted of days that are closed now is moved to `before`. */
+export function withCounts(
+  record: NumbersRecord,
+  counted: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  now = Date.now(),
+): NumbersRecord {
+  const firstOpen = dayBefore(openDays - 1, now);
+  const before = { ...record.before };
+  const recent: NonNullable<NumbersRecord['recent']> = {};
+  for (const [day, versions] of Object.entries(record.recent ?? {})) {
+    if (day >= firstOpen) recent[day] = versions;
+    else
+      for (const [version, amount] of Object.entries(versions))
+        before[version] = (before[version] ?? 0) + amount;
+  }
+  for (const [day, versions] of counted) if (day >= firstOpen) recent[day] = Object.fromEntries(versions);
+  const days = { ...record.days };
+  for (const [day, versions] of Object.entries(recent)) days[day] = sum(Object.values(versions));
+  const first = dayBefore(shownDays - 1, now);
+  return {
+    ...record,
+    before,
+    recent,
+    days: Object.fromEntries(Object.entries(days).filter(([day]) => day >= first)),
+  };
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
+}
+
+/** Writes the numbers of a node over those that it has. False if there is no such node, or nothing to change. */
+export function changeNumbers(
+  context: Context,
+  nodeId: string,
+  change: (record: NumbersRecord) => NumbersRecord,
+): Promise<boolean> {
+  const key = numbersKey(nodeId);
+  return untilWritten(context, async () => {
+    const [node, item] = await get(context, nodeKey(nodeId), key);
+    const current = numbersRecord(item);
+    const next = change(current ?? { ...key, revision: 0 });
+    if (!nodeRecord(node) || isSame(next, current)) return false;
+    const { written } = await put<NumbersRecord>(
+      context,
+      { ...next, revision: next.revision + 1 },
+      current ? [['revision', '=', current.revision]] : absent,
+    );
+    return written || undefined;
+  });
+}
+
+/** Whether they say the same; DynamoDB keeps no order in a map. */
+function isSame(a: NumbersRecord, b: NumbersRecord | undefined): boolean {
+  const sorted = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value)
+          .map(([name, each]) => [name, sorted(each)])
+          .sort()
+      : value;
+  return b !== undefined && JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as publish } from '../../functions/publish-node-version.ts';
+import { handler as updateNode } from '../../functions/update-node.ts';
+import { readText } from '../../lib/bucket/text-objects.ts';
+import { nodePath } from 'registry-rules/index-paths';
+import { refreshNode } from '../../lib/index/write-files.ts';
+import { nodeKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
+import { invoke } from '../support/invoke.ts';
+import {
+  addNode,
+  addPublisher,
+  addToken,
+  addVersion,
+  setFields,
+  storedItem,
+  storedNode,
+} from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+let from: string;
+let to: string;
+let nodeId: string;
+let token: string;
+
+/** Two publishers; the first one has a node with a published version and one that waits for its archive. */
+beforeEach(() => setUp());
+
+async function setUp(): Promise<void> {
+  const id = `a${randomUUID().slice(0, 8)}`;
+  [from, to, nodeId] = [`${id}-old`, `${id}-new`, `node-${id}`];
+  await addPublisher(from, { olga: 'owner', mats: 'member' });
+  await addPublisher(to, { rita: 'owner', mats: 'member' });
+  token = await addToken(from);
+  await addNode(from, nodeId);
+  await addVersion(from, nodeId, '1.0.0', { sha256: 'a'.repeat(64), createdAt: '2026-11-01T00:00:00.000Z' });
+  await publishAs(from, 'olga', '1.1.0');
+}
+
+function publishAs(publisherId: string, user: string, version: string) {
+  return invoke(publish, 'publish-node-version', {
+    path: { publisherId, nodeId },
+    body: { personal_access_token: token, node: {}, node_version: { version } },
+    headers: { authorization: bearer(user) },
+  });
+}
+
+function update(publisherId: string, user: string) {
+  return invoke(updateNode, 'update-node', {
+    path: { publisherId, nodeId },
+    body: {},
+    headers: { authorization: bearer(user) },
+  });
+}
+
+/** Everything that says whose the node is. */
+async function owners() {
+  const item = async ({ pk, sk }: { pk: string; sk: string }) => storedItem(pk, sk);
+  const versions = ['1.0.0', '1.1.0'].map((version) => storedItem(nodeKey(nodeId).pk, `VERSION#${version}`));
+  const found = await Promise.all([storedNode(nodeId), ...versions]);
+  return {
+    of: [...new Set(found.map((record) => record?.publisher_id))],
+    listed: [Boolean(await item(ownedNodeKey(from, nodeId))), Boolean(await item(ownedNodeKey(to, nodeId)))],
+  };
+}
+
+/** Runs a command, killed at each of its writes in turn, and then again; each time on new publishers. */
+async function killedAtEach(run: () => Promise<{ status: number }>, check: () => Promise<void>) {
+  for (let killedAt = 1; ; killedAt += 1) {
+    let writes = 0;
+    const remove = intercept(dynamodb, async ({ command, send }) => {
+      if (!/Get|Query|Scan/.test(command)) writes += 1;
+      if (writes >= killedAt) throw new Error('killed');
+      return send();
+    });
+    await run().catch(() => undefined);
+    remove();
+    expect((await run()).status).toBe(0);
+    await check();
+    if (writes < killedAt) return killedAt - 1;
+    await setUp();
+  }
+}
+
+test('a transfer that is killed at any write is finished by a second run', async () => {
+  const writes = await killedAtEach(
+    () => admin('node', 'transfer', nodeId, '--to', to),
+    async () => {
+      expect(await owners()).toEqual({ of: [to], listed: [false, true] });
+      expect((await adminJson('history', 'node', nodeId))[0]).toMatchObject({
+        action: 'node transfer',
+        detail: `${from} to ${to}`,
+      });
+      expect((await update(to, 'olga')).status).toBe(403);
+      expect((await update(to, 'rita')).status).toBe(200);
+    },
+  );
+
+  expect(writes).toBeGreaterThan(2);
+});
+
+test.each(['merge', 'rename'])(
+  'a %s that is killed at any write is finished by a second run',
+  async (verb) => {
+    const run = () => {
+      if (verb === 'merge') return admin('publisher', 'merge', from, '--into', to);
+      // An id that no publisher has.
+      to = `${from}-renamed`;
+      return admin('publisher', 'rename', from, to);
+    };
+    const writes = await killedAtEach(run, async () => {
+      expect(await owners()).toEqual({ of: [to], listed: [false, true] });
+      const { members } = await adminJson('publisher', 'show', to);
+      expect(members.map(({ id }: { id: string }) => id)).toEqual(
+        verb === 'rename' ? ['mats', 'olga'] : ['mats', 'olga', 'rita'],
+      );
+      // The old id means the new one, and the pending version is resumed by the old token.
+      expect((await update(from, 'olga')).status).toBe(200);
+      expect((await publishAs(from, 'olga', '1.1.0')).status).toBe(201);
+    });
+
+    expect(writes).toBeGreaterThan(4);
+    const { pk, sk } = publisherKey(from);
+    await setFields({ pk, sk }, { moved_at: '2026-01-01T00:00:00.000Z' });
+    const late = await update(from, 'olga');
+    expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(`"${to}" now`)]);
+    expect((await admin('publisher', 'create', from, '--name', 'Again')).status).toBe(1);
+  },
+);
+
+test('lists nodes, versions by status and the whole history over all publishers', async () => {
+  await admin('publisher', 'update', from, '--logo', 'https://a.example/l.svg', '--support', 'mailto:a@b.c');
+  await admin('publisher', 'update', from, '--clear', 'support');
+  const shown = await adminJson('publisher', 'show', from);
+  const nodes = await adminJson('node', 'list', '--status', 'active');
+  const pending = await adminJson('node-version', 'find', '--status', 'pending');
+  const { stdout } = await admin('history', 'list', '--since', '2026-01-01');
+  const entries = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+  expect(shown).toMatchObject({ logo: 'https://a.example/l.svg' });
+  expect(shown).not.toHaveProperty('support');
+  expect(nodes).toContainEqual(expect.objectContaining({ id: nodeId }));
+  expect(pending).toContainEqual(expect.objectContaining({ node_id: nodeId, version: '1.1.0' }));
+  expect(entries).toContainEqual(
+    expect.objectContaining({ action: 'publisher update', subject: from, detail: 'logo, support' }),
+  );
+});
+
+describe('node numbers', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'numbers-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function take(...lines: string[]) {
+    const file = join(folder, 'numbers.jsonl');
+    await writeFile(file, lines.join('\n'));
+    return admin('node', 'numbers', '--file', file);
+  }
+
+  test('show in the update’s answer and in the index, leave the ETag alone, and are cleared by null', async () => {
+    await refreshNode({ deadline: Date.now() + 9_000 }, nodeId, 'all');
+    const before = await storedNode(nodeId);
+    await take(`{"node_id":"${nodeId}","repo_stars":12,"rating":4.5,"downloads":1200}`, '');
+    const file = await readText({ deadline: Date.now() + 9_000 }, nodePath(nodeId));
+    expect(await storedNode(nodeId)).toEqual(before);
+    const { body } = await update(from, 'olga');
+    await take(`{"node_id":"${nodeId}","rating":null}`);
+
+    const wanted = { repo_stars: 12, rating: 4.5, downloads: 1200 };
+    expect([body, JSON.parse(String(file?.text))]).toMatchObject([wanted, wanted]);
+    expect((await update(from, 'olga')).body).not.toHaveProperty('rating');
+  });
+
+  test('name the line that is not valid, and change nothing', async () => {
+    const { status, stderr } = await take(
+      `{"node_id":"${nodeId}","repo_stars":12}`,
+      '{"node_id":"x","stars":1}',
+    );
+
+    expect([status, stderr]).toEqual([2, expect.stringContaining('Line 2 is not valid')]);
+    expect((await update(from, 'olga')).body).not.toHaveProperty('repo_stars');
+  });
+});

@@ -1,0 +1,127 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { S3Event } from 'aws-lambda';
+import { handler } from '../../functions/count-downloads.ts';
+import { handler as updateNode } from '../../functions/update-node.ts';
+import { handler as writeIndex } from '../../functions/write-index.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { readText } from '../../lib/bucket/text-objects.ts';
+import { countDownloads } from '../../lib/downloads/access-log.ts';
+import { dayBefore, numbersOf, withCounts } from '../../lib/registry/numbers.ts';
+import { nodePath } from 'registry-rules/index-paths';
+import { invoke } from '../support/invoke.ts';
+import { drainQueue, type QueueHandler } from '../../tools/local/consume-queue.ts';
+import { indexChanges } from '../support/queue.ts';
+import { addNode, addPublisher, addVersion, storedNode } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+import { setVariables } from '../support/variables.ts';
+
+const logBucket = `${process.env.BUCKET_NAME}-logs`;
+const fields = 'date time cs-method cs-uri-stem sc-status cs(User-Agent) sc-range-start';
+const invocation = { awsRequestId: 'count', getRemainingTimeInMillis: () => 60_000 };
+const day = dayBefore(1);
+
+beforeAll(async () => {
+  setVariables({ LOG_BUCKET_NAME: logBucket });
+  await mkdir(join(String(process.env.TEST_DIRECTORY), 's3', logBucket), { recursive: true });
+  await addPublisher('acme', { olga: 'owner' });
+});
+
+function stemOf(nodeId: string, version: string): string {
+  return `/archives/${nodeId}/${version}/${randomUUID()}-${'a'.repeat(64)}.zip`;
+}
+
+interface Line {
+  stem: string;
+  method?: string;
+  status?: number;
+  agent?: string;
+  range?: string;
+}
+
+function logOf(...lines: Line[]): string {
+  const texts = lines.map(({ stem, method = 'GET', status = 200, agent = 'python/3', range = '-' }) =>
+    [day, '12:00:00', method, stem, status, encodeURIComponent(agent), range].join('\t'),
+  );
+  return `#Version: 1.0\n#Fields: ${fields}\n${texts.join('\n')}\n`;
+}
+
+async function putLog(text: string): Promise<string> {
+  const key = `downloads/E1.${day}-12.${createHash('md5').update(text).digest('hex')}.gz`;
+  await s3().send(new PutObjectCommand({ Bucket: logBucket, Key: key, Body: gzipSync(text) }));
+  return key;
+}
+
+const eventOf = (...keys: string[]) =>
+  ({ Records: keys.map((key) => ({ s3: { object: { key } } })) }) as S3Event;
+const schedule = { source: 'aws.events' } as Parameters<typeof handler>[0];
+
+test.each<[number, string, Partial<Line>]>([
+  [1, 'a download', {}],
+  [1, 'a part from the first byte on', { status: 206, range: '0' }],
+  [0, 'a download that goes on', { status: 206, range: '1000' }],
+  [0, 'a HEAD', { method: 'HEAD' }],
+  [0, 'a copy that was current', { status: 304 }],
+  [0, 'a denied archive', { status: 403 }],
+  [0, 'a crawler', { agent: 'Mozilla/5.0 (compatible; Examplebot/2.1)' }],
+  [0, 'a file that is no archive', { stem: '/index/v1/config.json' }],
+  [0, 'a path that is no text', { stem: '/archives/%FF' }],
+])('counts %i for %s', (amount, _, line) => {
+  const counts = countDownloads(logOf({ stem: stemOf('Some_Node', '1.0.0+cu118'), ...line }));
+
+  expect(counts.get('some-node')?.get(day)?.get('1.0.0+cu118') ?? 0).toBe(amount);
+});
+
+test('counts each file once, however often its event comes or if it never does, and keeps the ETag', async () => {
+  await addNode('acme', 'counted');
+  await addVersion('acme', 'counted', '1.0.0', { sha256: 'a'.repeat(64) });
+  const line = { stem: stemOf('counted', '1.0.0') };
+  const [first, second] = [await putLog(logOf(line, line)), await putLog(logOf(line))];
+  await putLog(logOf(line, line, line, line));
+  const before = await storedNode('counted');
+  await handler(eventOf(second, first, first), invocation);
+  await handler(schedule, invocation);
+  await handler(eventOf(first, second), invocation);
+  await handler(schedule, invocation);
+  const messages = await drainQueue(indexChanges, writeIndex as QueueHandler);
+  const file = await readText({ deadline: Date.now() + 9_000 }, nodePath('counted'));
+  const { body } = await invoke(updateNode, 'update-node', {
+    path: { publisherId: 'acme', nodeId: 'counted' },
+    body: {},
+    headers: { authorization: bearer('olga') },
+  });
+
+  expect(messages).toBe(1);
+  expect(await storedNode('counted')).toMatchObject({ revision: Number(before?.revision) + 1 });
+  expect(body.downloads).toBe(7);
+  expect(JSON.parse(String(file?.text))).toMatchObject({
+    downloads: 7,
+    downloads_90_days: 7,
+    versions: [{ version: '1.0.0', downloads: 7 }],
+  });
+});
+
+describe('the numbers of a node', () => {
+  test('keep a version’s sum and forget days after 90, whenever they are added up', () => {
+    const start = Date.parse('2026-01-01T04:00:00Z');
+    let record: Parameters<typeof withCounts>[0] = { pk: '', sk: '', revision: 1 };
+    for (let passed = 0; passed < 120; passed += 3) {
+      const now = start + passed * 86_400_000;
+      const days = [0, 1, 2, 3, 4, 5, 6, 7].map(
+        (age) => [dayBefore(age, now), new Map([['1.0.0', 2]])] as const,
+      );
+      record = withCounts(record, new Map(days), now);
+    }
+    const now = start + 117 * 86_400_000;
+
+    expect(numbersOf(record, now)).toEqual({
+      downloads: 2 * 125,
+      downloads_90_days: 180,
+      versions: { '1.0.0': 250 },
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import type { S3Event } from 'aws-lambda';
+import { type Invocation, invocationOf } from './invocation.ts';
+
+/** A read of a published file, as the distribution would have served it. */
+export interface PublicRead {
+  method: string;
+  /** Without the bucket. */
+  stem: string;
+  status: number;
+  agent: string;
+  rangeStart: string;
+}
+
+interface Bucket {
+  onPublicRead: (listener: (read: PublicRead) => void) => void;
+}
+
+type Counter = (event: Partial<S3Event>, invocation: Invocation) => Promise<void>;
+
+const limitMs = 300_000;
+const fields = 'date time cs-method cs-uri-stem sc-status cs(User-Agent) sc-range-start';
+
+/**
+ * Writes each download into a log of its own, as a distribution does for many, and lets the function count it and add it
+ * up at once. On a stage that takes a day.
+ */
+export function countOnDownload(
+  bucket: Bucket,
+  logBucket: string,
+  load: () => Promise<Counter>,
+): { stop: () => Promise<void> } {
+  let last: Promise<void> = Promise.resolve();
+  bucket.onPublicRead((read) => {
+    if (read.stem.startsWith('/archives/')) last = last.then(() => count(read)).catch(() => undefined);
+  });
+  const count = async ({ method, stem, status, agent, rangeStart }: PublicRead) => {
+    const [date = '', time = ''] = new Date().toISOString().split('T');
+    const values = [date, time.slice(0, 8), method, stem, status, encodeURIComponent(agent), rangeStart];
+    const Body = gzipSync(`#Version: 1.0\n#Fields: ${fields}\n${values.join('\t')}\n`);
+    const Key = `downloads/LOCAL.${date}-${time.slice(0, 2)}.${randomUUID()}.gz`;
+    const { s3 } = await import('../../lib/bucket/bucket.ts');
+    await s3().send(new PutObjectCommand({ Bucket: logBucket, Key, Body }));
+    const handler = await load();
+    const Records = [{ s3: { object: { key: Key } } }] as S3Event['Records'];
+    await handler({ Records }, invocationOf(limitMs));
+    await handler({}, invocationOf(limitMs));
+  };
+  return { stop: () => last };
+}
