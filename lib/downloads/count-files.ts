@@ -20,10 +20,10 @@ import { addDownloads, type Counts, countDownloads } from './access-log.ts';
  */
 
 const logPrefix = 'downloads/';
-export const countPrefix = 'counts/';
+const countPrefix = 'counts/';
 
 /** The object for the sum of a log file; undefined for any other key. */
-export function countKeyOf(logKey: string): string | undefined {
+function countKeyOf(logKey: string): string | undefined {
   const [, name, day] = /^downloads\/([^/]+\.(\d{4}-\d\d-\d\d)-\d\d\.[^/]+)\.gz$/.exec(logKey) ?? [];
   return name === undefined ? undefined : `${countPrefix}${day}/${name}.json`;
 }
