@@ -89,6 +89,7 @@ describe('a function of the service', () => {
     expect(endpoints.filter((name) => !names.includes(name))).toEqual([]);
     expect(names.filter((name) => !endpoints.includes(name))).toEqual([
       'ask-providers',
+      'count-downloads',
       'deliver-notifications',
       'extract-host-nodes',
       'finalize-upload',
@@ -133,7 +134,7 @@ const floors = [
   ['registry', 'archives', 'providers', 'spend'],
   ['notifications'],
   ['requests'],
-  ['uploads', 'http', 'index'],
+  ['uploads', 'http', 'index', 'downloads'],
 ];
 
 function floorOf(room: string): number {
@@ -185,7 +186,12 @@ describe('the rooms of lib', () => {
     ['@middy', ['lib/http/gateway-handler.ts', 'lib/http/request-line.ts']],
     [
       '@aws-sdk/client-s3',
-      ['lib/bucket/bucket.ts', 'lib/bucket/list-objects.ts', 'lib/bucket/text-objects.ts'],
+      [
+        'lib/bucket/bucket.ts',
+        'lib/bucket/list-objects.ts',
+        'lib/bucket/plain-objects.ts',
+        'lib/bucket/text-objects.ts',
+      ],
     ],
     ['@aws-sdk/client-sqs', ['lib/aws/queue.ts']],
   ])('use %s in one place only', (name, places) => {

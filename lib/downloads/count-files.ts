@@ -1,14 +1,9 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3';
-import { bucketName, s3, statusOf } from '../bucket/bucket.ts';
+import { bucketName } from '../bucket/bucket.ts';
+import { deleteAt, listKeys, putJson, readBytes } from '../bucket/plain-objects.ts';
 import * as config from '../config.ts';
-import { type Context, untilDeadline } from '../context.ts';
+import type { Context } from '../context.ts';
 import { addDownloads, type Counts, countDownloads } from './access-log.ts';
 
 /*
@@ -39,19 +34,15 @@ export async function countFile(
   if (Key === undefined) return 'unknown';
   const { LOG_BUCKET_NAME, KEPT_LOGS } = config.downloadLogs();
   const log = { Bucket: LOG_BUCKET_NAME, Key: logKey };
-  const until = untilDeadline(context);
   const bytes = await readBytes(context, log);
   if (bytes === undefined) return 'missing';
   const counts = countDownloads((await unzip(bytes)).toString());
   const Body = JSON.stringify(
     [...counts].map(([id, days]) => [id, [...days].map(([day, v]) => [day, [...v]])]),
   );
-  await s3().send(
-    new PutObjectCommand({ Bucket: bucketName(), Key, Body, ContentType: 'application/json' }),
-    until,
-  );
+  await putJson(context, { Bucket: bucketName(), Key }, Body);
   // It has the addresses of people.
-  if (KEPT_LOGS !== 'on') await s3().send(new DeleteObjectCommand(log), until);
+  if (KEPT_LOGS !== 'on') await deleteAt(context, log);
   return 'counted';
 }
 
@@ -80,34 +71,4 @@ export async function addCounts(context: Context, key: string, counts: Counts): 
   for (const [nodeId, days] of stored)
     for (const [day, versions] of days)
       for (const [version, amount] of versions) addDownloads(counts, [nodeId, day, version], amount);
-}
-
-async function readBytes(
-  context: Context,
-  where: { Bucket: string; Key: string },
-): Promise<Buffer | undefined> {
-  try {
-    const { Body } = await s3().send(new GetObjectCommand(where), untilDeadline(context));
-    return Body && Buffer.from(await Body.transformToByteArray());
-  } catch (error) {
-    if (statusOf(error) === 404) return undefined;
-    throw error;
-  }
-}
-
-async function* listKeys(
-  context: Context,
-  Bucket: string,
-  Prefix: string,
-  StartAfter?: string,
-): AsyncGenerator<string> {
-  let ContinuationToken: string | undefined;
-  do {
-    const { Contents = [], NextContinuationToken } = await s3().send(
-      new ListObjectsV2Command({ Bucket, Prefix, StartAfter, ContinuationToken }),
-      untilDeadline(context),
-    );
-    for (const { Key } of Contents) if (Key !== undefined) yield Key;
-    ContinuationToken = NextContinuationToken;
-  } while (ContinuationToken);
 }

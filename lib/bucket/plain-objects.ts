@@ -1,0 +1,51 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import { type Context, untilDeadline } from '../context.ts';
+import { s3, statusOf } from './bucket.ts';
+
+/* Objects of any bucket of the stage, such as that of the logs. */
+
+interface Place {
+  Bucket: string;
+  Key: string;
+}
+
+export async function putJson(context: Context, where: Place, Body: string): Promise<void> {
+  const command = new PutObjectCommand({ ...where, Body, ContentType: 'application/json' });
+  await s3().send(command, untilDeadline(context));
+}
+
+export async function deleteAt(context: Context, where: Place): Promise<void> {
+  await s3().send(new DeleteObjectCommand(where), untilDeadline(context));
+}
+
+export async function readBytes(context: Context, where: Place): Promise<Buffer | undefined> {
+  try {
+    const { Body } = await s3().send(new GetObjectCommand(where), untilDeadline(context));
+    return Body && Buffer.from(await Body.transformToByteArray());
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined;
+    throw error;
+  }
+}
+
+export async function* listKeys(
+  context: Context,
+  Bucket: string,
+  Prefix: string,
+  StartAfter?: string,
+): AsyncGenerator<string> {
+  let ContinuationToken: string | undefined;
+  do {
+    const { Contents = [], NextContinuationToken } = await s3().send(
+      new ListObjectsV2Command({ Bucket, Prefix, StartAfter, ContinuationToken }),
+      untilDeadline(context),
+    );
+    for (const { Key } of Contents) if (Key !== undefined) yield Key;
+    ContinuationToken = NextContinuationToken;
+  } while (ContinuationToken);
+}
