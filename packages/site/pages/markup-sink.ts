@@ -12,10 +12,6 @@ const { trustedTypes } = globalThis as {
 };
 const policy = trustedTypes?.createPolicy('registry', rules) ?? rules;
 
-export function show(element: Element, items: readonly Markup[]): void {
-  element.innerHTML = policy.createHTML(items.map(({ text }) => text).join(''));
-}
-
 export function append(element: Element, items: readonly Markup[]): void {
   element.insertAdjacentHTML('beforeend', policy.createHTML(items.map(({ text }) => text).join('')));
 }

@@ -1,10 +1,11 @@
 import type { CatalogEntry } from 'registry-rules/schemas/index-files';
 import { entryCard } from '../templates/entry.ts';
 import { countOf } from '../templates/text.ts';
-import { append, at, searchWorker, show } from './markup-sink.ts';
+import { append, at, searchWorker } from './markup-sink.ts';
 import type { Question, Reply } from './search-worker.ts';
 
 const step = 20;
+const atOnce = 5;
 const text = at<HTMLInputElement>('search-text');
 const tag = at<HTMLSelectElement>('search-tag');
 const order = at<HTMLSelectElement>('search-order');
@@ -18,6 +19,9 @@ let shown = 0;
 /** How many of them are asked for. */
 let wanted = step;
 let turn = 0;
+/** Where the page is to be once all is drawn. */
+let place = 0;
+let drawing: ReturnType<typeof setTimeout> | undefined;
 let worker: Worker | undefined;
 
 /** Addresses were behind the # once. */
@@ -29,8 +33,22 @@ function leaveOldAddress(): void {
 function render(entries: CatalogEntry[]): void {
   found = entries;
   shown = Math.min(wanted, found.length);
-  show(results, found.slice(0, shown).map(entryCard));
+  place = Math.max(place, scrollY);
+  results.replaceChildren();
+  draw();
   offerMore();
+}
+
+/** A slow phone draws a few cards at a time, and answers in between. */
+function draw(): void {
+  clearTimeout(drawing);
+  const from = results.children.length;
+  append(results, found.slice(from, Math.min(from + atOnce, shown)).map(entryCard));
+  if (results.children.length < shown) drawing = setTimeout(draw, 0);
+  else if (place > 0) {
+    scrollTo(0, place);
+    place = 0;
+  }
 }
 
 function offerMore(): void {
@@ -40,9 +58,9 @@ function offerMore(): void {
 
 more.onclick = () => {
   const first = results.children.length;
-  append(results, found.slice(shown, shown + step).map(entryCard));
   wanted = shown + step;
   shown = Math.min(wanted, found.length);
+  draw();
   offerMore();
   // The button may be gone, and a keyboard's user goes on at the first new entry.
   results.children[first]?.querySelector('a')?.focus();
@@ -128,8 +146,8 @@ async function start(): Promise<void> {
   top = Array.isArray(file.nodes) ? file.nodes : [];
   for (const name of new Set(top.flatMap(({ tags = [] }) => tags))) offerTag(name);
   const { y = 0, wanted: before = step }: { y?: number; wanted?: number } = history.state ?? {};
+  place = y;
   find(before);
-  if (y > 0) scrollTo(0, y);
 }
 
 leaveOldAddress();

@@ -70,7 +70,7 @@ let problems: string[];
     host.asked.length = 0;
     await open('/search');
     await status('The most used nodes');
-    expect(await page.locator('#results > li').count()).toBe(20);
+    await page.locator('#results > li').nth(19).waitFor();
     expect(host.asked.map(({ path }) => path)).toEqual([
       ...['site/index.html', 'site/site.css', 'site/search.js', 'index/v1/top.json'],
     ]);
@@ -102,7 +102,7 @@ let problems: string[];
     await page.goBack();
     await status(/nodes$/);
 
-    expect(await page.locator('#results > li').count()).toBe(40);
+    await page.locator('#results > li').nth(39).waitFor();
     expect(await page.getByLabel('Search').inputValue()).toBe('sampler');
   });
 
