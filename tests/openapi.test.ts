@@ -244,7 +244,8 @@ describe('the promises of the interface', () => {
       ),
     );
 
-    expect(readOnly).toEqual(['HostNode.host_node_name', 'HostNode.display_name']);
+    const ours = ['display_name', 'conditional', 'left_open'].map((field) => `HostNode.${field}`);
+    expect(readOnly).toEqual(['HostNode.host_node_name', ...ours]);
     expect(document.components.schemas.UpdateHostNodeRequest.properties).not.toHaveProperty('host_node_name');
   });
 
