@@ -1,4 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
+import { hexOf } from './hex.ts';
 import { isAbsent, readText } from './read-text.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Settings } from './settings.ts';
@@ -81,8 +82,4 @@ export async function blobOf(stream: ReadableStream<Uint8Array>): Promise<Blob> 
     if (done) return new Blob(parts, { type: 'application/zip' });
     parts.push(value as Uint8Array<ArrayBuffer>);
   }
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

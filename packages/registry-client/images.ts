@@ -1,3 +1,4 @@
+import { sha256Of } from './hex.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Fetch } from './settings.ts';
 
@@ -54,7 +55,7 @@ export async function withoutBytes(body: unknown): Promise<Prepared> {
         inline += bytes.length;
         return base64(bytes);
       }
-      const digest = await sha256(bytes);
+      const digest = await sha256Of(bytes);
       uploads.set(digest, blob);
       return `upload:${digest}:${bytes.length}`;
     }
@@ -86,11 +87,6 @@ function base64(bytes: Uint8Array): string {
   for (let start = 0; start < bytes.length; start += pieceLength)
     pieces.push(String.fromCharCode(...bytes.subarray(start, start + pieceLength)));
   return btoa(pieces.join(''));
-}
-
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 interface UploadOptions {

@@ -1,3 +1,4 @@
+import { sha256Of } from './hex.ts';
 import { RegistryError } from './registry-error.ts';
 import { type AccessToken, type Fetch, milliseconds, type SendOptions, type Settings } from './settings.ts';
 import type { BulkEntry, BulkPair, CallOptions, NodeVersion, PublishBody, Reply } from './types.ts';
@@ -72,16 +73,16 @@ export async function publish(
     uploadTimeoutMs: milliseconds('uploadTimeoutMs', uploadTimeoutMs, 1),
     signal,
   };
-  const digest = await sha256Of(input.archive);
+  const digest = await digestOf(input.archive);
   const look = () => findVersion(versions, { node_id: input.nodeId, version: input.version.version }, calls);
   onStep?.('registering');
   const token = await tokenOf(input.personalAccessToken, timeoutMs, signal);
-  const registered = await register(versions, input, token, calls).catch((error: unknown) => {
+  const { publisherId, nodeId, node = {}, version: fields } = input;
+  const body = { personal_access_token: token, node, node_version: fields };
+  const registered = await versions.register(publisherId, nodeId, body, calls).catch((error: unknown) => {
     // The digest says whether with these bytes.
-    if (digest !== undefined && error instanceof RegistryError && error.code === 'version_exists') {
-      return undefined;
-    }
-    throw error;
+    if (digest === undefined || !(error instanceof RegistryError) || error.code !== 'version_exists')
+      throw error;
   });
   if (registered) {
     onStep?.('uploading');
@@ -99,12 +100,6 @@ function tokenOf(token: AccessToken, timeoutMs: number, signal: AbortSignal | un
   if (typeof token === 'string') return token;
   const sentence = `The function personalAccessToken took more than ${timeoutMs} ms.`;
   return within(timeoutMs, signal, token, () => new RegistryError('timed_out', sentence));
-}
-
-async function register(versions: Versions, input: PublishInput, token: string, options: CallOptions) {
-  const { publisherId, nodeId, node = {}, version } = input;
-  const body = { personal_access_token: token, node, node_version: version };
-  return versions.register(publisherId, nodeId, body, options);
 }
 
 async function findVersion(versions: Versions, pair: BulkPair, options: CallOptions) {
@@ -228,9 +223,8 @@ function uploadBy(request: Fetch): Upload {
 }
 
 /** Undefined on pages that came over plain http, where browsers have no digests. */
-async function sha256Of(archive: Uint8Array | Blob): Promise<string | undefined> {
+async function digestOf(archive: Uint8Array | Blob): Promise<string | undefined> {
   if (globalThis.crypto.subtle === undefined) return undefined;
   const bytes = archive instanceof Uint8Array ? archive : new Uint8Array(await archive.arrayBuffer());
-  const digest = await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return sha256Of(bytes as Uint8Array<ArrayBuffer>);
 }

@@ -1,3 +1,4 @@
+import { parsed } from './read-text.ts';
 import { type ErrorCode, RegistryError } from './registry-error.ts';
 import type { Call } from './request.ts';
 
@@ -60,7 +61,7 @@ function redirectOf({ status, headers }: Response, baseUrl: string): Refusal {
 const maxLocation = 200;
 
 function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
-  const body = parse(text);
+  const body = parsed(text);
   const ownId = response.headers.get('x-request-id');
   const requestId = ownId ?? response.headers.get('apigw-requestid');
   const facts = {
@@ -90,7 +91,7 @@ function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
 
 /** A proxy in between may return 200 with a page of its own, or with other JSON. */
 function successOf(response: Response, text: string, fields: Call['answer']): { data: object } | Refusal {
-  const data = parse(text);
+  const data = parsed(text);
   const missing = Object.entries(fields).find(([name, kind]) => !kinds[kind](fieldIn(data, name)))?.[0];
   if (isObject(data) && missing === undefined) return { data };
   const lacks = isObject(data) ? `the field ${missing}` : 'a JSON object';
@@ -115,14 +116,6 @@ const kinds = {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function fieldIn(body: unknown, name: string): unknown {

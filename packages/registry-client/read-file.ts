@@ -1,4 +1,4 @@
-import { isAbsent } from './read-text.ts';
+import { isAbsent, parsed } from './read-text.ts';
 import { RegistryError } from './registry-error.ts';
 import { type Answer, textAt } from './send.ts';
 import type { Settings } from './settings.ts';
@@ -36,23 +36,10 @@ export async function readFile(
   if (known && (status === 304 || (ok && etag === known.etag))) return { response, outcome: { data: known } };
   if (isAbsent(response, text ?? '')) return { response, outcome: { data: undefined } };
   const content = ok && text !== undefined ? parsed(text) : undefined;
-  if (content !== undefined) return { response, outcome: { data: { etag, content } } };
+  if (typeof content === 'object' && content !== null)
+    return { response, outcome: { data: { etag, content } } };
   const code = status >= 500 || status === 429 ? 'unavailable' : 'invalid_reply';
-  const error = new RegistryError(
-    code,
-    `${url} was answered ${status} without a file of a registry's index.`,
-    {
-      status,
-    },
-  );
+  const sentence = `${url} was answered ${status} without a file of a registry's index.`;
+  const error = new RegistryError(code, sentence, { status });
   return { response, outcome: { error, isFromService: false } };
-}
-
-function parsed(text: string): object | undefined {
-  try {
-    const content: unknown = JSON.parse(text);
-    return typeof content === 'object' && content !== null ? content : undefined;
-  } catch {
-    return undefined;
-  }
 }

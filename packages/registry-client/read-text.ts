@@ -21,3 +21,12 @@ export async function readText(response: Response, maxBytes: number): Promise<st
 export function isAbsent({ status }: Response, text: string): boolean {
   return status === 404 || (status === 403 && /<Error>|<Error\/>/.test(text));
 }
+
+/** Undefined for what is not JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,3 +1,4 @@
+import { hexOf } from './hex.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Settings } from './settings.ts';
 import type { CallOptions } from './types.ts';
@@ -87,7 +88,5 @@ function invalid(path: string, message: string, cause?: unknown): RegistryError 
 
 /** `crypto.randomUUID` is missing on pages that came over plain http. */
 export function freshKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
+  return hexOf(crypto.getRandomValues(new Uint8Array(16)));
 }

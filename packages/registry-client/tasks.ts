@@ -1,5 +1,5 @@
 import type { components } from './openapi.ts';
-import { isAbsent } from './read-text.ts';
+import { isAbsent, parsed } from './read-text.ts';
 import { type ErrorCode, RegistryError } from './registry-error.ts';
 import { textAt } from './send.ts';
 import { type Fetch, milliseconds } from './settings.ts';
@@ -110,14 +110,6 @@ async function readStatus(
   if (!response?.ok) return undefined;
   const content = parsed(text);
   return isStatus(content) ? content : 'something else';
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isStatus(content: unknown): content is TaskStatus {

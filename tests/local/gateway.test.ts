@@ -1,149 +1,135 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startGateway } from '../../tools/local/gateway.ts';
-import { findFreePort } from '../../tools/processes/ports.ts';
-import { startProcess } from '../../tools/processes/start-process.ts';
+import { createSigningKey, issueCiToken, issueToken } from '../../tools/local/issuer.ts';
+import { createRequestLog, type RequestLog } from '../../tools/local/request-log.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { until } from 'testing/until';
 
-/* The local gateway before serverless-offline, with functions that no endpoint of ours is like. */
+interface Answer {
+  status: number;
+  body: string;
+  headers?: Record<string, string>;
+  /** As serverless-offline answers for itself. */
+  isNotOurs?: boolean;
+}
 
-const service = `
-service: gateway-tests
-provider: { name: aws, runtime: nodejs20.x }
-plugins: [serverless-offline]
-functions:
-  throws: { handler: functions.throws, events: [{ httpApi: POST /throws }] }
-  rejects: { handler: functions.rejects, events: [{ httpApi: POST /rejects }] }
-  echo: { handler: functions.echo, events: [{ httpApi: POST /echo }] }
-  bare: { handler: functions.bare, events: [{ httpApi: POST /bare }] }
-`;
+const signingKey = createSigningKey();
 
-const functions = `
-export const throws = () => { throw new Error('thrown'); };
-export const rejects = async () => { throw new TypeError('rejected'); };
-export const echo = async ({ headers }) => ({ statusCode: 200, headers: { 'x-request-id': '1' }, body: JSON.stringify(headers) });
-export const bare = async () => ({ statusCode: 200, body: '{"of": "another shape"}' });
-`;
+let answer: Answer;
+let received: string;
+let log: RequestLog;
+let logged = 0;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
 
-const folder = await mkdtemp(join(tmpdir(), 'node-registry-gateway-'));
-let api: { url: string; stop: () => Promise<void> };
+/** What stands behind the gateway. Like the functions, it answers with the id that the request came with. */
+const functions = await startHttpServer(async (request, response) => {
+  received = await text(request);
+  const id = String(request.headers['x-request-id']);
+  response.writeHead(answer.status, { ...answer.headers, ...(!answer.isNotOurs && { 'x-request-id': id }) });
+  response.end(answer.body);
+});
 
 beforeAll(async () => {
-  await symlink(resolve('node_modules'), join(folder, 'node_modules'));
-  await writeFile(join(folder, 'package.json'), '{"type": "module"}');
-  await writeFile(join(folder, 'serverless.yml'), service);
-  await writeFile(join(folder, 'functions.js'), functions);
-  const [http, lambda] = [await findFreePort(), await findFreePort()];
-  const offline = await startProcess({
-    name: 'serverless-offline',
-    command: resolve('node_modules/.bin/serverless'),
-    args: `offline start --httpPort ${http} --lambdaPort ${lambda} --noPrependStageInUrl --useInProcess`.split(
-      ' ',
-    ),
-    cwd: folder,
-    env: {
-      ...process.env,
-      NODE_OPTIONS: '--conditions=in-tree',
-      SLS_TELEMETRY_DISABLED: '1',
-      SLS_NOTIFICATIONS_MODE: 'off',
-    },
-    readyText: 'Server ready',
-    timeoutMs: 90_000,
+  gateway = await startGateway(0, functions.url, (request) => {
+    logged += 1;
+    log.add(request);
   });
-  const gateway = await startGateway(0, `http://localhost:${http}`);
-  const stop = async () => {
-    await gateway.stop();
-    await offline.stop();
-  };
-  api = { url: gateway.url, stop };
 });
 
 afterAll(async () => {
-  await api.stop();
-  await rm(folder, { recursive: true });
+  await gateway.stop();
+  await functions.stop();
 });
 
-/** Sends headers as they are: names and values in turn. */
-function post(
-  path: string,
-  headers: string[] = [],
-  host = ['host', new URL(api.url).host],
-): Promise<{ status: number | undefined; text: string }> {
-  return new Promise((done, failed) => {
-    const outgoing = request(
-      api.url + path,
-      { method: 'POST', headers: [...host, ...headers] },
-      async (incoming) => {
-        let text = '';
-        for await (const chunk of incoming) text += chunk;
-        done({ status: incoming.statusCode, text });
-      },
-    );
-    outgoing.on('error', failed).end();
+beforeEach(() => {
+  log = createRequestLog();
+  answer = { status: 200, body: '{}' };
+});
+
+async function send(path: string, body: object = {}, headers: Record<string, string> = {}, method = 'POST') {
+  const before = logged;
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(method !== 'OPTIONS' && { body: JSON.stringify(body) }),
   });
+  const answered = await response.text();
+  if (method !== 'OPTIONS') await until(() => logged > before);
+  return answered;
 }
 
-describe('the local gateway', () => {
-  test.each(['/throws', '/rejects'])(
-    'answers 500 as API Gateway does if a function crashes: %s',
-    async (path) => {
-      expect(await post(path)).toEqual({ status: 500, text: '{"message":"Internal Server Error"}' });
-    },
-  );
+const publish = '/publishers/demo/nodes/demo-node/versions';
+const bearer = (user: string) => ({ authorization: `Bearer ${issueToken(signingKey, { user })}` });
 
-  test('rejects a foreign host, and leaves origins to the CORS rules of the API', async () => {
-    const origin = ['origin', 'https://example.com'];
+describe('the log of requests', () => {
+  test('contains the path, the id, the status and the price of a request', async () => {
+    answer = { status: 200, body: '{}', headers: { 'x-credits-used': '20', 'idempotent-replayed': 'true' } };
+    await send('/nodes/a%2Fb', {}, { 'x-request-id': 'mine-1' });
 
-    expect((await post('/bare', [], ['host', 'registry.example.com'])).status).toBe(421);
-    expect((await post('/bare', origin)).status).toBe(200);
-  });
-
-  test('passes any other answer on as it is', async () => {
-    expect(await post('/bare')).toEqual({ status: 200, text: '{"of": "another shape"}' });
-  });
-
-  test('joins headers that occur twice by a comma, in their order', async () => {
-    const headers = [
-      'idempotency-key',
-      'a',
-      'X-Other',
-      '1',
-      'Idempotency-Key',
-      'b',
-      'content-type',
-      'text/plain',
-    ];
-    const { text } = await post('/echo', [
-      ...headers,
-      'Content-Type',
-      'application/json',
-      'authorization',
-      'Bearer x',
+    expect(log.latest()).toEqual([
+      {
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        ...{ id: 'mine-1', method: 'POST', path: '/nodes/a%2Fb', caller: 'no token', status: 200 },
+        ...{ ms: expect.any(Number), credits: '20', replayed: true },
+      },
     ]);
-
-    expect(JSON.parse(text)).toMatchObject({
-      'idempotency-key': 'a,b',
-      'x-other': '1',
-      'content-type': 'text/plain,application/json',
-      authorization: 'Bearer x',
-    });
   });
-});
 
-describe('a client that asks for it', () => {
-  test.each(['echo', 'bare', 'throws'])('gets its connection closed after %s', async (name) => {
-    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
-    socket.write(
-      `POST /${name} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`,
-    );
-    // Ends only when the gateway closes the connection.
-    const answer = await text(socket);
+  test('contains the code, the sentence and at most ten details of an error', async () => {
+    const details = Array.from({ length: 12 }, (_, index) => ({ path: `body.f${index}`, message: 'is bad' }));
+    answer = {
+      status: 400,
+      body: JSON.stringify({ error: 'invalid_request', message: 'No.', request_id: 'x', details }),
+    };
+    const answered = await send('/bulk/nodes/versions');
 
-    expect(answer).toMatch(/^HTTP\/1\.1 (?:200|500) /);
-    expect(answer.match(/^connection: .*$/gim)).toEqual(['Connection: close']);
+    expect(log.latest()[0]).toMatchObject({ code: 'invalid_request', message: 'No.' });
+    expect(log.latest()[0]?.details).toEqual(details.slice(0, 10));
+    expect(answered).toBe(answer.body);
+  });
+
+  test('shows a function that throws as the 500 that its caller gets', async () => {
+    answer = { status: 200, body: '{"errorMessage":"Secret details"}', isNotOurs: true };
+    await send('/bulk/nodes/versions');
+
+    expect(log.latest()[0]).toMatchObject({ status: 500, message: 'Internal Server Error' });
+  });
+
+  test.each<[string, string, string, object, Record<string, string>, number]>([
+    ['a user by the access token', 'olga', '/x', {}, bearer('olga'), 200],
+    ['nobody without a token', 'no token', '/x', {}, {}, 200],
+    ['nobody by a token that was rejected', 'unknown', '/x', {}, bearer('olga'), 401],
+    ['nobody by a token that cannot be read', 'no token', '/x', {}, { authorization: 'Bearer a.b.c' }, 403],
+    [
+      ...(['a holder of a personal access token', 'a personal access token', publish] as const),
+      ...([{ personal_access_token: 'nrp_1' }, {}, 201] as const),
+    ],
+    [
+      ...(['a CI job by its ID token', 'CI job of octo/nodes', publish] as const),
+      { personal_access_token: issueCiToken(signingKey, { repository: 'octo/nodes', workflow: 'r.yml' }) },
+      ...([{}, 201] as const),
+    ],
+  ])('names %s', async (_, caller, path, body, headers, status) => {
+    answer = { status, body: '{}' };
+    await send(path, body, headers);
+
+    expect(log.latest()[0]?.caller).toBe(caller);
+    expect(received).toBe(JSON.stringify(body));
+  });
+
+  test('leaves out preflight requests of a browser', async () => {
+    await send('/x', {}, {}, 'OPTIONS');
+    await send('/x');
+
+    expect(log.latest().map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  test('passes a body of 5 MB on unchanged, and keeps none of it', async () => {
+    const body = { node: 'x'.repeat(5_000_000), personal_access_token: 'after the part that is kept' };
+    await send(publish, body);
+
+    expect(received).toBe(JSON.stringify(body));
+    expect(log.latest()[0]?.caller).toBe('no token');
   });
 });

@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
+import { build } from 'esbuild';
 import { createRegistryClient } from '../client.ts';
 
 jest.setTimeout(60_000);
@@ -84,4 +86,23 @@ test("compiles with its own compiler and the DOM's types", () => {
   );
 
   expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
+});
+
+const system = '/usr/bin/node';
+const isNode20 =
+  existsSync(system) && /^v20\./.test(execFileSync(system, ['--version'], { encoding: 'utf8' }));
+
+(isNode20 ? test : test.skip)('runs in Node.js 20 (skipped where /usr/bin/node is another)', async () => {
+  const contents = `
+    import { createRegistryClient } from './client.ts';
+    const { versions } = createRegistryClient({ baseUrl: 'http://127.0.0.1:2', attempts: 1 });
+    await versions.bulk([{ node_id: 'a', version: '1.0.0' }]).catch(({ code }) => console.log(code));`;
+  const stdin = { contents, resolveDir: join(import.meta.dirname, '..') };
+  const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', target: 'es2022', write: false });
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  const input = outputFiles[0]?.text;
+
+  expect(execFileSync(system, ['--input-type=module'], { input, env, encoding: 'utf8' })).toBe(
+    'unreachable\n',
+  );
 });
