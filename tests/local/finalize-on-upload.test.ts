@@ -6,7 +6,7 @@ import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
-import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-upload.ts';
+import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { eventOf, publish, put, storedVersion } from '../support/uploads.ts';
@@ -37,32 +37,6 @@ test('finalizes an upload again if that fails, and stops the stack only after it
   await local.stop();
 
   expect(seen).toEqual([stagingKey(upload), stagingKey(upload), stagingKey(upload)]);
-});
-
-test('objects that the finalizer itself writes do not call it', async () => {
-  const bucket = localBucket();
-  let calls = 0;
-  const local = finalizeOnUpload(bucket, async () => async () => {
-    calls += 1;
-  });
-  const event = eventOf(upload);
-  for (const { s3 } of event.Records) s3.object.key = 'archives/a/1.0.0/b-c.zip';
-  bucket.emit(event);
-  await local.stop();
-
-  expect(calls).toBe(0);
-});
-
-test('queues published archives, and nothing else', async () => {
-  const bucket = localBucket();
-  const sent: string[] = [];
-  queueOnPublish(bucket, { send: (body) => sent.push(body) });
-  const event = eventOf(upload);
-  for (const { s3 } of event.Records) s3.object.key = 'archives/a/1.0.0/b-c.zip';
-  bucket.emit(event);
-  bucket.emit(eventOf(upload));
-
-  expect(sent).toEqual([JSON.stringify(event)]);
 });
 
 test('publishes a version with build metadata, by the event that the embedded S3 sends', async () => {

