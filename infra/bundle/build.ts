@@ -3,7 +3,6 @@ import { dirname, join, parse, relative, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { createCommand, runCommand } from 'command-line/command';
 import { lambdaPlugins } from './lambda-plugins.ts';
-import { digestFile, digestSources, isUpToDate, rememberBuild } from './up-to-date.ts';
 
 interface Output {
   path: string;
@@ -11,9 +10,7 @@ interface Output {
 }
 
 /** Bundles every function into a folder of its own, as it is deployed: `dist/<name>/index.js`, an ES module. */
-export async function buildFunctions(): Promise<'built' | 'up to date'> {
-  if (await isUpToDate('.')) return 'up to date';
-  const sources = await digestSources('.');
+export async function buildFunctions(): Promise<void> {
   const files = (await readdir('functions')).filter((file) => file.endsWith('.ts'));
   const names = files.map((file) => parse(file).name);
   const entries = names.map((name) => [`${name}/index`, `functions/${name}.ts`]);
@@ -23,8 +20,6 @@ export async function buildFunctions(): Promise<'built' | 'up to date'> {
   ];
   await replaceAll(outputs);
   await removeOthers(new Set(outputs.map(({ path }) => path)));
-  await rememberBuild('.', sources);
-  return 'built';
 }
 
 /** What a function starts in a thread is a file of its own, next to the function's. */
@@ -87,7 +82,7 @@ async function replace({ path, contents }: Output, temporary: string): Promise<v
 async function removeOthers(paths: ReadonlySet<string>): Promise<void> {
   const entries = await readdir(resolve('dist'), { recursive: true, withFileTypes: true });
   const stale = entries
-    .filter((entry) => entry.isFile() && entry.name !== digestFile)
+    .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !paths.has(path));
   await Promise.all(stale.map((path) => rm(path, { force: true })));
@@ -96,9 +91,7 @@ async function removeOthers(paths: ReadonlySet<string>): Promise<void> {
 if (import.meta.main) {
   const command = createCommand({
     name: 'npm run build --',
-    summary: 'Bundles every function into dist/, as it is deployed, unless dist/ is up to date',
-  }).action(async () => {
-    process.stdout.write(`The functions in dist/ are ${await buildFunctions()}.\n`);
-  });
+    summary: 'Bundles every function into dist/, as it is deployed',
+  }).action(buildFunctions);
   process.exitCode = await runCommand(command, process.argv.slice(2));
 }

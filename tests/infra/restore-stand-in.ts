@@ -1,4 +1,7 @@
-import { type Aws, AwsError } from '../../tools/restore/aws.ts';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import type { Aws } from '../../tools/restore/aws.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 import { ofType, type Packaged, properties } from './packaging.ts';
 
@@ -21,19 +24,18 @@ interface Table {
 
 export const stageName = 'node-registry-prod';
 const now = '2026-11-22T12:00:00Z';
-const mappingType = 'AWS::Lambda::EventSourceMapping';
-const functionType = 'AWS::Lambda::Function';
 
-/** Whether an event source in a template is the table's stream. */
-export function readsStream(source: Part): boolean {
-  return JSON.stringify(source).includes('StreamArn');
+function rejected(name: string): never {
+  throw Object.assign(new Error('AWS rejects this'), { name });
 }
 
-function rejected(code: string): never {
-  throw new AwsError(code, `An error occurred (${code}) when calling the operation`);
+/** An update that changes nothing is rejected. */
+function change(part: Part, changes: Part): void {
+  if (JSON.stringify(part) === JSON.stringify({ ...part, ...changes })) rejected('ValidationException');
+  Object.assign(part, changes);
 }
 
-export class StandIn implements Aws {
+export class StandIn {
   readonly tables = new Map<string, Table>();
   readonly functions = new Map<string, number | undefined>();
   readonly mappings: Part[] = [];
@@ -63,25 +65,36 @@ export class StandIn implements Aws {
       changing: 0,
       isDeleted: false,
     });
-    for (const [, { FunctionName, ReservedConcurrentExecutions }] of ofType(stage, functionType))
-      this.functions.set(FunctionName, ReservedConcurrentExecutions);
+    for (const [, it] of ofType(stage, 'AWS::Lambda::Function'))
+      this.functions.set(it.FunctionName, it.ReservedConcurrentExecutions);
     const streamArn = this.#table(TableName).description.LatestStreamArn;
-    for (const [id, { Enabled: _, FunctionName: __, EventSourceArn, ...mapping }] of ofType(
-      stage,
-      mappingType,
-    ))
+    for (const [id, { EventSourceArn, BatchSize }] of ofType(stage, 'AWS::Lambda::EventSourceMapping'))
       this.mappings.push({
-        ...mapping,
-        EventSourceArn: readsStream(EventSourceArn) ? streamArn : 'arn:of:a-queue',
-        FunctionArn: `arn:of:${id}`,
-        UUID: id,
-        State: 'Enabled',
+        ...{ UUID: id, State: 'Enabled', FunctionArn: `arn:of:${id}`, BatchSize },
+        EventSourceArn: JSON.stringify(EventSourceArn).includes('StreamArn') ? streamArn : 'arn:of:a-queue',
       });
   }
 
-  readonly call: Aws['call'] = async (service, operation, input) => {
-    const run = this.#operations[`${service} ${operation}`];
-    if (run === undefined) throw new Error(`The stand-in has no ${service} ${operation}`);
+  /** Clients whose commands end here. */
+  clients(): Aws {
+    const settings = { region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
+    const [dynamodb, lambda, cloudformation] = [
+      new DynamoDBClient(settings),
+      new LambdaClient(settings),
+      new CloudFormationClient(settings),
+    ];
+    for (const { middlewareStack } of [dynamodb, lambda, cloudformation] as Part[])
+      middlewareStack.add(
+        (_: Part, { commandName }: Part) =>
+          async ({ input }: Part) => ({ output: this.#answer(commandName.replace('Command', ''), input) }),
+        { step: 'initialize' },
+      );
+    return { dynamodb, lambda, cloudformation, pause: this.#pause };
+  }
+
+  #answer(operation: string, input: Part): Part {
+    const run = this.#operations[operation];
+    if (run === undefined) throw new Error(`The stand-in has no ${operation}`);
     const isFailing = this.failure?.at === this.calls;
     this.calls += 1;
     if (isFailing && this.failure?.isApplied !== true) throw new Error('The connection was lost');
@@ -91,9 +104,9 @@ export class StandIn implements Aws {
       // biome-ignore lint/correctness/noUnsafeFinally: a lost response hides an error as well.
       if (isFailing) throw new Error('The response was lost');
     }
-  };
+  }
 
-  readonly pause = async (ms: number) => {
+  readonly #pause = async (ms: number) => {
     this.pausedMs += ms;
     for (const backup of this.backups.values()) backup.polls = Math.max(0, backup.polls - 1);
     for (const [name, table] of this.tables) {
@@ -103,7 +116,7 @@ export class StandIn implements Aws {
   };
 
   readonly #operations: Record<string, (input: Part) => unknown> = {
-    'dynamodb describe-table': ({ TableName }) => {
+    DescribeTable: ({ TableName }) => {
       const table = this.#table(TableName);
       const TableStatus = table.isDeleted ? 'DELETING' : table.changing > 0 ? 'UPDATING' : 'ACTIVE';
       const indexes = table.description.GlobalSecondaryIndexes.map((index: Part) => ({
@@ -112,28 +125,28 @@ export class StandIn implements Aws {
       }));
       return { Table: { ...table.description, TableStatus, GlobalSecondaryIndexes: indexes } };
     },
-    'dynamodb list-tags-of-resource': ({ ResourceArn }) => ({
+    ListTagsOfResource: ({ ResourceArn }) => ({
       Tags: [...this.#byArn(ResourceArn).tags, { Key: 'aws:cloudformation:stack-name', Value: stageName }],
     }),
-    'dynamodb tag-resource': ({ ResourceArn, Tags }) => {
+    TagResource: ({ ResourceArn, Tags }) => {
       this.#byArn(ResourceArn).tags = Tags;
     },
-    'dynamodb restore-table-to-point-in-time': ({ SourceTableName, TargetTableName, RestoreDateTime }) => {
+    RestoreTableToPointInTime: ({ SourceTableName, TargetTableName, RestoreDateTime }) => {
       if (!this.#table(SourceTableName).isRecoverable) rejected('PointInTimeRecoveryUnavailableException');
       this.#restore(TargetTableName, RestoreDateTime, {});
     },
-    'dynamodb create-backup': ({ TableName }) => {
+    CreateBackup: ({ TableName }) => {
       this.#ids += 1;
       const BackupArn = `arn:backup:${this.#ids}`;
       this.backups.set(BackupArn, { data: this.#active(TableName).data, polls: 2 });
       return { BackupDetails: { BackupArn } };
     },
-    'dynamodb describe-backup': ({ BackupArn }) => {
+    DescribeBackup: ({ BackupArn }) => {
       const backup = this.backups.get(BackupArn) ?? rejected('BackupNotFoundException');
       const BackupStatus = backup.polls > 0 ? 'CREATING' : 'AVAILABLE';
       return { BackupDescription: { BackupDetails: { BackupStatus } } };
     },
-    'dynamodb restore-table-from-backup': ({ TargetTableName, BackupArn, ...overrides }) => {
+    RestoreTableFromBackup: ({ TargetTableName, BackupArn, ...overrides }) => {
       const backup = this.backups.get(BackupArn);
       if (backup === undefined || backup.polls > 0) return rejected('BackupNotFoundException');
       const { BillingModeOverride, SSESpecificationOverride } = overrides;
@@ -145,73 +158,63 @@ export class StandIn implements Aws {
         },
       });
     },
-    'dynamodb update-table': ({ TableName, ...changes }) => {
+    UpdateTable: ({ TableName, GlobalSecondaryIndexUpdates = [], ...changes }) => {
       const { description } = this.#changing(TableName);
-      for (const [name, value] of Object.entries<Part>(changes)) {
-        if (name === 'GlobalSecondaryIndexUpdates')
-          for (const { Update } of value) {
-            const index = description.GlobalSecondaryIndexes.find(
-              ({ IndexName }: Part) => IndexName === Update.IndexName,
-            );
-            if (JSON.stringify(index) === JSON.stringify({ ...index, ...Update }))
-              rejected('ValidationException');
-            Object.assign(index, Update);
-          }
-        else if (JSON.stringify(description[name]) === JSON.stringify(value)) rejected('ValidationException');
-        else if (name === 'StreamSpecification') Object.assign(description, this.#streamOf(TableName, value));
-        else description[name] = value;
-      }
+      for (const { Update } of GlobalSecondaryIndexUpdates)
+        change(
+          description.GlobalSecondaryIndexes.find(({ IndexName }: Part) => IndexName === Update.IndexName),
+          Update,
+        );
+      if (GlobalSecondaryIndexUpdates.length === 0) change(description, changes);
+      if (changes.StreamSpecification)
+        Object.assign(description, this.#streamOf(TableName, changes.StreamSpecification));
     },
-    'dynamodb delete-table': ({ TableName }) => {
+    DeleteTable: ({ TableName }) => {
       const table = this.#active(TableName);
       if (table.description.DeletionProtectionEnabled) rejected('ValidationException');
       if (TableName === stageName) this.#checkThatNothingIsLost();
       Object.assign(table, { changing: 1, isDeleted: true });
     },
-    'dynamodb update-continuous-backups': ({ TableName, PointInTimeRecoverySpecification }) => {
+    UpdateContinuousBackups: ({ TableName, PointInTimeRecoverySpecification }) => {
       const table = this.#changing(TableName);
       table.isRecoverable = PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled;
     },
-    'dynamodb describe-time-to-live': ({ TableName }) => ({
+    DescribeTimeToLive: ({ TableName }) => ({
       TimeToLiveDescription: {
         TimeToLiveStatus: this.#table(TableName).timeToLive === undefined ? 'DISABLED' : 'ENABLED',
       },
     }),
-    'dynamodb update-time-to-live': ({ TableName, TimeToLiveSpecification }) => {
+    UpdateTimeToLive: ({ TableName, TimeToLiveSpecification }) => {
       const table = this.#changing(TableName);
       if (table.timeToLive !== undefined) rejected('ValidationException');
       table.timeToLive = TimeToLiveSpecification;
     },
-    'cloudformation list-stack-resources': () => ({
-      StackResourceSummaries: [
-        { ResourceType: 'AWS::DynamoDB::Table', PhysicalResourceId: stageName },
-        ...[...this.functions.keys()].map((name) => ({
-          ResourceType: functionType,
-          PhysicalResourceId: name,
-        })),
-      ],
+    ListStackResources: ({ NextToken }) => ({
+      NextToken: NextToken ? undefined : 'second page',
+      StackResourceSummaries: NextToken
+        ? [...this.functions.keys()].map((PhysicalResourceId) => ({
+            ResourceType: 'AWS::Lambda::Function',
+            PhysicalResourceId,
+          }))
+        : [{ ResourceType: 'AWS::DynamoDB::Table', PhysicalResourceId: stageName }],
     }),
-    'lambda get-function-concurrency': ({ FunctionName }) => ({
+    GetFunctionConcurrency: ({ FunctionName }) => ({
       ReservedConcurrentExecutions: this.functions.get(FunctionName),
     }),
-    'lambda put-function-concurrency': ({ FunctionName, ReservedConcurrentExecutions }) => {
+    PutFunctionConcurrency: ({ FunctionName, ReservedConcurrentExecutions }) => {
       this.functions.set(FunctionName, ReservedConcurrentExecutions);
     },
-    'lambda delete-function-concurrency': ({ FunctionName }) => {
+    DeleteFunctionConcurrency: ({ FunctionName }) => {
       this.functions.set(FunctionName, undefined);
     },
-    'lambda list-event-source-mappings': ({ EventSourceArn }) => ({
+    ListEventSourceMappings: ({ EventSourceArn }) => ({
       EventSourceMappings: this.mappings.filter((mapping) => mapping.EventSourceArn === EventSourceArn),
     }),
-    'lambda create-event-source-mapping': ({ FunctionName, ...mapping }) => {
+    CreateEventSourceMapping: ({ FunctionName: FunctionArn, BatchSize, EventSourceArn }) => {
       this.#ids += 1;
-      this.mappings.push({
-        ...mapping,
-        FunctionArn: FunctionName,
-        UUID: String(this.#ids),
-        State: 'Creating',
-      });
-      return { UUID: String(this.#ids) };
+      const UUID = String(this.#ids);
+      this.mappings.push({ FunctionArn, BatchSize, EventSourceArn, UUID, State: 'Creating' });
+      return { UUID };
     },
   };
 

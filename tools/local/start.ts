@@ -89,7 +89,7 @@ async function start(fresh: boolean): Promise<void> {
     run(startSimulators({ port: ports.providers })),
     run(startPages({ port: ports.pages, apiUrl: listening['HTTP API'], s3Url, tokens, requests })),
     Promise.all([startStores(), buildFunctions()])
-      .then(([, build]) => say(`The stores are up, and the functions are ${build}.`))
+      .then(() => say('The stores are up, and the functions are built.'))
       .then(() => fillStores(dynamodbUrl))
       .then((isNew) =>
         say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`),

@@ -1,6 +1,31 @@
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { type Aws, describeTable, patiently, type Table, until, whenActive } from './aws.ts';
+import { paginateListStackResources } from '@aws-sdk/client-cloudformation';
+import {
+  CreateBackupCommand,
+  DeleteTableCommand,
+  DescribeBackupCommand,
+  DescribeTimeToLiveCommand,
+  ListTagsOfResourceCommand,
+  RestoreTableFromBackupCommand,
+  RestoreTableToPointInTimeCommand,
+  type TableDescription,
+  type Tag,
+  TagResourceCommand,
+  UpdateContinuousBackupsCommand,
+  UpdateTableCommand,
+  type UpdateTableCommandInput,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import {
+  CreateEventSourceMappingCommand,
+  DeleteFunctionConcurrencyCommand,
+  type EventSourceMappingConfiguration,
+  GetFunctionConcurrencyCommand,
+  ListEventSourceMappingsCommand,
+  PutFunctionConcurrencyCommand,
+} from '@aws-sdk/client-lambda';
+import { type Aws, describeTable, patiently, until, whenActive } from './aws.ts';
 
 /*
  * Restores the whole table of a stage under its own name, because roles, alarms and functions name it. The data is
@@ -17,20 +42,15 @@ export interface Stage {
   print: (line: string) => void;
 }
 
-interface Mapping {
-  [setting: string]: unknown;
-  FunctionArn: string;
-}
-
 interface Kept {
   restoreTime: string;
-  table: Table;
-  tags: { Key: string; Value: string }[];
+  table: TableDescription;
+  tags: Tag[];
   /** The readers of the table's stream. A new stream has a new ARN, and existing mappings keep reading the old one. */
-  mappings: Mapping[];
+  mappings: EventSourceMappingConfiguration[];
   /** Each function that may write, with the reservation that it had. */
   writers?: { name: string; reserved?: number | undefined }[];
-  backup?: string;
+  backup?: string | undefined;
   done: string[];
 }
 
@@ -48,11 +68,13 @@ export async function copyTable(aws: Aws, stage: Stage, restoreTime: string): Pr
     throw new Error(`${stage.file} belongs to a restore to ${kept.restoreTime}. Delete it to begin another.`);
   await save(stage, kept);
   if ((await describeTable(aws, copyOf(stage))) === undefined)
-    await aws.call('dynamodb', 'restore-table-to-point-in-time', {
-      SourceTableName: stage.table,
-      TargetTableName: copyOf(stage),
-      RestoreDateTime: restoreTime,
-    });
+    await aws.dynamodb.send(
+      new RestoreTableToPointInTimeCommand({
+        SourceTableName: stage.table,
+        TargetTableName: copyOf(stage),
+        RestoreDateTime: new Date(restoreTime),
+      }),
+    );
   await whenActive(aws, copyOf(stage));
   stage.print(`${copyOf(stage)} has the data of ${restoreTime}. Check it before you replace ${stage.table}.`);
 }
@@ -87,23 +109,21 @@ const steps: Record<string, Step> = {
 async function look(aws: Aws, stage: Stage, restoreTime: string): Promise<Kept> {
   const table = await describeTable(aws, stage.table);
   if (table === undefined) throw new Error(`There is no table ${stage.table}.`);
-  const { Tags } = await aws.call<{ Tags: Kept['tags'] }>('dynamodb', 'list-tags-of-resource', {
-    ResourceArn: table.TableArn,
-  });
+  const { Tags = [] } = await aws.dynamodb.send(
+    new ListTagsOfResourceCommand({ ResourceArn: table.TableArn }),
+  );
   return {
     restoreTime,
     table,
-    tags: Tags.filter(({ Key }) => !Key.startsWith('aws:')),
-    mappings: table.LatestStreamArn === undefined ? [] : await mappingsOf(aws, table.LatestStreamArn),
+    tags: Tags.filter(({ Key }) => !Key?.startsWith('aws:')),
+    mappings: await mappingsOf(aws, table.LatestStreamArn),
     done: [],
   };
 }
 
-async function mappingsOf(aws: Aws, EventSourceArn: string): Promise<Mapping[]> {
-  const listed = aws.call<{ EventSourceMappings: Mapping[] }>('lambda', 'list-event-source-mappings', {
-    EventSourceArn,
-  });
-  return (await listed).EventSourceMappings;
+async function mappingsOf(aws: Aws, EventSourceArn: string | undefined) {
+  const listed = await aws.lambda.send(new ListEventSourceMappingsCommand({ EventSourceArn }));
+  return listed.EventSourceMappings ?? [];
 }
 
 async function stopWriters(aws: Aws, stage: Stage, kept: Kept): Promise<void> {
@@ -117,53 +137,38 @@ async function stopWriters(aws: Aws, stage: Stage, kept: Kept): Promise<void> {
 }
 
 async function writersOf(aws: Aws, stage: Stage): Promise<NonNullable<Kept['writers']>> {
-  const { StackResourceSummaries } = await aws.call<{
-    StackResourceSummaries: { ResourceType: string; PhysicalResourceId: string }[];
-  }>('cloudformation', 'list-stack-resources', { StackName: stage.name });
-  const names = StackResourceSummaries.filter(({ ResourceType }) => ResourceType === 'AWS::Lambda::Function')
-    .map(({ PhysicalResourceId }) => PhysicalResourceId)
-    .filter((name) => !readers.some((reader) => name.endsWith(`-${reader}`)));
   const writers: NonNullable<Kept['writers']> = [];
-  for (const name of names) {
-    const { ReservedConcurrentExecutions: reserved } = await aws.call<{
-      ReservedConcurrentExecutions?: number;
-    }>('lambda', 'get-function-concurrency', { FunctionName: name });
-    writers.push({ name, reserved });
-  }
+  const pages = paginateListStackResources({ client: aws.cloudformation }, { StackName: stage.name });
+  for await (const { StackResourceSummaries = [] } of pages)
+    for (const { ResourceType, PhysicalResourceId: name = '' } of StackResourceSummaries) {
+      if (ResourceType !== 'AWS::Lambda::Function') continue;
+      if (readers.some((reader) => name.endsWith(`-${reader}`))) continue;
+      const concurrency = new GetFunctionConcurrencyCommand({ FunctionName: name });
+      writers.push({ name, reserved: (await aws.lambda.send(concurrency)).ReservedConcurrentExecutions });
+    }
   return writers;
 }
 
-async function reserve(aws: Aws, name: string, reserved: number | undefined): Promise<void> {
-  const FunctionName = name;
-  await (reserved === undefined
-    ? aws.call('lambda', 'delete-function-concurrency', { FunctionName })
-    : aws.call('lambda', 'put-function-concurrency', {
-        FunctionName,
-        ReservedConcurrentExecutions: reserved,
-      }));
+async function reserve(aws: Aws, FunctionName: string, reserved: number | undefined): Promise<void> {
+  if (reserved === undefined) await aws.lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
+  else
+    await aws.lambda.send(
+      new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: reserved }),
+    );
 }
 
 async function backUp(aws: Aws, stage: Stage, kept: Kept): Promise<void> {
   if (kept.backup === undefined) {
-    const { BackupDetails } = await aws.call<{ BackupDetails: { BackupArn: string } }>(
-      'dynamodb',
-      'create-backup',
-      {
-        TableName: copyOf(stage),
-        BackupName: `${stage.table}-restore`,
-      },
-    );
-    kept.backup = BackupDetails.BackupArn;
+    const names = { TableName: copyOf(stage), BackupName: `${stage.table}-restore` };
+    kept.backup = (await aws.dynamodb.send(new CreateBackupCommand(names))).BackupDetails?.BackupArn;
     await save(stage, kept);
   }
   await until(aws, 'the backup is available', async () => (await isBackedUp(aws, kept)) || undefined);
 }
 
 async function isBackedUp(aws: Aws, { backup }: Kept): Promise<boolean> {
-  const { BackupDescription } = await aws.call<{
-    BackupDescription: { BackupDetails: { BackupStatus: string } };
-  }>('dynamodb', 'describe-backup', { BackupArn: backup });
-  return BackupDescription.BackupDetails.BackupStatus === 'AVAILABLE';
+  const described = await aws.dynamodb.send(new DescribeBackupCommand({ BackupArn: backup }));
+  return described.BackupDescription?.BackupDetails?.BackupStatus === 'AVAILABLE';
 }
 
 async function deleteTable(aws: Aws, { table: TableName }: Stage, kept: Kept): Promise<void> {
@@ -172,83 +177,83 @@ async function deleteTable(aws: Aws, { table: TableName }: Stage, kept: Kept): P
     throw new Error(`${TableName} is not the table that was restored from; it is not deleted.`);
   if (!(await isBackedUp(aws, kept))) throw new Error('The backup is not available; nothing is deleted.');
   if (table?.DeletionProtectionEnabled === true)
-    await patiently(aws, 'dynamodb', 'update-table', { TableName, DeletionProtectionEnabled: false });
+    await update(aws, { TableName, DeletionProtectionEnabled: false });
   if (table !== undefined && table.TableStatus !== 'DELETING') {
     await whenActive(aws, TableName);
-    await patiently(aws, 'dynamodb', 'delete-table', { TableName });
+    await patiently(aws, () => aws.dynamodb.send(new DeleteTableCommand({ TableName })));
   }
-  await until(aws, `${TableName} is gone`, async () =>
-    (await describeTable(aws, TableName)) === undefined ? true : undefined,
+  await until(
+    aws,
+    `${TableName} is gone`,
+    async () => (await describeTable(aws, TableName)) === undefined || undefined,
   );
 }
 
 async function restoreBackup(aws: Aws, { table }: Stage, kept: Kept): Promise<void> {
-  if ((await describeTable(aws, table)) === undefined)
-    await patiently(aws, 'dynamodb', 'restore-table-from-backup', {
-      TargetTableName: table,
-      BackupArn: kept.backup,
-      BillingModeOverride: 'PAY_PER_REQUEST',
-      SSESpecificationOverride: { Enabled: true, SSEType: 'KMS' },
-    });
+  const restore = new RestoreTableFromBackupCommand({
+    TargetTableName: table,
+    BackupArn: kept.backup,
+    BillingModeOverride: 'PAY_PER_REQUEST',
+    SSESpecificationOverride: { Enabled: true, SSEType: 'KMS' },
+  });
+  if ((await describeTable(aws, table)) === undefined) await patiently(aws, () => aws.dynamodb.send(restore));
   await whenActive(aws, table);
+}
+
+async function update(aws: Aws, changes: UpdateTableCommandInput): Promise<void> {
+  await patiently(aws, () => aws.dynamodb.send(new UpdateTableCommand(changes)));
 }
 
 /** A restored table has the data and the indexes, and none of these settings. */
 async function setUp(aws: Aws, { table: TableName }: Stage, kept: Kept): Promise<void> {
-  const update = async (changes: object) => {
-    await patiently(aws, 'dynamodb', 'update-table', { TableName, ...changes });
-    return whenActive(aws, TableName);
-  };
   const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  const recovery = { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } };
+  const ttl = { TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' } };
 
-  await patiently(aws, 'dynamodb', 'update-continuous-backups', {
-    TableName,
-    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-  });
-  const { TimeToLiveDescription } = await aws.call<{ TimeToLiveDescription: { TimeToLiveStatus: string } }>(
-    'dynamodb',
-    'describe-time-to-live',
-    { TableName },
+  await patiently(aws, () =>
+    aws.dynamodb.send(new UpdateContinuousBackupsCommand({ TableName, ...recovery })),
   );
-  if (!/^ENABL/.test(TimeToLiveDescription.TimeToLiveStatus))
-    await patiently(aws, 'dynamodb', 'update-time-to-live', {
-      TableName,
-      TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' },
-    });
-  let table = await whenActive(aws, TableName);
-  const { OnDemandThroughput } = kept.table;
-  if (OnDemandThroughput !== undefined && !same(table.OnDemandThroughput, OnDemandThroughput))
-    table = await update({ OnDemandThroughput });
-  for (const { IndexName, OnDemandThroughput } of kept.table.GlobalSecondaryIndexes ?? []) {
+  const described = await aws.dynamodb.send(new DescribeTimeToLiveCommand({ TableName }));
+  if (!/^ENABL/.test(String(described.TimeToLiveDescription?.TimeToLiveStatus)))
+    await patiently(aws, () => aws.dynamodb.send(new UpdateTimeToLiveCommand({ TableName, ...ttl })));
+  const table = await whenActive(aws, TableName);
+  const { OnDemandThroughput, GlobalSecondaryIndexes = [] } = kept.table;
+  // AWS rejects a change that changes nothing.
+  if (OnDemandThroughput && !same(table.OnDemandThroughput, OnDemandThroughput))
+    await update(aws, { TableName, OnDemandThroughput });
+  for (const { IndexName, OnDemandThroughput } of GlobalSecondaryIndexes) {
     const index = table.GlobalSecondaryIndexes?.find((it) => it.IndexName === IndexName);
-    if (OnDemandThroughput !== undefined && !same(index?.OnDemandThroughput, OnDemandThroughput))
-      table = await update({ GlobalSecondaryIndexUpdates: [{ Update: { IndexName, OnDemandThroughput } }] });
+    if (OnDemandThroughput && !same(index?.OnDemandThroughput, OnDemandThroughput))
+      await update(aws, {
+        TableName,
+        GlobalSecondaryIndexUpdates: [{ Update: { IndexName, OnDemandThroughput } }],
+      });
   }
   if (kept.tags.length > 0)
-    await patiently(aws, 'dynamodb', 'tag-resource', { ResourceArn: table.TableArn, Tags: kept.tags });
-  if (table.DeletionProtectionEnabled !== true) await update({ DeletionProtectionEnabled: true });
+    await patiently(aws, () =>
+      aws.dynamodb.send(new TagResourceCommand({ ResourceArn: table.TableArn, Tags: kept.tags })),
+    );
+  if (table.DeletionProtectionEnabled !== true)
+    await update(aws, { TableName, DeletionProtectionEnabled: true });
+  const { StreamSpecification } = kept.table;
+  if (StreamSpecification && table.StreamSpecification?.StreamEnabled !== true)
+    await update(aws, { TableName, StreamSpecification });
 }
 
-/** Settings of a mapping that only AWS sets. */
-const computed = ['UUID', 'EventSourceArn', 'EventSourceMappingArn', 'FunctionArn', 'LastModified'];
-const states = ['LastProcessingResult', 'State', 'StateTransitionReason', 'FilterCriteriaError'];
-
 async function startStream(aws: Aws, { table: TableName, print }: Stage, kept: Kept): Promise<void> {
-  const { StreamSpecification } = kept.table;
-  if (StreamSpecification?.StreamEnabled !== true) return;
-  if ((await whenActive(aws, TableName)).StreamSpecification?.StreamEnabled !== true)
-    await patiently(aws, 'dynamodb', 'update-table', { TableName, StreamSpecification });
-  const { LatestStreamArn: EventSourceArn = '' } = await whenActive(aws, TableName);
+  const { LatestStreamArn: EventSourceArn } = await whenActive(aws, TableName);
   const existing = await mappingsOf(aws, EventSourceArn);
   for (const { FunctionArn, ...mapping } of kept.mappings) {
     if (existing.some((it) => it.FunctionArn === FunctionArn)) continue;
-    const settings = Object.entries(mapping).filter(([name]) => ![...computed, ...states].includes(name));
-    const { UUID } = await patiently<{ UUID: string }>(aws, 'lambda', 'create-event-source-mapping', {
-      ...Object.fromEntries(settings),
+    // The command ignores what only AWS sets.
+    const created = new CreateEventSourceMappingCommand({
+      ...mapping,
+      StartingPositionTimestamp: undefined,
       EventSourceArn,
       FunctionName: FunctionArn,
       StartingPosition: 'TRIM_HORIZON',
     });
+    const { UUID } = await patiently(aws, () => aws.lambda.send(created));
     print(`The stack does not know the event source mapping ${UUID} of ${FunctionArn}: note it.`);
   }
 }

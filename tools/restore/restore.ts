@@ -1,8 +1,12 @@
 // npm run restore -- copy --to TIME | replace --confirm TABLE
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { createCommand, runCommand } from 'command-line/command';
-import { awsCli } from './aws.ts';
+import type { Aws } from './aws.ts';
 import { copyTable, replaceTable, type Stage } from './restore-table.ts';
 
 interface Options {
@@ -15,7 +19,7 @@ const command = createCommand({
   name: 'npm run restore --',
   summary: 'Restores the whole table of a stage to an earlier moment',
   notes:
-    'It runs the AWS CLI with your credentials. Both commands can be repeated after an error: they continue after the last finished step.',
+    'It runs with your AWS credentials. Both commands can be repeated after an error: they continue after the last finished step.',
   examples: [
     'copy --to 2026-11-20T12:00:00Z --stage prod --region us-east-1',
     'replace --confirm node-registry-prod --stage prod --region us-east-1',
@@ -34,7 +38,7 @@ function subcommand(name: string, summary: string) {
 subcommand('copy', 'Restores the data to another table, where you check it')
   .requiredOption('--to <TIME>', 'The moment, such as 2026-11-20T12:00:00Z')
   .action(({ to, ...options }: Options & { to: string }) =>
-    copyTable(awsCli(options.region), stageOf(options), to),
+    copyTable(clientsOf(options), stageOf(options), to),
   );
 
 subcommand('replace', 'Replaces the table with the copy; writes since that moment are lost')
@@ -42,8 +46,17 @@ subcommand('replace', 'Replaces the table with the copy; writes since that momen
   .action(async ({ confirm, ...options }: Options & { confirm: string }) => {
     const stage = stageOf(options);
     if (confirm !== stage.table) throw new Error(`--confirm must be ${stage.table}.`);
-    await replaceTable(awsCli(options.region), stage);
+    await replaceTable(clientsOf(options), stage);
   });
+
+function clientsOf({ region }: Options): Aws {
+  return {
+    dynamodb: new DynamoDBClient({ region }),
+    lambda: new LambdaClient({ region }),
+    cloudformation: new CloudFormationClient({ region }),
+    pause,
+  };
+}
 
 function stageOf({ stage, table }: Options): Stage {
   const name = `node-registry-${stage}`;
