@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Engine, RegoEngine, TemplateFile } from '@aws/cloudformation-validate';
 import type { Template } from './framework.ts';
-import { referencesOf } from './references.ts';
 
 /** The warnings of CloudFormation's rules that stay, and why. There is no other list of exceptions. */
 export const acceptedWarnings: Record<string, string> = {
@@ -25,7 +24,7 @@ export function checkTemplate(file: string): Report {
   const { errors, accepted } = validate(file);
   return {
     resources: Object.keys(template.Resources).length,
-    errors: [...errors, ...missingNames(template), ...circles(template), ...overLimits(template, text)],
+    errors: [...errors, ...overLimits(template, text)],
     accepted,
   };
 }
@@ -47,52 +46,20 @@ function validate(file: string): Pick<Report, 'errors' | 'accepted'> {
   return { errors, accepted };
 }
 
-function missingNames({ Resources, Outputs, Conditions }: Template): string[] {
-  const dependencies = Object.values(Resources).flatMap(({ DependsOn }) => DependsOn ?? []);
-  const names = [...new Set([...referencesOf([Resources, Outputs]), ...dependencies])];
-  const missing = names.filter((name) => !(name in Resources));
-  const undecided = Object.keys(Conditions ?? {});
-  return [
-    ...missing.map((name) => `There is no ${name}, but it is referred to.`),
-    ...undecided.map((name) => `The condition ${name} was not decided.`),
-  ];
-}
-
-function circles({ Resources }: Template): string[] {
-  const done = new Set<string>();
-  const found: string[] = [];
-  const visit = (id: string, path: string[]) => {
-    if (path.includes(id)) found.push(`A circle: ${[...path, id].join(' -> ')}`);
-    const resource = Resources[id];
-    if (path.includes(id) || done.has(id) || !resource) return;
-    const { DependsOn = [], ...rest } = resource;
-    for (const next of [...referencesOf(rest), ...[DependsOn].flat()]) visit(next, [...path, id]);
-    done.add(id);
-  };
-  for (const id of Object.keys(Resources)) visit(id, []);
-  return found;
-}
-
-const maxResources = 500;
-const maxOutputs = 200;
+/** What the validator does not count. */
 const maxTemplateBytes = 1_048_576;
 /** Of all inline policies of a role together, without white space. */
 const maxPolicyBytes = 10_240;
 
-function overLimits({ Resources, Outputs }: Template, text: string): string[] {
-  const limits: [what: string, value: number, limit: number][] = [
-    ['resources', Object.keys(Resources).length, maxResources],
-    ['outputs', Object.keys(Outputs).length, maxOutputs],
-    ['bytes of template', Buffer.byteLength(text), maxTemplateBytes],
-    ...Object.entries(Resources)
-      .filter(([, { Type }]) => Type === 'AWS::IAM::Role')
-      .map(([id, { Properties }]): [string, number, number] => [
-        `bytes of policies in ${id}`,
-        JSON.stringify(Properties.Policies).length,
-        maxPolicyBytes,
-      ]),
-  ];
-  return limits
-    .filter(([, value, limit]) => value > limit)
-    .map(([what, value, limit]) => `${value} ${what}, and AWS allows ${limit}.`);
+function overLimits({ Resources }: Template, text: string): string[] {
+  const sizes = Object.entries(Resources)
+    .filter(([, { Type }]) => Type === 'AWS::IAM::Role')
+    .map(([id, { Properties }]) => [
+      `policies in ${id}`,
+      JSON.stringify(Properties.Policies).length,
+      maxPolicyBytes,
+    ]);
+  return [['template', Buffer.byteLength(text), maxTemplateBytes], ...sizes]
+    .filter(([, bytes = 0, limit = 0]) => bytes > limit)
+    .map(([what, bytes, limit]) => `${bytes} bytes of ${what}, and AWS allows ${limit}.`);
 }

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCommand, positiveNumber, runCommand } from 'command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
-import { buildEndpoints } from './builds.ts';
 import { measureColdStarts } from './cold.ts';
-import { render } from './report.ts';
+import { render } from './figures.ts';
 import { measureSizes } from './sizes.ts';
 import { measureThroughput } from './throughput.ts';
-import { measureLargeBody, measureSigning, measureWarm } from './warm.ts';
+import { measureWarm } from './warm.ts';
 import { startServers } from './servers.ts';
 
 const command = createCommand({
@@ -18,12 +17,7 @@ const command = createCommand({
     'Every time is a ratio to something that was measured in turns with it, so that runs on different machines can be compared.',
   examples: ['--minutes 10'],
 })
-  .option(
-    '--minutes <N>',
-    'how long to send requests to the local stack, over three numbers of connections',
-    positiveNumber,
-    0.25,
-  )
+  .option('--minutes <N>', 'how long to send requests to the local stack', positiveNumber, 0.25)
   .action(run);
 
 process.exitCode = await runCommand(command, process.argv.slice(2));
@@ -35,10 +29,8 @@ async function run({ minutes }: { minutes: number }): Promise<void> {
     await buildFunctions();
     const figures = [
       ...(await measureSizes()),
-      ...(await measureColdStarts({ servers, folder, rounds: 21 })),
-      await measureWarm(await buildEndpoints(folder), 21),
-      await measureLargeBody(15),
-      await measureSigning(15),
+      ...(await measureColdStarts(servers.environment, folder, 21)),
+      await measureWarm(folder, 21),
       ...(await measureThroughput(minutes * 60)),
     ];
     process.stdout.write(render(figures));

@@ -1,106 +1,89 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { fileOf, loadPaidContracts } from '../../infra/operations.ts';
-import { buildFloor, buildUsually } from './builds.ts';
+import { toAttributes } from '../../lib/store/items.ts';
+import { nodeVersionKey } from '../../lib/store/keys.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { type Figure, inTurns, ratio } from './figures.ts';
 import { type ColdStart, Lambda } from './lambda.ts';
-import { readEvent, type Servers } from './servers.ts';
+import { readEvent } from './servers.ts';
 
-interface Conditions {
-  servers: Servers;
-  /** The folder for bundles. */
-  folder: string;
-  rounds: number;
+/** Each measured function with its goal: so many times the floor. */
+const reach: Record<string, number> = {
+  ...Object.fromEntries((await loadPaidContracts()).map(({ name }) => [fileOf(name), 2.6])),
+  'update-node': 2.6,
+  'update-host-node': 2.6,
+  'publish-node-version': 2.7,
+  'bulk-node-versions': 4.6,
+};
+const parts = { cold: 'totalMs', init: 'initMs', 'cold cpu': 'cpuMs' } as const;
+
+/** From the start of each function's process to its first answer, over that of a handler without dependencies. */
+export async function measureColdStarts(
+  environment: NodeJS.ProcessEnv,
+  folder: string,
+  rounds: number,
+): Promise<Figure[]> {
+  const bulk = JSON.stringify({ node_versions: await addNodes(1000) });
+  const lambda = new Lambda();
+  const runOf = async (file: string, name: string) => {
+    const sample = await readEvent(name);
+    const event = name === 'bulk-node-versions' ? { ...sample, body: bulk } : sample;
+    return async () => requireSuccess(await lambda.start({ file, event, environment }));
+  };
+  try {
+    const runs = { floor: await runOf(await writeFloor(folder), 'text-to-video') };
+    for (const name of Object.keys(reach))
+      Object.assign(runs, { [name]: await runOf(join('dist', name, 'index.js'), name) });
+    const results: Record<string, ColdStart[]> = await inTurns(rounds, runs);
+    return Object.entries(reach).flatMap(([name, most]) =>
+      Object.entries(parts).map(([label, part]) => {
+        const [times = [], base = []] = [results[name], results.floor].map((some) =>
+          some?.map((it) => it[part]),
+        );
+        return ratio(`${label}: ${name}`, times, base, part === 'totalMs' ? most : undefined);
+      }),
+    );
+  } finally {
+    await lambda.stop();
+  }
 }
 
-interface Case {
-  title: string;
-  name: string;
-  event: () => Promise<unknown>;
-  reach?: number;
+/** No handler can start faster. */
+async function writeFloor(folder: string): Promise<string> {
+  await mkdir(join(folder, 'floor'));
+  const file = join(folder, 'floor/index.mjs');
+  const answer = '({ statusCode: 200, body: JSON.stringify(JSON.parse(body)) })';
+  await writeFile(file, `export const handler = async ({ body }) => ${answer};`);
+  return file;
 }
 
-const paid = await loadPaidContracts();
-
-const cases: Case[] = [
-  ...paid.map(({ name }) => ({ title: fileOf(name).replaceAll('-', ' '), name: fileOf(name), reach: 2.6 })),
-  { title: 'update node', name: 'update-node', reach: 2.6 },
-  { title: 'update host node', name: 'update-host-node', reach: 2.6 },
-  { title: 'publish', name: 'publish-node-version', reach: 2.7 },
-].map((entry) => ({ ...entry, event: () => readEvent(entry.name) }));
-
-for (const [count, reach] of [
-  [100, 2.8],
-  [1000, 4.6],
-] as const) {
-  const event = () => bulkEvent(count);
-  cases.push({ title: `bulk of ${count}`, name: 'bulk-node-versions', event, reach });
-}
-
-cases.push({
-  title: 'finalize upload',
-  name: 'finalize-upload',
-  event: async () => {
-    const { uploadArchive } = await import('./filling.ts');
-    const event = JSON.stringify(await readEvent('finalize-upload'));
-    return JSON.parse(event.replace(/staging[^"]+/, await uploadArchive()));
-  },
-});
-
-/** From the start of each function's process to its first answer, over the floor and next to the usual build. */
-export async function measureColdStarts({ servers, folder, rounds }: Conditions): Promise<Figure[]> {
-  const { addNodes } = await import('./filling.ts');
-  await addNodes(1000);
-  return withLambda(async (lambda) => {
-    const floor = await buildFloor(join(folder, 'floor'));
-    const runs: Record<string, () => Promise<ColdStart>> = {};
-    const run = (file: string, event: () => Promise<unknown>) => async () =>
-      requireSuccess(await lambda.start({ file, event: await event(), environment: servers.environment }));
-    runs.floor = run(floor, () => readEvent('text-to-video'));
-    for (const { title, name, event } of cases) {
-      runs[title] = run(bundleOf(name), event);
-      runs[`${title}, usual`] = run(await buildUsual(name, folder), event);
-    }
-    const results = await inTurns(rounds, runs);
-    const part = (name: string, field: 'totalMs' | 'initMs' | 'cpuMs') =>
-      (results[name] ?? []).map((result) => result[field]);
-    const over = (title: string, field: 'totalMs' | 'initMs' | 'cpuMs', goal: { reach?: number }) => {
-      const usual = { usual: ratio('', part(`${title}, usual`, field), part('floor', field)).median };
-      const label = { totalMs: 'cold', initMs: 'init', cpuMs: 'cold cpu' }[field];
-      return ratio(`${label}: ${title}`, part(title, field), part('floor', field), { ...usual, ...goal });
-    };
-    return cases.flatMap(({ title, reach }) => [
-      over(title, 'totalMs', reach === undefined ? {} : { reach }),
-      over(title, 'initMs', {}),
-      over(title, 'cpuMs', {}),
-    ]);
-  });
-}
-
-/** The bundle of a function as it is deployed. */
-function bundleOf(name: string): string {
-  return join('dist', name, 'index.js');
-}
-
-function buildUsual(name: string, folder: string): Promise<string> {
-  return buildUsually(`functions/${name}.ts`, join(folder, 'usual', name));
-}
-
-async function bulkEvent(count: number): Promise<unknown> {
+/** One version of each of so many nodes, with the usual size of a version. */
+async function addNodes(count: number): Promise<{ node_id: string; version: string }[]> {
   const pairs = Array.from({ length: count }, (_, index) => ({ node_id: `node-${index}`, version: '1.0.0' }));
-  return { ...(await readEvent('bulk-node-versions')), body: JSON.stringify({ node_versions: pairs }) };
+  const puts = pairs.map(({ node_id, version }) => ({
+    PutRequest: {
+      Item: toAttributes({
+        ...nodeVersionKey(node_id, version),
+        ...{ id: `${node_id}-${version}`, node_id, version, publisher_id: 'demo', revision: 1 },
+        status: 'NodeVersionStatusActive',
+        changelog: 'One or two sentences about what is new in this version and what has been fixed.',
+        dependencies: ['numpy>=2', 'pillow'],
+        createdAt: '2026-11-20T12:00:00.000Z',
+        downloadUrl: `https://downloads.example.com/archives/${node_id}/${version}/archive.zip`,
+      }),
+    },
+  }));
+  for (let start = 0; start < count; start += 25) {
+    const RequestItems = { [tableName()]: puts.slice(start, start + 25) };
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems }));
+  }
+  return pairs;
 }
 
 function requireSuccess(start: ColdStart): ColdStart {
   const { statusCode = 200 } = (start.answer ?? {}) as { statusCode?: number };
   if (statusCode < 300) return start;
   throw new Error(`A measured function answered ${JSON.stringify(start.answer)}.`);
-}
-
-async function withLambda<Result>(work: (lambda: Lambda) => Promise<Result>): Promise<Result> {
-  const lambda = new Lambda();
-  try {
-    return await work(lambda);
-  } finally {
-    await lambda.stop();
-  }
 }

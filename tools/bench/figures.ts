@@ -1,4 +1,7 @@
-type Unit = 'times' | 'KB' | 'MB' | 'ms' | 'a second';
+import { cpus } from 'node:os';
+import { table } from 'command-line/table';
+
+type Unit = 'times' | 'KB' | 'MB' | 'a second';
 
 /** One result: a ratio to something measured in the same run, or a size. */
 export interface Figure {
@@ -6,38 +9,16 @@ export interface Figure {
   unit: Unit;
   median: number;
   /** The middle half of all rounds lies between these. */
-  low: number;
-  high: number;
+  middle?: [low: number, high: number];
   /** The goal: at most this. */
-  reach?: number;
-  /** The same figure for the usual alternative, measured in the same run. */
-  usual?: number;
+  reach?: number | undefined;
 }
-
-type Goal = Pick<Figure, 'reach' | 'usual'>;
 
 /** The ratio of two series that were measured in turns: a disturbance of a round affects both. */
-export function ratio(name: string, times: number[], base: number[], goal: Goal = {}): Figure {
-  const ratios = times.map((time, round) => time / Number(base[round]));
-  return {
-    name,
-    unit: 'times',
-    median: quantile(ratios, 0.5),
-    low: quantile(ratios, 0.25),
-    high: quantile(ratios, 0.75),
-    ...goal,
-  };
-}
-
-export function amount(name: string, unit: Unit, value: number, goal: Goal = {}): Figure {
-  return { name, unit, median: value, low: value, high: value, ...goal };
-}
-
-function quantile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const place = (sorted.length - 1) * share;
-  const below = Number(sorted[Math.floor(place)]);
-  return below + (Number(sorted[Math.ceil(place)]) - below) * (place % 1);
+export function ratio(name: string, times: number[], base: number[], reach?: number): Figure {
+  const ratios = times.map((time, round) => time / Number(base[round])).sort((a, b) => a - b);
+  const at = (share: number) => Number(ratios[Math.round((ratios.length - 1) * share)]);
+  return { name, unit: 'times', median: at(0.5), middle: [at(0.25), at(0.75)], reach };
 }
 
 /** Runs everything in turns, A, B, A, B and so on, and returns each one's results in the order of rounds. */
@@ -51,4 +32,19 @@ export async function inTurns<Name extends string, Result>(
     for (const name of names) results[name].push(await runs[name]());
   }
   return results;
+}
+
+/** The figures as a table, with the day and the machine. */
+export function render(figures: readonly Figure[]): string {
+  const date = new Date().toISOString().slice(0, 10);
+  const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? process.arch}, Node ${process.versions.node}`;
+  const rows = figures.map(({ name, unit, median, middle, reach }) => [
+    name,
+    unit === 'times' ? median.toFixed(2) : `${median.toFixed(0)} ${unit}`,
+    middle?.map((value) => value.toFixed(2)).join(' to ') ?? '',
+    reach?.toFixed(2) ?? '',
+    reach !== undefined && median > reach ? 'not reached' : '',
+  ]);
+  const headings = ['', 'measured', 'middle half', 'to reach', ''];
+  return `${date}, ${machine}\n\n${table(headings, rows, { alignRight: [1, 2, 3], empty: '' })}\n`;
 }

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { fileOf, loadContracts } from '../../infra/operations.ts';
 import { bundle } from '../../infra/bundle/build.ts';
-import { amount, type Figure } from './figures.ts';
+import type { Figure } from './figures.ts';
 
 /** What each function loads before it can respond: its bundle, in kilobytes, gzipped. */
 export async function measureSizes(): Promise<Figure[]> {
@@ -14,5 +14,5 @@ export async function measureSizes(): Promise<Figure[]> {
     const file = outputs.find(({ path }) => path.endsWith(`${name}.js`));
     return gzipSync(file?.contents ?? '').length / 1024;
   };
-  return names.map((name) => amount(`first load: ${name}`, 'KB', sizeOf(name)));
+  return names.map((name) => ({ name: `first load: ${name}`, unit: 'KB', median: sizeOf(name) }));
 }
