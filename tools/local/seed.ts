@@ -51,7 +51,7 @@ export async function seed(): Promise<boolean> {
 }
 
 /** Publishes a version of the demo node up to the upload of its archive. Returns the key of that. */
-export async function uploadVersion(
+async function uploadVersion(
   context: Context,
   version: NodeVersionInput,
   node: NodeInput = {},
