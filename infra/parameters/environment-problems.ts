@@ -4,11 +4,6 @@ import { type Problem, variables } from './parameters.ts';
 /** The variables of each function. */
 export type Environments = [functionName: string, variables: Record<string, unknown>][];
 
-/** The parameter that sets a variable, or the variable itself if none does. */
-function settingOf(variable: string): string {
-  return variables[variable]?.parameter ?? variable;
-}
-
 export function environmentsOf({ service }: Framework): Environments {
   return service
     .getAllFunctions()
@@ -17,33 +12,29 @@ export function environmentsOf({ service }: Framework): Environments {
 
 /** Lambda rejects a function whose variables, names included, take more. */
 const maxBytes = 4096;
-/** Variables that take less are not what makes an environment too large, if there is one that takes more. */
-const minLargeBytes = 400;
 
+/** One sentence for all functions in which the same parameter takes the most. */
 export function environmentProblems(environments: Environments): Problem[] {
-  const sizes = environments
+  const tooLarge = environments
     .map(([name, values]) => ({ name, sizes: Object.entries(values).map(sizeOf) }))
     .map(({ name, sizes }) => ({
       name,
-      bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
-      large: sizes
-        .sort((one, other) => other.bytes - one.bytes)
-        .filter(({ bytes }, index) => index === 0 || bytes >= minLargeBytes)
-        .map(({ variable, bytes }) => `${settingOf(variable)} (${bytes})`),
+      bytes: sizes.reduce((sum, [, bytes]) => sum + bytes, 0),
+      cause: sizes.sort(([, one], [, other]) => other - one)[0]?.[0] ?? '',
     }))
     .filter(({ bytes }) => bytes > maxBytes);
-  const causes = new Set(sizes.map(({ large }) => large.join(' or ')));
-  return [...causes].map((cause) => {
-    const functions = sizes.filter(({ large }) => large.join(' or ') === cause);
+  return Object.entries(Object.groupBy(tooLarge, ({ cause }) => cause)).map(([cause, functions = []]) => {
     const names = functions.map(({ name }) => name).join(', ');
     const bytes = Math.max(...functions.map((it) => it.bytes));
-    const sentence = `The variables of ${names} take ${bytes} bytes, and Lambda allows ${maxBytes}: shorten ${cause}.`;
-    return [cause, sentence];
+    return [
+      cause,
+      `The variables of ${names} take ${bytes} bytes, and Lambda allows ${maxBytes}: shorten ${cause}.`,
+    ];
   });
 }
 
-/** Text that only AWS knows counts as 100. */
-function sizeOf([variable, value]: [string, unknown]): { variable: string; bytes: number } {
+/** A parameter and what it takes. Text that only AWS knows counts as 100. */
+function sizeOf([variable, value]: [string, unknown]): [parameter: string, bytes: number] {
   const size = typeof value === 'object' && value !== null ? 100 : Buffer.byteLength(String(value ?? ''));
-  return { variable, bytes: Buffer.byteLength(variable) + size };
+  return [variables[variable]?.parameter ?? variable, Buffer.byteLength(variable) + size];
 }

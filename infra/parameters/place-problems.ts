@@ -1,5 +1,3 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Framework } from '../plugins/framework.ts';
 import type { Values } from './parameters.ts';
 
@@ -15,7 +13,6 @@ export function placeProblems(framework: Framework, { notifications }: Values): 
   return [
     ...longNames(service.service, aws.getStage(), functions),
     ...(isReachable(aws.getRegion()) ? [] : [unreachable(aws.getRegion())]),
-    ...unwritable(framework.serviceDir),
   ];
 }
 
@@ -36,17 +33,4 @@ export function isReachable(region: string): boolean {
 
 function unreachable(region: string): string {
   return `The stage cannot be in ${region}: the functions do not know the names of its services.`;
-}
-
-/** The framework writes there even where `--package` names another folder. */
-function unwritable(project: string): string[] {
-  const folder = join(project, '.serverless');
-  try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.W_OK);
-    return [];
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return [`The folder ${folder} cannot be written (${code}), and packaging needs it.`];
-  }
 }

@@ -4,6 +4,7 @@ import type { Template } from './framework.ts';
 
 /** The warnings of CloudFormation's rules that stay, and why. There is no other list of exceptions. */
 export const acceptedWarnings: Record<string, string> = {
+  W3005: 'The framework also states dependencies that a reference enforces.',
   W9002:
     'The framework names the bucket by text where S3 may invoke the finalizer: the bucket itself waits for that permission.',
   W9003: 'Numbers from the command line are text in the template. CloudFormation converts them.',

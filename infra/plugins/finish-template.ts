@@ -3,7 +3,7 @@ import { upperFirst } from '../template/alarms.ts';
 import { loadOperations, type Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
-import type { Console, Framework, Resource, Template } from './framework.ts';
+import type { Framework, Resource, Template } from './framework.ts';
 import { referencesOf } from './references.ts';
 
 /**
@@ -13,7 +13,7 @@ import { referencesOf } from './references.ts';
 export default class FinishTemplate {
   readonly hooks: Record<string, () => Promise<void>>;
 
-  constructor(framework: Framework, _options: unknown, { log }: Console) {
+  constructor(framework: Framework) {
     this.hooks = {
       'after:aws:package:finalize:mergeCustomProviderResources': async () => {
         const template = framework.service.provider.compiledCloudFormationTemplate;
@@ -26,26 +26,9 @@ export default class FinishTemplate {
         giveVersionsBack(template);
         catchUndeliveredSchedules(template);
         delaySchedules(template);
-        dropNeedlessDependencies(template);
-        for (const warning of reservationWarnings(template)) log.warning(warning);
       },
     };
   }
-}
-
-/** What an account and region have before a quota is raised, less the 100 that Lambda keeps unreserved. */
-const maxReserved = 900;
-
-/** Only AWS knows the account's quota, so this does not stop a stage that may fit. */
-function reservationWarnings(template: Template): string[] {
-  const reserved = ofType(template, 'AWS::Lambda::Function').map(([, { Properties }]) =>
-    Number(Properties.ReservedConcurrentExecutions ?? 0),
-  );
-  const sum = reserved.reduce((one, other) => one + other, 0);
-  if (sum <= maxReserved) return [];
-  return [
-    `proxyConcurrency and finalizeConcurrency reserve ${sum} executions, and an account has 1,000 with 100 to stay unreserved: raise its quota first, or Lambda rejects the deployment.`,
-  ];
 }
 
 /** What the framework and function-resources.ts make for a function is there only where the function is. */
@@ -147,15 +130,4 @@ function catchUndeliveredSchedules(template: Template): void {
 /** The table comes last, after a distribution that takes minutes: a schedule that begins before it would fail until then. */
 function delaySchedules(template: Template): void {
   for (const [, rule] of ofType(template, 'AWS::Events::Rule')) wait(rule, 'Table');
-}
-
-/** What a reference enforces already. */
-function dropNeedlessDependencies({ Resources }: Template): void {
-  for (const resource of Object.values(Resources)) {
-    const { DependsOn = [], ...rest } = resource;
-    const referred = referencesOf(rest);
-    const needed = [DependsOn].flat().filter((name) => !referred.includes(name));
-    if (needed.length > 0) resource.DependsOn = needed;
-    else delete resource.DependsOn;
-  }
 }

@@ -5,7 +5,6 @@ export interface Framework {
   processedInput: { commands: string[]; options: { param?: (string | null)[] | null } };
   /** What serverless.yml says. */
   configurationInput: { params: Blocks };
-  serviceDir: string;
   service: {
     service: string;
     custom: Custom;
@@ -27,11 +26,6 @@ export interface Framework {
   };
   /** An error of this class is shown as a sentence, without its stack. */
   classes: { Error: new (message: string) => Error };
-}
-
-/** Where a plugin writes to the person who packages. */
-export interface Console {
-  log: { warning: (message: string) => void };
 }
 
 /** What serverless.yml says to the plugins here. */

@@ -1,5 +1,5 @@
 // npm run rehearse -- [--stage NAME] [--region REGION] [--param NAME=VALUE]
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildFunctions } from '../bundle/build.ts';
@@ -10,8 +10,7 @@ import { parameterSets } from '../parameters/parameter-sets.ts';
 
 /*
  * A first deployment as far as it can be tried without an account: every kind of stage is packaged, or one of the
- * operator's own, and what would be deployed is checked. What only AWS can show is a checklist in docs/deploy.md, which
- * is printed at the end.
+ * operator's own, and what would be deployed is checked. What only AWS can show is a checklist in docs/deploy.md.
  */
 
 interface Options {
@@ -68,8 +67,7 @@ async function checkStages(stages: Stages, project: string, print: Print): Promi
   }
   print('\nAccepted warnings:');
   for (const [rule, reason] of Object.entries(acceptedWarnings)) print(`  ${rule}  ${reason}`);
-  print('\nOnly AWS can show (docs/deploy.md, "Verify the stage", has the command for each):');
-  for (const item of await openQuestions()) print(`  - ${item}`);
+  print('\nOnly AWS can show the rest: docs/deploy.md, "Verify the stage".');
   return areValid;
 }
 
@@ -104,14 +102,6 @@ async function isValid(
   );
   for (const error of errors) print(`  ${error}`);
   return errors.length === 0;
-}
-
-/** The bold beginnings of the list in docs/deploy.md. */
-async function openQuestions(): Promise<string[]> {
-  const page = await readFile('docs/deploy.md', 'utf8');
-  const [, section = ''] = page.split('## Verify the stage\n');
-  const list = section.split('\n## ')[0] ?? '';
-  return [...list.matchAll(/^\d+\. \*\*(.+?)\*\*/gm)].map(([, item]) => String(item));
 }
 
 if (import.meta.main) process.exitCode = await rehearse(process.argv.slice(2));

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
@@ -17,7 +16,6 @@ import { admin, adminJson } from '../support/admin.ts';
 import { addNode, storedItem } from '../support/registry.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 import { setVariables } from '../support/variables.ts';
-import { builtProject } from './packaging.ts';
 
 const table = { client: dynamodb, name: tableName() };
 const at = '2026-11-22T00:00:00.000Z';
@@ -29,6 +27,7 @@ const escaped = release.name.replaceAll('.', '\\.');
 /** The states of a table, each with what would be written into it. */
 const tables = {
   empty: async () => {},
+  absent: async () => {},
   // 2.0.0 wrote records and no release.
   'records of 2.0.0': () => addNode('acme', 'some-node'),
   'this release': () => writeRelease(table, { ...releaseKey, release: release.name, at }),
@@ -53,6 +52,7 @@ describe('a deployment', () => {
     );
 
   test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
+    ['absent', undefined, undefined],
     ['empty', undefined, undefined],
     ['records of 2.0.0', unknown, unknown],
     ['this release', undefined, first],
@@ -61,15 +61,10 @@ describe('a deployment', () => {
     ['another major', other(`${major + 1}.0.0`), other(`${major + 1}.0.0`)],
   ])('accepts or rejects by name a table with %s', async (state, ofThis, ofNext) => {
     await tables[state]();
-    const found = await stateOf(table);
+    const found = await stateOf(state === 'absent' ? { ...table, name: 'absent' } : table);
     const problems = [release, next].map((each) => problemOf(table, found, each, 'the command'));
 
     expect(problems).toEqual([ofThis, ofNext].map((each) => each && expect.stringMatching(each)));
-  });
-
-  test('needs no table for a new stage', async () => {
-    expect(await stateOf({ client: dynamodb, name: 'absent' })).toBe('absent');
-    expect(problemOf(table, 'absent', release, '')).toBeUndefined();
   });
 });
 
@@ -86,7 +81,7 @@ describe('npm run deploy', () => {
   });
 
   /** With the operator's credentials, against a server in the place of all of AWS but the table. */
-  async function deploy(stage: string, project = '.'): Promise<{ output: string; requests: string[] }> {
+  async function deploy(stage: string): Promise<{ output: string; requests: string[] }> {
     seen.length = 0;
     const env = {
       ...bareEnvironment,
@@ -97,7 +92,7 @@ describe('npm run deploy', () => {
       AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
     };
     const flags = ['--stage', stage, ...flagsOf(requiredParameters).slice(2)];
-    const output = await promisify(execFile)('serverless', ['deploy', ...flags], { cwd: project, env }).then(
+    const output = await promisify(execFile)('serverless', ['deploy', ...flags], { env }).then(
       () => 'deployed',
       ({ stdout, stderr }) => stdout + stderr,
     );
@@ -118,13 +113,6 @@ describe('npm run deploy', () => {
     expect(requests).toEqual([]);
     expect(await readTable()).toEqual(before);
   });
-
-  test('continues to CloudFormation if there is no table', async () => {
-    const { output, requests } = await deploy('absent', await builtProject('deployed'));
-
-    expect(output).not.toContain('which release');
-    expect(requests[0]).toMatch(/Action=GetTemplate/);
-  });
 });
 
 describe('npm run admin -- upgrade', () => {
@@ -139,25 +127,6 @@ describe('npm run admin -- upgrade', () => {
     expect(await readTable()).toEqual(image);
   });
 
-  test('does what docs/deploy.md says, in its order', async () => {
-    const [, block = ''] =
-      /## Upgrade\n.*?```bash\n(.*?)```/s.exec(readFileSync('docs/deploy.md', 'utf8')) ?? [];
-    const commands = block.split('\n').filter((line) => line.endsWith(' $on'));
-    const outputs: string[] = [];
-    for (const command of commands) {
-      const words = command.replace('npm run admin -- ', '').replace(' $on', '').split(' ');
-      const { status, stdout } = await admin(...words);
-      outputs.push(`${status} ${stdout.split('\n')[0]}`);
-    }
-
-    expect(outputs).toEqual([
-      `0 This release is ${release.name}. Nothing was changed.`,
-      `0 The table is now at release ${release.name}.`,
-    ]);
-    expect(block.indexOf('npm run deploy')).toBeGreaterThan(block.indexOf(String(commands.at(-1))));
-    expect(problemOf(table, await stateOf(table), release, '')).toBeUndefined();
-  });
-
   test.each<keyof typeof tables>(['records of 2.0.0', 'the release after it', 'another major'])(
     'rejects a table with %s, and changes nothing',
     async (state) => {
@@ -169,14 +138,6 @@ describe('npm run admin -- upgrade', () => {
       expect(await readTable()).toEqual(before);
     },
   );
-
-  test('suggests a command with the region and the table that were given', async () => {
-    await tables['records of 2.0.0']();
-    const { stderr } = await admin('upgrade', '--region', 'us-east-1', '--table', table.name);
-    const command = `npm run admin -- upgrade --region us-east-1 --table ${table.name} --written-by ${release.name}`;
-
-    expect(stderr).toMatch(new RegExp(`: ${command}\n$`));
-  });
 
   test('takes the word of an operator whose first deployment was interrupted, on this release only', async () => {
     await tables['records of 2.0.0']();
