@@ -50,18 +50,20 @@ export function indexedNode(
   const { latest_version, ...view } = nodeView({ node, publisher, numbers });
   const latest = latestShown(node, publisher);
   const { downloads_90_days, versions: counts } = numbersOf(numbers);
-  const counted = versions.map((version) => {
-    const downloads = counts[String(version.version)];
-    return { ...version, ...(downloads !== undefined && { downloads }) };
-  });
+  const counted = (version: PublicVersion | undefined): PublicVersion | undefined => {
+    const downloads = counts[String(version?.version)];
+    return version && { ...version, ...(downloads !== undefined && { downloads }) };
+  };
   return shownFields<IndexedNode>(
     {
       ...view,
       ...(publisher.banned && { status: 'NodeStatusBanned' }),
       publisher: shownFields<PublicPublisher>(publisher, PublicPublisher),
-      ...(latest && { latest_version: publicVersion(latest) }),
+      ...(latest && { latest_version: counted(publicVersion(latest)) }),
       ...(downloads_90_days !== undefined && { downloads_90_days }),
-      versions: showsVersions(node, publisher) ? counted.sort(byPrecedence) : [],
+      versions: showsVersions(node, publisher)
+        ? versions.flatMap((version) => counted(version) ?? []).sort(byPrecedence)
+        : [],
     },
     IndexedNode,
   );

@@ -75,7 +75,7 @@ async function refreshLists(context: Context): Promise<{ nodes: number; written:
 }
 
 /** Raised with the templates, so that a release writes its pages again. */
-const format = 1;
+const format = 2;
 
 async function readJson<Content extends object>(
   context: Context,

@@ -42,12 +42,12 @@ function rankOf(entry: CatalogEntry, text: string, { match, terms }: SearchResul
   return (isOf('id', 'name') ? 2 : isOf('id', 'name', 'tags', 'publisher') ? 3 : 4) + (isTyped ? 0 : 3);
 }
 
-/** By what administrators ranked, then by downloads, then by name. */
+/** By what administrators ranked, then by the downloads of 90 days, then by name. */
 export function byUse(a: CatalogEntry, b: CatalogEntry): number {
   const [one, other] = [a, b].map(({ name, id }) => (name || id).toLowerCase());
   return (
     (b.search_ranking ?? 0) - (a.search_ranking ?? 0) ||
-    (b.downloads ?? 0) - (a.downloads ?? 0) ||
+    (b.downloads_90_days ?? 0) - (a.downloads_90_days ?? 0) ||
     (String(one) < String(other) ? -1 : 1)
   );
 }

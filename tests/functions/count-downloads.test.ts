@@ -77,8 +77,10 @@ test.each<[number, string, Partial<Line>]>([
 });
 
 test('counts each file once, however often its event comes or if it never does, and keeps the ETag', async () => {
-  await addNode('acme', 'counted');
-  await addVersion('acme', 'counted', '1.0.0', { sha256: 'a'.repeat(64) });
+  const published = { sha256: 'a'.repeat(64), archive_key: 'archives/counted/1.0.0/id.zip' };
+  const latest_version = { ...published, version: '1.0.0', status: 'NodeVersionStatusActive' };
+  await addNode('acme', 'counted', { latest_version });
+  await addVersion('acme', 'counted', '1.0.0', published);
   const line = { stem: stemOf('counted', '1.0.0') };
   const [first, second] = [await putLog(logOf(line, line)), await putLog(logOf(line))];
   await putLog(logOf(line, line, line, line));
@@ -101,6 +103,7 @@ test('counts each file once, however often its event comes or if it never does, 
   expect(JSON.parse(String(file?.text))).toMatchObject({
     downloads: 7,
     downloads_90_days: 7,
+    latest_version: { downloads: 7 },
     versions: [{ version: '1.0.0', downloads: 7 }],
   });
 });

@@ -8,15 +8,16 @@ test.each([
   ['a word without its accent', 'creme', ['accented']],
   ['a character of a script without spaces', '節點', ['chinese']],
   ['a tag and a publisher', 'acme film', ['tagged']],
-  ['the higher ranked of two first', 'shared', ['b', 'a']],
+  ['the higher ranked first, then the more downloaded', 'shared', ['b', 'c', 'a']],
   ['a host node by a word of its title', 'stabilize', ['pack']],
   ['a host node by its name, next to the pack', 'pack INPAINT_StabilizeMask', ['pack']],
 ])('search finds %s', (_, text, ids) => {
   const entry = { publisher: { id: 'demo' }, updated_at: '2026-01-01T00:00:00Z' };
   const search = searchOver([
     { ...entry, id: 'upscaler' },
-    { ...entry, id: 'a', tags: ['shared'] },
+    { ...entry, id: 'a', tags: ['shared'], downloads: 9 },
     { ...entry, id: 'b', tags: ['shared'], search_ranking: 3 },
+    { ...entry, id: 'c', tags: ['shared'], downloads_90_days: 5, downloads: 5 },
     { ...entry, id: 'joined', name: 'VideoHelperSuite' },
     { ...entry, id: 'accented', description: 'A crème of nodes' },
     { ...entry, id: 'chinese', name: '影片節點工具' },

@@ -20,11 +20,19 @@ export function publisherLink({
 
 /** A node in a list. */
 export function entryCard(entry: CatalogEntry): Markup {
-  const { id, description, latest_version, updated_at, tags = [], host_nodes } = entry;
+  const {
+    id,
+    description,
+    latest_version,
+    updated_at,
+    tags = [],
+    host_nodes,
+    downloads_90_days: downloads,
+  } = entry;
   const name = entry.name || id;
   const more = [
     ...(host_nodes === undefined ? [] : [`, ${countOf(host_nodes, 'host node')}`]),
-    ...(entry.downloads ? [`, ${countOf(entry.downloads, 'download')}`] : []),
+    ...(downloads ? [`, ${countOf(downloads, 'download')} in 90 days`] : []),
   ];
   return html`<li class="entry">${icon(entry.icon, name)}<div>
 <h2><a href="${nodeAddress(id)}">${foreign(name)}</a> <small>${latest_version}</small></h2>

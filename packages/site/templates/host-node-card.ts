@@ -1,7 +1,7 @@
 import type { HostNode } from 'registry-rules/schemas/host-node';
 import { html, type Markup } from './markup.ts';
 import { readHostNode, type Socket, type Widget } from './read-host-node.ts';
-import { foreign, pill } from './text.ts';
+import { countOf, foreign, pill } from './text.ts';
 
 /** The colors that people know from the host, in steps of 15 degrees; other types get one from their name. */
 const hues: Record<string, number> = {
@@ -20,9 +20,20 @@ export function hostNodeCard(node: HostNode): Markup {
 <div class="sockets">${socketList('Inputs', inputs)}${socketList('Outputs', outputs)}</div>
 ${widgets.length > 0 && html`<ul class="widgets" aria-label="Widgets">${widgets.map(widgetRow)}</ul>`}
 ${isUnknown && html`<p class="quiet">Its inputs and outputs are not known.</p>`}
+${node.conditional && html`<p class="quiet">${conditionally}</p>`}
+${openList(node.left_open ?? [])}
 <div class="about">${node.description && html`<p class="description">${foreign(cut(node.description))}</p>`}
 <p class="quiet"><code>${foreign(name)}</code>${node.category && html` in ${foreign(cut(node.category))}`}</p></div>
 </li>`;
+}
+
+export const conditionally = 'Listed only under a condition that its code does not show.';
+
+/** What only running the pack shows, with the reason. */
+function openList(open: readonly string[]): Markup | undefined {
+  if (open.length === 0) return undefined;
+  const items = open.map((each) => html`<li>${foreign(cut(each))}</li>`);
+  return html`<details class="quiet"><summary>${countOf(open.length, 'value')} that its code does not show</summary><ul>${items}</ul></details>`;
 }
 
 function statesOf({ deprecated, experimental, policy }: HostNode): Markup[] {

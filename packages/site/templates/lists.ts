@@ -4,12 +4,12 @@ import { layout } from './layout.ts';
 import { html } from './markup.ts';
 import { countOf, foreign, visibleText, withoutTurns } from './text.ts';
 
-/** Most used first: by what administrators ranked, then by downloads, then by name. */
+/** Most used first: by what administrators ranked, then by the downloads of 90 days, then by name. */
 export function byUse(a: CatalogEntry, b: CatalogEntry): number {
   const nameOf = ({ name, id }: CatalogEntry) => (name || id).toLowerCase();
   return (
     (b.search_ranking ?? 0) - (a.search_ranking ?? 0) ||
-    (b.downloads ?? 0) - (a.downloads ?? 0) ||
+    (b.downloads_90_days ?? 0) - (a.downloads_90_days ?? 0) ||
     (nameOf(a) < nameOf(b) ? -1 : 1)
   );
 }

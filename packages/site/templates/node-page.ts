@@ -6,12 +6,12 @@ import type {
   PublicVersion,
 } from 'registry-rules/schemas/index-files';
 import { nodeAddress, publisherLink, tagList } from './entry.ts';
-import { hostNodeCard } from './host-node-card.ts';
+import { conditionally, hostNodeCard } from './host-node-card.ts';
 import { installLine } from './install-line.ts';
 import { layout } from './layout.ts';
 import { type Content, html, Markup } from './markup.ts';
-import { countOf, dateOf, facts, folded, foreign, icon, lines, notice, pill } from './text.ts';
-import { sizeOf, webAddress, webLink } from './text.ts';
+import { countOf, dateOf, facts, folded, foreign, icon, lines, notice } from './text.ts';
+import { numberOf, pill, sizeOf, webAddress, webLink } from './text.ts';
 
 export interface NodeFiles {
   node: IndexedNode;
@@ -82,7 +82,7 @@ function heading(node: IndexedNode): Markup {
 }
 
 function introduction(node: IndexedNode): Markup {
-  const { publisher, description, tags = [], downloads, repo_stars, rating } = node;
+  const { publisher, description, tags = [], repo_stars, rating } = node;
   const banner = webAddress(node.banner_url);
   return html`<section class="introduction" aria-label="About the node">
 ${heading(node)}
@@ -97,8 +97,8 @@ ${facts({
   Author: node.author && foreign(node.author),
   License: node.license && foreign(node.license),
   Category: node.category && foreign(node.category),
-  Downloads: downloads?.toLocaleString('en-US'),
-  Stars: repo_stars?.toLocaleString('en-US'),
+  Downloads: downloadsOf(node),
+  Stars: repo_stars && numberOf(repo_stars),
   Rating: rating,
   'Takes the place of': node.preempted_host_node_names?.length
     ? foreign(node.preempted_host_node_names.join(', '))
@@ -106,6 +106,11 @@ ${facts({
   'Other languages': translationsOf(node),
 })}
 </section>`;
+}
+
+function downloadsOf({ downloads, downloads_90_days: recent }: IndexedNode): string | undefined {
+  if (downloads === undefined) return undefined;
+  return `${numberOf(downloads)}${recent === undefined ? '' : `, ${numberOf(recent)} of them in the last 90 days`}`;
 }
 
 const maxLanguages = 20;
@@ -164,8 +169,8 @@ ${
 }
 
 function aboutVersion(version: PublicVersion): Markup {
-  const { dependencies = [], changelog, supported_os = [], supported_accelerators = [], tags = [] } = version;
-  const needed = dependencies.map((name) => html`<li><code>${foreign(name)}</code></li>`);
+  const { dependencies, changelog, supported_os = [], supported_accelerators = [], tags = [] } = version;
+  const needed = dependencies?.map((name) => html`<li><code>${foreign(name)}</code></li>`);
   return html`<section aria-label="About the version">
 <h2>Version ${foreign(String(version.version))} ${version.deprecated && pill('deprecated', 'warn')}</h2>
 ${facts({
@@ -177,7 +182,11 @@ ${facts({
   Systems: supported_os.length > 0 && foreign(supported_os.join(', ')),
   Accelerators: supported_accelerators.length > 0 && foreign(supported_accelerators.join(', ')),
   Tags: tags.length > 0 && foreign(tags.join(', ')),
-  Needs: needed.length > 0 ? html`<ul class="plain dependencies">${needed}</ul>` : 'no other packages',
+  Needs: !needed
+    ? 'unknown: its publisher has not said which packages it needs'
+    : needed.length > 0
+      ? html`<ul class="plain dependencies">${needed}</ul>`
+      : 'no other packages',
 })}</section>`;
 }
 
@@ -196,7 +205,7 @@ function hostNodeSection(file: IndexedHostNodes | undefined): Markup {
   const current = nodes.filter(({ deprecated }) => !deprecated);
   const deprecated = nodes.filter((node) => node.deprecated);
   const others = current.slice(shownCards).map(nameLine);
-  const sentence = sentenceOf(file, nodes.length);
+  const sentence = sentenceOf(file, nodes);
   return html`<section id="host-nodes" aria-label="Host nodes"><h2>Host nodes</h2>
 ${sentence && html`<p class="quiet">${foreign(sentence)}</p>`}
 ${current.length > 0 && html`<ul class="plain host-nodes">${current.slice(0, shownCards).map(hostNodeCard)}</ul>`}
@@ -205,17 +214,25 @@ ${deprecated.length > 0 && html`<details><summary>${countOf(deprecated.length, '
 </section>`;
 }
 
-function nameLine({ host_node_name = '', display_name }: HostNode): Markup {
-  return html`<li><code>${foreign(host_node_name)}</code> ${display_name && foreign(display_name)}</li>`;
+function nameLine({ host_node_name = '', display_name, conditional }: HostNode): Markup {
+  return html`<li><code>${foreign(host_node_name)}</code> ${display_name && foreign(display_name)} ${conditional && conditionally}</li>`;
 }
 
-function sentenceOf(file: IndexedHostNodes | undefined, count: number): string | undefined {
+function sentenceOf(file: IndexedHostNodes | undefined, nodes: readonly HostNode[]): string | undefined {
+  const count = nodes.length;
   if (!file || file.host_node_extract_status === 'pending')
     return 'The host nodes are still being read from the archive. Look again in a minute.';
   const { host_node_extract_status: status, host_node_extract_reason: reason = '' } = file;
   if (status === 'failed')
     return `${count === 0 ? 'No host node' : 'Not all host nodes'} could be read from the archive. ${reason}`;
-  return count === 0 ? 'This version has no host nodes.' : countOf(count, 'host node');
+  if (count === 0) return 'This version has no host nodes.';
+  const conditional = nodes.filter((node) => node.conditional).length;
+  const open = nodes.filter(({ left_open = [] }) => left_open.length > 0).length;
+  return [
+    countOf(count, 'host node'),
+    ...(conditional > 0 ? [`${countOf(conditional, 'is', 'are')} listed only under a condition`] : []),
+    ...(open > 0 ? [`${countOf(open, 'has', 'have')} values that the code does not show`] : []),
+  ].join('. ');
 }
 
 const shownVersions = 10;
@@ -225,7 +242,7 @@ function versionList(node: IndexedNode): Markup | undefined {
   const items = node.versions.map((version) => {
     const label = String(version.version);
     return html`<li><a href="${nodeAddress(String(node.id), label)}">${foreign(label)}</a> ${label === node.latest_version?.version && pill('latest', 'good')}${version.deprecated && pill('deprecated', 'warn')}${version.status === 'NodeVersionStatusFlagged' && pill('under review', 'warn')}
-<span class="quiet">${dateOf(version.createdAt)}${version.size_bytes !== undefined && `, ${sizeOf(version.size_bytes)}`}${version.provenance !== undefined && ', published by a CI job'}${version.sha256 && html`, <code title="${version.sha256}">${version.sha256.slice(0, 12)}</code>`}</span></li>`;
+<span class="quiet">${dateOf(version.createdAt)}${version.size_bytes !== undefined && `, ${sizeOf(version.size_bytes)}`}${version.downloads !== undefined && `, ${countOf(version.downloads, 'download')}`}${version.provenance !== undefined && ', published by a CI job'}${version.sha256 && html`, <code title="${version.sha256}">${version.sha256.slice(0, 12)}</code>`}</span></li>`;
   });
   return html`<section aria-label="Versions"><h2>Versions</h2>${folded(items, shownVersions, 'versions')}</section>`;
 }

@@ -29,11 +29,18 @@ describe('the page of a node', () => {
       license: 'MIT',
       repository: 'https://code.example/whole',
     },
-    ...{ downloads: 1234, repo_stars: 5, rating: 4.5, banner_url: 'https://img.example/b.png' },
+    ...{
+      downloads: 1234,
+      downloads_90_days: 56,
+      repo_stars: 5,
+      rating: 4.5,
+      banner_url: 'https://img.example/b.png',
+    },
     ...{ translations: { de: { description: 'Alles davon.' } }, preempted_host_node_names: ['Mix'] },
     versions: [
       version('whole', '2.0.0', {
         tags: ['beta'],
+        downloads: 7,
         changelog: 'Faster.\nSmaller.',
         dependencies: ['numpy>=2'],
       }),
@@ -46,6 +53,7 @@ describe('the page of a node', () => {
       input_types: '{"required":{"share":["FLOAT",{"default":0.5}]}}',
       return_types: 'IMAGE',
     },
+    { host_node_name: 'Open', conditional: true, left_open: ['category: <it>'] },
     { host_node_name: 'Old', deprecated: true },
     { host_node_name: 'Evil', policy: 'HostNodePolicyBanned' as const },
   ];
@@ -67,11 +75,25 @@ describe('the page of a node', () => {
     ['translation', '<div lang="de">'],
     ['stars', '<dt>Stars</dt><dd>5</dd>'],
     ['rating', '<dt>Rating</dt><dd>4.5</dd>'],
-    ['downloads', '<dd>1,234</dd>'],
+    ['downloads', '<dd>1,234, 56 of them in the last 90 days</dd>'],
+    ['downloads of a version', ', 7 downloads'],
+    [
+      'certainty',
+      '3 host nodes. 1 is listed only under a condition. 1 has values that the code does not show',
+    ],
+    ['value that its code does not show', '<li><bdi>category: &lt;it&gt;</bdi></li>'],
     ['card', '<span class="value"><bdi>0.5</bdi></span>'],
     ['folded host node', '<summary>1 deprecated host node</summary>'],
   ])('has its %s', (_, part) => {
     expect(page).toContain(part);
+  });
+
+  test.each([
+    [undefined, 'Needs unknown'],
+    [[], 'Needs no other packages'],
+  ])('says of dependencies that are %j: %s', (dependencies, sentence) => {
+    const versions = [version('a', '1.0.0', { ...(dependencies && { dependencies }) })];
+    expect(plain(pageOf('a', { versions }))).toContain(sentence);
   });
 
   test('lists no banned host node, and has no address of its own without a name of the site', () => {

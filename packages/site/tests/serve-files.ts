@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { catalogPath, configPath, nodePagePath, pieceOf, topPath } from 'registry-rules/index-paths';
+import * as paths from 'registry-rules/index-paths';
 import { buildSite, unknownPath } from '../build.ts';
-import { byUse } from '../templates/lists.ts';
-import { nodePage } from '../templates/node-page.ts';
+import { byUse, nodesPage, publisherPage } from '../templates/lists.ts';
+import { nodePage, versionPage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, type Listed } from './listed-nodes.ts';
 
 const built = buildSite().then((files) => new Map(files.map((file) => [file.path, file])));
@@ -22,16 +22,23 @@ function indexFiles(listed: readonly Listed[]): Map<string, string> {
   const entries = entriesOf(listed).sort(byUse);
   const files = new Map([
     [
-      configPath,
+      paths.configPath,
       JSON.stringify({ version: 1, catalog_pieces: pieces, updated_at: '2026-11-22T12:00:00.000Z' }),
     ],
-    [topPath, JSON.stringify({ nodes: entries.slice(0, 250) })],
+    [paths.topPath, JSON.stringify({ nodes: entries.slice(0, 250) })],
   ]);
-  const byPiece = Map.groupBy(entries, ({ id }) => pieceOf(id, pieces));
+  const byPiece = Map.groupBy(entries, ({ id }) => paths.pieceOf(id, pieces));
   for (let piece = 0; piece < pieces; piece += 1)
-    files.set(catalogPath(pieces, piece), JSON.stringify({ nodes: byPiece.get(piece) ?? [] }));
-  for (const item of listed.slice(0, 100))
-    files.set(nodePagePath(String(item.node.id)), nodePage(undefined, filesOf(item)));
+    files.set(paths.catalogPath(pieces, piece), JSON.stringify({ nodes: byPiece.get(piece) ?? [] }));
+  for (const item of listed.slice(0, 100)) {
+    const [id, own] = [String(item.node.id), filesOf(item)];
+    files.set(paths.nodePagePath(id), nodePage(undefined, own));
+    for (const { version } of item.node.versions)
+      files.set(paths.versionPagePath(id, String(version)), versionPage(undefined, own, String(version)));
+  }
+  for (const [id, own] of Map.groupBy(entries, ({ publisher }) => publisher.id))
+    if (own[0]) files.set(paths.publisherPagePath(id), publisherPage(undefined, own[0].publisher, own));
+  files.set(`${paths.pageRoot}nodes.html`, nodesPage(undefined, entries.slice(0, 30)));
   return files;
 }
 
