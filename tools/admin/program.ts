@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
 import { createCommand, type Output } from 'command-line/command';
+import { release } from '../../infra/release.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Rejection } from './registry/rejection.ts';
@@ -19,7 +18,7 @@ export function createProgram(output: Output, ask?: Ask): Program {
   const program = createCommand(
     {
       name,
-      version: JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version,
+      version: release.name,
       summary: 'Administers the registry: everything that has no endpoint',
       notes,
       examples: [
