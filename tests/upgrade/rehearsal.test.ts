@@ -136,7 +136,7 @@ describe('a release that the last one does not understand', () => {
     const turns = takeTurns(journey, new Actor(stage, running.changed, place));
 
     await expect(turns).rejects.toThrow(/^no right is missing:/);
-    expect(kept.length).toBe((ownStatements().get(role)?.length ?? 0) - 1);
+    expect(kept.length).toBeLessThan(ownStatements().get(role)?.length ?? 0);
     running.changed.statements = undefined;
   });
 });
