@@ -60,6 +60,7 @@ const keySetUrl = `${localAddress(ports.issuer)}/.well-known/jwks.json`;
 export const localEnvironment = {
   AWS_ENDPOINT_URL_DYNAMODB: localAddress(ports.dynamodb),
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
+  LOG_BUCKET_NAME: `${bucketName}-logs`,
   TOKEN_JWKS_URL: keySetUrl,
   CI_AUDIENCE: localAddress(ports.api),
   EXTRACTION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/extractions`,

@@ -32,9 +32,12 @@ export function countOnDownload(
   logBucket: string,
   load: () => Promise<Counter>,
 ): { stop: () => Promise<void> } {
-  let last: Promise<void> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
   bucket.onPublicRead((read) => {
-    if (read.stem.startsWith('/archives/')) last = last.then(() => count(read)).catch(() => undefined);
+    if (read.stem.startsWith('/archives/'))
+      last = last
+        .then(() => count(read))
+        .catch((error: Error) => process.stderr.write(`A download was not counted: ${error.message}\n`));
   });
   const count = async ({ method, stem, status, agent, rangeStart }: PublicRead) => {
     const [date = '', time = ''] = new Date().toISOString().split('T');
@@ -48,5 +51,5 @@ export function countOnDownload(
     await handler({ Records }, invocationOf(limitMs));
     await handler({}, invocationOf(limitMs));
   };
-  return { stop: () => last };
+  return { stop: async () => void (await last) };
 }

@@ -146,7 +146,7 @@ async function startStores(): Promise<void> {
           queueOnPublish(bucket, extractions);
           void run(
             Promise.resolve(
-              countOnDownload(bucket, `${bucketName}-logs`, () => loadStarted('count-downloads')),
+              countOnDownload(bucket, localEnvironment.LOG_BUCKET_NAME, () => loadStarted('count-downloads')),
             ),
           );
           return finalizeOnUpload(bucket, loadFinalizer);
