@@ -5,10 +5,17 @@ import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { log, withLogFields } from '../log.ts';
-import { changeNumbers, dayBefore, openDays, withCounts } from '../registry/numbers.ts';
+import { changeNumbers, dayBefore, openDays, shownDays, withCounts } from '../registry/numbers.ts';
 import { type Key, nodeKey } from '../store/keys.ts';
 import type { Counts } from './access-log.ts';
-import { addCounts, countFile, countMissed, listCounts } from './count-files.ts';
+import {
+  addCounts,
+  countFile,
+  countMissed,
+  listCounts,
+  readCountedNodes,
+  writeCountedNodes,
+} from './count-files.ts';
 
 type CountEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
 
@@ -32,8 +39,9 @@ export async function countLogs(event: CountEvent, invocation: EventInvocation):
 }
 
 /**
- * Writes the numbers of each node once, whose sums changed. Days are set and not added to, so that a run may be repeated,
- * and a file that comes late is in the next one.
+ * Writes the numbers of each node once, whose sums changed: because of downloads, or because a day is 90 days ago. Days are
+ * set and not added to, so that a run may be repeated, and a file that comes late is in the next one. What a run changed
+ * that did not come to its end is shown by the next one.
  */
 async function addUp(context: Context): Promise<void> {
   const from = dayBefore(openDays);
@@ -44,12 +52,19 @@ async function addUp(context: Context): Promise<void> {
     await addCounts(context, key, counts);
     files += 1;
   });
+  const { ended, lastDays } = await readCountedNodes(context);
+  for (const [nodeId, days] of counts)
+    lastDays[nodeId] = [lastDays[nodeId] ?? '', ...days.keys()].sort().at(-1) ?? '';
   const changed: Key[] = [];
-  await inParallel(counts.entries(), atOnce, async ([nodeId, days]) => {
-    const isChanged = await changeNumbers(context, nodeId, (record) => withCounts(record, days));
-    if (isChanged) changed.push(nodeKey(nodeId));
+  await inParallel(Object.keys(lastDays).values(), atOnce, async (nodeId) => {
+    const days = counts.get(nodeId) ?? new Map<string, never>();
+    const changedAt = await changeNumbers(context, nodeId, (record) => withCounts(record, days));
+    if (changedAt !== undefined && changedAt > ended) changed.push(nodeKey(nodeId));
   });
   await refreshIndex(context, changed);
+  const first = dayBefore(shownDays - 1);
+  const shown = Object.entries(lastDays).filter(([, day]) => day >= first);
+  await writeCountedNodes(context, { ended: new Date().toISOString(), lastDays: Object.fromEntries(shown) });
   log('info', 'downloads', { files, missed, nodes: counts.size, changed: changed.length });
 }
 

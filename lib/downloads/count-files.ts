@@ -12,6 +12,7 @@ import { addDownloads, type Counts, countDownloads } from './access-log.ts';
  *
  *   logs' bucket   downloads/<distribution>.<day>-<hour>.<id>.gz   deleted once it is counted, unless accesses are logged
  *   archives'      counts/<day>/<the file's name>.json             kept for some days more than they are summed up
+ *   archives'      counts/-nodes.json                              written by each daily run; listed before any day
  */
 
 const logPrefix = 'downloads/';
@@ -63,6 +64,23 @@ export async function countMissed(context: Context, from: string): Promise<numbe
 /** The keys of the sums of all files from a day on. */
 export function listCounts(context: Context, from: string): AsyncGenerator<string> {
   return listKeys(context, bucketName(), countPrefix, `${countPrefix}${from}`);
+}
+
+/** The nodes that a sum of 90 days is shown of, with the last day that counts, and when the last daily run ended. */
+export interface CountedNodes {
+  ended: string;
+  lastDays: Record<string, string>;
+}
+
+const nodesKey = `${countPrefix}-nodes.json`;
+
+export async function readCountedNodes(context: Context): Promise<CountedNodes> {
+  const bytes = await readBytes(context, { Bucket: bucketName(), Key: nodesKey });
+  return bytes ? JSON.parse(bytes.toString()) : { ended: '', lastDays: {} };
+}
+
+export function writeCountedNodes(context: Context, nodes: CountedNodes): Promise<void> {
+  return putJson(context, { Bucket: bucketName(), Key: nodesKey }, JSON.stringify(nodes));
 }
 
 export async function addCounts(context: Context, key: string, counts: Counts): Promise<void> {

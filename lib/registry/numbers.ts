@@ -13,6 +13,7 @@ import { nodeRecord } from './records.ts';
  */
 export interface NumbersRecord extends Key {
   revision: number;
+  changed_at?: string;
   repo_stars?: number;
   rating?: number;
   /** A total that the administration brought. It is shown in place of what was counted. */
@@ -35,7 +36,7 @@ export interface Numbers {
   versions: Record<string, number>;
 }
 
-const shownDays = 90;
+export const shownDays = 90;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** So many days, with today, are added up again: logs may come a day late, and more after a failure. */
@@ -94,34 +95,37 @@ function sum(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0);
 }
 
-/** Writes the numbers of a node over those that it has. False if there is no such node, or nothing to change. */
-export function changeNumbers(
+/** Writes the numbers of a node over those that it has. Returns when they changed last; nothing without such a node. */
+export async function changeNumbers(
   context: Context,
   nodeId: string,
   change: (record: NumbersRecord) => NumbersRecord,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const key = numbersKey(nodeId);
-  return untilWritten(context, async () => {
+  const { changed_at } = await untilWritten<Pick<NumbersRecord, 'changed_at'>>(context, async () => {
     const [node, item] = await get(context, nodeKey(nodeId), key);
     const current = numbersRecord(item);
     const next = change(current ?? { ...key, revision: 0 });
-    if (!nodeRecord(node) || isSame(next, current)) return false;
+    if (!nodeRecord(node)) return {};
+    if (current && isSame(next, current)) return current;
+    const changed = { ...next, revision: next.revision + 1, changed_at: new Date().toISOString() };
     const { written } = await put<NumbersRecord>(
       context,
-      { ...next, revision: next.revision + 1 },
+      changed,
       current ? [['revision', '=', current.revision]] : absent,
     );
-    return written || undefined;
+    return written ? changed : undefined;
   });
+  return changed_at;
 }
 
 /** Whether they say the same; DynamoDB keeps no order in a map. */
-function isSame(a: NumbersRecord, b: NumbersRecord | undefined): boolean {
+function isSame(a: NumbersRecord, b: NumbersRecord): boolean {
   const sorted = (value: unknown): unknown =>
     typeof value === 'object' && value !== null
       ? Object.entries(value)
           .map(([name, each]) => [name, sorted(each)])
           .sort()
       : value;
-  return b !== undefined && JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 }

@@ -11,8 +11,12 @@ import { handler as writeIndex } from '../../functions/write-index.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
 import { countDownloads } from '../../lib/downloads/access-log.ts';
-import { dayBefore, numbersOf, withCounts } from '../../lib/registry/numbers.ts';
+import { readCountedNodes, writeCountedNodes } from '../../lib/downloads/count-files.ts';
+import { refreshNode } from '../../lib/index/write-files.ts';
+import { changeNumbers, dayBefore, numbersOf, withCounts } from '../../lib/registry/numbers.ts';
 import { nodePath } from 'registry-rules/index-paths';
+import { dynamodb } from '../../lib/store/table.ts';
+import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { drainQueue, type QueueHandler } from '../../tools/local/consume-queue.ts';
 import { indexChanges } from '../support/queue.ts';
@@ -106,6 +110,30 @@ test('counts each file once, however often its event comes or if it never does, 
     latest_version: { downloads: 7 },
     versions: [{ version: '1.0.0', downloads: 7 }],
   });
+});
+
+test('takes the 90 days of a node without further downloads out of the index, even if a run died before', async () => {
+  const context = { deadline: Date.now() + 60_000 };
+  const old = dayBefore(90);
+  await addNode('acme', 'faded');
+  await addVersion('acme', 'faded', '1.0.0', { sha256: 'a'.repeat(64) });
+  const numbers = { before: { '1.0.0': 5 }, days: { [old]: 5 } };
+  await changeNumbers(context, 'faded', (record) => ({ ...record, ...numbers }));
+  await refreshNode(context, 'faded', 'all');
+  await writeCountedNodes(context, { ended: new Date().toISOString(), lastDays: { faded: old } });
+  const remove = intercept(dynamodb, async ({ send, command }) => {
+    const output = await send();
+    if (command === 'PutItemCommand') throw new Error('killed');
+    return output;
+  });
+  await expect(handler(schedule, invocation)).rejects.toThrow();
+  remove();
+  await handler(schedule, invocation);
+  await drainQueue(indexChanges, writeIndex as QueueHandler);
+  const [file, { lastDays }] = [await readText(context, nodePath('faded')), await readCountedNodes(context)];
+
+  expect(JSON.parse(String(file?.text))).toMatchObject({ downloads: 5, downloads_90_days: 0 });
+  expect(lastDays).not.toHaveProperty('faded');
 });
 
 describe('the numbers of a node', () => {

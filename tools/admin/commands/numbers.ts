@@ -30,10 +30,12 @@ export const numbers = command({
     });
     const lines = linesIn(text);
     await findStage();
+    const began = new Date().toISOString();
     const changed: string[] = [];
-    for (const { node_id, ...given } of lines)
-      if (await changeNumbers(newContext(), node_id, (record) => withNumbers(record, given)))
-        changed.push(node_id);
+    for (const { node_id, ...given } of lines) {
+      const changedAt = await changeNumbers(newContext(), node_id, (record) => withNumbers(record, given));
+      if (changedAt !== undefined && changedAt >= began) changed.push(node_id);
+    }
     for (const nodeId of changed) await refreshNode(newContext(), nodeId, []);
     await refreshCatalog(newContext(), changed, () => async (work) => void (await work()));
     return {
