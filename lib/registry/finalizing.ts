@@ -99,9 +99,19 @@ async function findObstacle(
   if (node.status === 'NodeStatusBanned') return pendingBecause('node_banned', 'The node is banned.');
   const credential = credentialRecord(credentialItem);
   if (credential && credential.revoked_at === undefined) return undefined;
-  return trust_id === undefined
-    ? pendingBecause('token_revoked', 'The token that this version was published with is revoked.')
-    : pendingBecause('trust_revoked', 'The publisher no longer trusts the workflow that published it.');
+  const code = trust_id === undefined ? 'token_revoked' : 'trust_revoked';
+  // Credentials stay when they are revoked. They are missing where the node went to another publisher without them.
+  if (!credential)
+    return pendingBecause(
+      code,
+      'The node belongs to another publisher than the one that began this version.',
+    );
+  return pendingBecause(
+    code,
+    trust_id === undefined
+      ? 'The token that this version was published with is revoked.'
+      : 'The publisher no longer trusts the workflow that published it.',
+  );
 }
 
 function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {

@@ -140,8 +140,9 @@ export function updating<Record extends Key = never>(
   return { Update: { TableName: tableName(), Key, ...updateExpression(changes, when) } };
 }
 
-export function deleting(key: Key): Write {
-  return { Delete: { TableName: tableName(), Key: toAttributes(keyOf(key)) } };
+export function deleting<Record extends Key = Key>(key: Key, when?: Condition<NoInfer<Record>>): Write {
+  const Key = toAttributes(keyOf(key));
+  return { Delete: { TableName: tableName(), Key, ...(when && conditionExpression(when)) } };
 }
 
 export function checking<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {

@@ -23,6 +23,7 @@ import {
   storedNode,
 } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
+import { finalize, put } from '../support/uploads.ts';
 
 let from: string;
 let to: string;
@@ -131,6 +132,50 @@ test.each(['merge', 'rename'])(
     const late = await update(from, 'olga');
     expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(`"${to}" now`)]);
     expect((await admin('publisher', 'create', from, '--name', 'Again')).status).toBe(1);
+  },
+);
+
+test('a transferred pending version says why its first publisher cannot finish it, and its new owner does', async () => {
+  const { body } = await publishAs(from, 'olga', '1.1.0');
+  const version = '1.1.0';
+  const { upload_id } = (await storedItem(nodeKey(nodeId).pk, 'VERSION#1.1.0')) ?? {};
+  const upload = { nodeId, version, versionId: body.node_version.id, uploadId: String(upload_id) };
+  await admin('node', 'transfer', nodeId, '--to', to);
+  await put(upload, Buffer.from('an archive'));
+  await finalize(upload);
+  const blocked = await storedItem(nodeKey(nodeId).pk, 'VERSION#1.1.0');
+  token = await addToken(to);
+  const resumed = await publishAs(to, 'rita', '1.1.0');
+
+  expect([blocked?.status, blocked?.status_reason]).toEqual([
+    'NodeVersionStatusPending',
+    expect.stringContaining('The node belongs to another publisher'),
+  ]);
+  expect([resumed.status, resumed.body.node_version.id]).toEqual([201, body.node_version.id]);
+});
+
+test.each(['merge', 'revoke'])(
+  'a token does not survive its revocation amid a merge: %s first',
+  async (first) => {
+    const [{ id }] = await adminJson('token', 'list', from);
+    const merge = () => admin('publisher', 'merge', from, '--into', to);
+    const revoke = () => admin('token', 'revoke', from, id);
+    let amid: Awaited<ReturnType<typeof admin>> | undefined;
+    let isAmid = false;
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (!isAmid && /Transact|PutItem/.test(command) && JSON.stringify(input).includes('TOKEN#')) {
+        isAmid = true;
+        amid = await (first === 'merge' ? revoke() : merge());
+      }
+      return send();
+    });
+    const outer = await (first === 'merge' ? merge() : revoke());
+    const [token] = await adminJson('token', 'list', to);
+
+    // Where the merge was faster, the administrator hears that the token is not there any more.
+    expect([amid?.status, outer.status, token.revoked_at !== undefined]).toEqual(
+      first === 'merge' ? [0, 0, true] : [0, 1, false],
+    );
   },
 );
 

@@ -13,10 +13,10 @@ import {
   type PublisherRecord,
 } from '../../../lib/registry/records.ts';
 import { absent, onRevision } from '../../../lib/store/items.ts';
-import { nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../../lib/store/keys.ts';
+import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
-import { deleting, put, putting, remove, transact, update, updating } from '../../../lib/store/write.ts';
+import { deleting, putting, transact, update, updating } from '../../../lib/store/write.ts';
 import { administerChange, historyOf, listItems, newContext } from './administration.ts';
 import { listOwnedNodes } from './node-versions.ts';
 import { readNode, readPublisher } from './records.ts';
@@ -162,11 +162,21 @@ async function joinMembers(from: string, to: string): Promise<void> {
 async function moveCredentials(from: string, to: string): Promise<void> {
   const { pk } = publisherKey(from);
   for (const kind of ['TOKEN#', 'TRUST#'])
-    for (const item of await listItems({ pk, sk: kind })) {
-      const record = credentialRecord(item);
-      const moved = { ...record, pk: publisherKey(to).pk };
-      // One that is there already was copied by an earlier run.
-      await put<CredentialRecord>(newContext(), moved, absent);
-      await remove<CredentialRecord>(newContext(), record, onRevision(record));
-    }
+    for (const { sk } of await listItems({ pk, sk: kind })) await moveCredential({ pk, sk: String(sk) }, to);
+}
+
+/** In one step, or one that is revoked meanwhile would live on as its copy. */
+function moveCredential(key: Key, to: string): Promise<true> {
+  const context = newContext();
+  return untilWritten(context, async () => {
+    const [item] = await get(context, key);
+    if (!item) return true;
+    const record = credentialRecord(item);
+    const moved = { ...record, pk: publisherKey(to).pk };
+    const failed = await transact(context, [
+      putting<CredentialRecord>(moved, absent),
+      deleting<CredentialRecord>(key, onRevision(record)),
+    ]);
+    return failed.length === 0 || undefined;
+  });
 }

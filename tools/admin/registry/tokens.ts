@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type TokenRecord, tokenRecord } from '../../../lib/registry/records.ts';
-import { absent } from '../../../lib/store/items.ts';
+import { absent, onRevision } from '../../../lib/store/items.ts';
 import { personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, checking, updating } from '../../../lib/store/write.ts';
 import { administer, historyOf, listItems, newContext } from './administration.ts';
@@ -54,7 +54,7 @@ export async function revokePersonalAccessToken(publisherId: string, id: string)
     const revoked_at = new Date().toISOString();
     return {
       change: { of: publisherKey(publisherId), action: 'token revoke', subject: id, detail: token.label },
-      writes: [updating<TokenRecord>(token, { revoked_at }, [['revoked_at', 'absent']])],
+      writes: [updating<TokenRecord>(token, { revoked_at }, onRevision(token))],
       result: revoked_at,
     };
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { putting, checking, updating } from '../../../lib/store/write.ts';
 import type { TrustRecord } from '../../../lib/registry/records.ts';
 import { readTrusts } from '../../../lib/registry/trusts.ts';
-import { absent } from '../../../lib/store/items.ts';
+import { absent, onRevision } from '../../../lib/store/items.ts';
 import { isSameNodeId, publisherKey, trustKey } from '../../../lib/store/keys.ts';
 import { administer, newContext } from './administration.ts';
 import { showPublisher } from './publishers.ts';
@@ -103,7 +103,7 @@ export async function removeTrust(publisherId: string, id: string): Promise<stri
         subject: id,
         detail: describeTrust(trust),
       },
-      writes: [updating<TrustRecord>(trust, { revoked_at }, [['revoked_at', 'absent']])],
+      writes: [updating<TrustRecord>(trust, { revoked_at }, onRevision(trust))],
       result: revoked_at,
     };
   });
