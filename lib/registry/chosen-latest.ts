@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
-import { onRevision } from '../store/items.ts';
+import { type Changes, onRevision } from '../store/items.ts';
 import { nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
@@ -20,9 +20,13 @@ export async function readVersions(context: Context, nodeId: string): Promise<No
 }
 
 /** The part of a transaction that chooses among versions as they will be. It holds for the revision that was read. */
-export function latestWrite(node: NodeRecord, versions: readonly NodeVersionRecord[]): Write {
+export function latestWrite(
+  node: NodeRecord,
+  versions: readonly NodeVersionRecord[],
+  others: Changes<NodeRecord> = {},
+): Write {
   const latest = latestOf(versions);
-  const changes = { latest_version: latest ? shownVersion(latest) : null };
+  const changes = { ...others, latest_version: latest ? shownVersion(latest) : null };
   return updating<NodeRecord>(node, changes, onRevision(node));
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { NodeInput } from 'registry-rules/schemas/node';
 import type { NodeVersionInput } from 'registry-rules/schemas/node-version';
-import { onRevision, withChanges } from '../store/items.ts';
+import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
 import { transact, updating, type Write } from '../store/write.ts';
 import { latestWrite, readVersions, refreshLatest } from './chosen-latest.ts';
@@ -15,8 +15,9 @@ import type { NodeRecord, NodeVersionRecord } from './records.ts';
 const editableFields = ['deprecated', 'changelog'] as const;
 
 /**
- * Whether a publish only edits a version. It names nothing else: a job that forgot to raise its version must learn that
- * from a 409, and not lose its archive.
+ * Whether a publish only edits a version: a job that forgot to raise its version must learn that from a 409, and not lose
+ * its archive. So the version names nothing else, and one that names only a changelog, as such a job may, comes without
+ * fields of the node.
  */
 export function isEdit({ node, version }: { node: NodeInput; version: NodeVersionInput }): boolean {
   const edited = namesIn(version).filter((name) => name !== 'version');
@@ -24,7 +25,7 @@ export function isEdit({ node, version }: { node: NodeInput; version: NodeVersio
   return (
     edited.length > 0 &&
     edited.every((name) => allowed.includes(name)) &&
-    namesIn(node).every((name) => name === 'id')
+    (edited.includes('deprecated') || namesIn(node).every((name) => name === 'id'))
   );
 }
 
@@ -36,6 +37,7 @@ interface Edit {
   node: NodeRecord;
   version: NodeVersionRecord;
   input: NodeVersionInput;
+  nodeChanges: Changes<NodeRecord>;
   actor: string;
   /** Writes of the same transaction. */
   also: readonly Write[];
@@ -44,13 +46,13 @@ interface Edit {
 /** Edits a published version, with its history. Undefined if a record changed since it was read. */
 export async function editVersion(
   context: Context,
-  { node, version, input, actor, also }: Edit,
+  { node, version, input, nodeChanges, actor, also }: Edit,
 ): Promise<NodeVersionRecord | undefined> {
   const { deprecated, changelog } = input;
   const changes = { deprecated, changelog };
   const result = withChanges(version, changes);
   requireFits(result, maxVersionBytes);
-  if (isDeepStrictEqual(result, version)) return version;
+  if (isDeepStrictEqual([result, withChanges(node, nodeChanges)], [version, node])) return version;
   const versions = await readVersions(context, node.id);
   const after = versions.map((each) => (each.version === version.version ? result : each));
   const change = {
@@ -61,7 +63,7 @@ export async function editVersion(
   };
   const failed = await transact(context, [
     updating<NodeVersionRecord>(version, changes, onRevision(version)),
-    latestWrite(node, after),
+    latestWrite(node, after, nodeChanges),
     historyOf(actor, change),
     ...also,
   ]);

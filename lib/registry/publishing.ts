@@ -7,7 +7,7 @@ import { note } from '../log.ts';
 import type { NodeInput } from 'registry-rules/schemas/node';
 import { adminVersionFields, NodeVersion, type NodeVersionInput } from 'registry-rules/schemas/node-version';
 import { dueShard } from '../store/due.ts';
-import { absent, withChanges } from '../store/items.ts';
+import { absent, type Changes, withChanges } from '../store/items.ts';
 import {
   isSameNodeId,
   nodeKey,
@@ -121,14 +121,16 @@ export async function registerVersion(context: Context, publication: Publication
 /** The answer's upload is awaited by no version, so what is put to its URL is deleted. */
 async function editPublished(
   context: Context,
-  { version: input, caller }: Publication,
+  publication: Publication,
   { node, existing, credential }: { node: NodeRecord; existing: NodeVersionRecord; credential: Credential },
 ): Promise<Registration | undefined> {
+  const { version: input, caller } = publication;
   const { record, kept, writes: also } = credential;
+  const nodeChanges = nodeChangesOf(publication, node);
   const [job, token] = [kept.provenance?.repository, kept.token_id];
   const actor = caller ? callerName(caller) : job === undefined ? `token:${token}` : `ci:${job}`;
   const [edited] = await allEnded([
-    editVersion(context, { node, version: existing, input, actor, also }),
+    editVersion(context, { node, version: existing, input, nodeChanges, actor, also }),
     noteUse(record),
   ]);
   if (!edited) return undefined;
@@ -262,16 +264,22 @@ function awaitedUpload({ node_id, version, id, upload_id = '' }: NodeVersionReco
   return { nodeId: node_id, version, versionId: id, uploadId: upload_id };
 }
 
-function writeNode(
-  { publisherId, nodeId, node: input, caller }: Publication,
+function nodeChangesOf(
+  { node: input, caller }: Publication,
   node: NodeRecord | undefined,
-): Write[] {
+): Changes<NodeRecord> {
   const editor = { isAdmin: caller?.isAdmin ?? false };
   requireMayChange(input, node, editor, 'body.node');
   requireSameStatus(input.status);
   const changes = nodeChanges(input, editor);
-  const key = nodeKey(nodeId);
   requireNodeFits(withChanges(node ?? {}, changes));
+  return changes;
+}
+
+function writeNode(publication: Publication, node: NodeRecord | undefined): Write[] {
+  const { publisherId, nodeId } = publication;
+  const changes = nodeChangesOf(publication, node);
+  const key = nodeKey(nodeId);
   if (node) return [updating<NodeRecord>(key, changes, nodeClauses(node))];
   const created_at = new Date().toISOString();
   const born = {

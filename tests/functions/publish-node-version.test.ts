@@ -241,6 +241,14 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       ]);
     });
 
+    test('takes deprecated together with fields of the node, and writes both', async () => {
+      const node = { name: 'Edited', description: 'Use another one' };
+      const { status } = await publish({ nodeId: 'edited', fields: { deprecated: true }, node });
+
+      expect(status).toBe(201);
+      expect(await storedNode('edited')).toMatchObject(node);
+    });
+
     test.each([
       [{ deprecated: true, tags: [] }, {}],
       [{ changelog: 'x', dependencies: ['a'] }, {}],
