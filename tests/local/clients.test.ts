@@ -24,15 +24,12 @@ import {
   type RegistryClient,
   type TaskProgress,
 } from 'registry-client';
-import { verifyNotification } from 'registry-client';
 import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 import { errorOf } from 'testing/client-errors';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { readExamples, runExample } from '../support/readme-examples.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { plainEnvironment } from 'testing/shell';
 import { until } from 'testing/until';
-import { commandsBelow } from '../support/walk-through.ts';
 import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
@@ -45,7 +42,6 @@ let stack: LocalStack;
 let browser: Browser;
 let client: RegistryClient;
 const servers: HttpServer[] = [];
-const receiver = await startReceiver();
 const document = await readFile('docs/notifications.md', 'utf8');
 const video = { model: 'vidq3-pro', prompt: 'rain on a lake' } as const;
 const created = { task_id: '77', state: 'created', credits: 1, created_at: '2026-01-01T00:00:00Z' };
@@ -61,7 +57,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
-  await Promise.all([stack?.stop(), receiver.stop(), browser?.close()]);
+  await Promise.all([stack?.stop(), browser?.close()]);
 });
 
 // An open page that plays a film or polls would slow the other tests down.
@@ -87,14 +83,15 @@ async function openOrigin(html: string) {
   return opened;
 }
 
+/** The commands that a reader of a document copies: the `sh` blocks of one section. */
+function commandsBelow(markdown: string, heading: string): string {
+  const section = markdown.split(/^(?=## )/m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
+  return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = '']) => commands).join('\n');
+}
+
 /** The first block of a language in a document. */
 function blockOf(text: string, language: string): string {
   return new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(text)?.[1] ?? '';
-}
-
-interface Simulated {
-  received: { body: Record<string, string> }[];
-  tasks: { id: string; notifications: { state: string; answer: number | string }[] }[];
 }
 
 async function misbehave(misbehavior: Misbehavior): Promise<void> {
@@ -104,53 +101,6 @@ async function misbehave(misbehavior: Misbehavior): Promise<void> {
     body: JSON.stringify(misbehavior),
   });
 }
-
-async function simulated(): Promise<Simulated> {
-  return (await (await fetch(`${stack.simulatorsUrl}/control/record`)).json()) as Simulated;
-}
-
-function post(path: string, body: object): Promise<Response> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${stack.token('OWNER')}` };
-  return fetch(stack.apiUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
-}
-
-const callback_url = `${receiver.url}/hook`;
-
-describe('npm start with relayed notifications', () => {
-  test('makes the simulated provider notify the local API of each state, and accepts every call', async () => {
-    const answer = await post('/proxy/video-provider/text2video', { ...video, callback_url });
-    const { task_id } = (await answer.json()) as { task_id: string };
-    let last: Simulated['tasks'][number] | undefined;
-    await until(async () => {
-      last = (await simulated()).tasks.find(({ id }) => id === task_id);
-      return (last?.notifications.length ?? 0) >= 3;
-    });
-    const { received } = await simulated();
-
-    expect(last?.notifications).toEqual([
-      { state: 'queueing', answer: 200 },
-      { state: 'processing', answer: 200 },
-      { state: 'success', answer: 200 },
-    ]);
-    expect(received.at(-1)?.body.callback_url).toMatch(
-      new RegExp(`^${stack.apiUrl}/notifications/video/[\\w-]{43}$`),
-    );
-  });
-
-  test('notifies the caller of each state, signed with the local key', async () => {
-    await until(() => receiver.received.length >= 3);
-    const [key] = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
-    const verified = await Promise.all(
-      receiver.received.map(({ headers, body }) => verifyNotification(headers, body, String(key?.publicKey))),
-    );
-
-    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook']);
-    // A queue keeps no order.
-    const states = verified.map(({ payload }) => (payload as { state: string }).state);
-    expect(states.sort()).toEqual(['processing', 'queueing', 'success']);
-    expect(new Set(verified.map(({ id }) => id)).size).toBe(3);
-  });
-});
 
 async function bytesOf(url: string | undefined): Promise<Buffer> {
   const answer = await fetch(String(url));
@@ -315,7 +265,6 @@ describe('a photo of 12 MB', () => {
 });
 
 describe('the README, pasted as printed', () => {
-  const heading = '## Try it';
   let folder: string;
 
   beforeAll(async () => {
@@ -337,9 +286,7 @@ describe('the README, pasted as printed', () => {
 
   test('publishes, uploads, reads and generates a video, and answers what the samples print', async () => {
     const readme = await readFile('README.md', 'utf8');
-    const blocks = commandsBelow(readme, heading);
-    const script = blocks
-      .join('\n')
+    const script = commandsBelow(readme, '## Try it')
       .replaceAll('http://localhost:3000', stack.apiUrl)
       .replaceAll('http://localhost:3004', stack.pagesUrl);
     const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env: stack.environment });
@@ -364,7 +311,6 @@ describe('docs/publishing.md, pasted as printed', () => {
     const tarball = join(place, (await run('npm', pack)).stdout.trim());
     const heading = '## From nothing to a published version in five minutes';
     const script = commandsBelow(await readFile('docs/publishing.md', 'utf8'), heading)
-      .join('\n')
       .replace('https://registry.example.com/publish-node.tgz', tarball)
       .replace('https://registry.example.com', stack.apiUrl)
       .replace('cd my-node', 'cd first-node')

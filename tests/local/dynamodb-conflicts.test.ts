@@ -207,45 +207,6 @@ test('lets no plain read conflict', async () => {
   expect(await during<object>([touch('held')], read)).toHaveLength(3);
 });
 
-test('returns the old item after a failed condition, in a plain write and in a transaction', async () => {
-  const failing = {
-    TableName,
-    Key,
-    ConditionExpression: 'attribute_not_exists(pk)',
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  } as const;
-
-  await expect(client.send(new DeleteItemCommand(failing))).rejects.toMatchObject({
-    name: 'ConditionalCheckFailedException',
-    Item: Key,
-  });
-  await expect(transact({ Delete: failing })).rejects.toMatchObject({
-    CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item: Key }],
-  });
-});
-
-test.each(['PutItem', 'TransactWriteItems'])(
-  'answers a malformed %s with the error of the embedded store',
-  async (operation) => {
-    const headers = {
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': `DynamoDB_20120810.${operation}`,
-      authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request',
-      'x-amz-date': '20260101T000000Z',
-    };
-    const ask = async (url: string, body: string) => {
-      const response = await fetch(url, { method: 'POST', headers, body });
-      return [response.status, await response.text()];
-    };
-    for (const body of ['{', '{}', 'null', '{"TransactItems":[{}]}']) {
-      const [status, text] = await ask(proxy.url, body);
-
-      expect([status, text]).toEqual(await ask(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), body));
-      expect(status).toBe(400);
-    }
-  },
-);
-
 test('rejects an expression of more than 4 KB, and an attribute without a name, as AWS does', async () => {
   const ofBytes = (bytes: number) => ({
     ...exists,

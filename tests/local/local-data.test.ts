@@ -28,29 +28,21 @@ describe('the folder of a local stack', () => {
   });
 
   test.each([
-    ['its id is that of the new one, as after the restart of a container', process.pid],
-    ['its id is that of another process', process.ppid],
-  ])('becomes free again after a stack was killed, and keeps its data: %s', async (_, pid) => {
-    const port = await findFreePort();
+    ['its id is that of the new one, as after the restart of a container', process.pid, false],
+    ['its id is that of another process', process.ppid, false],
+    ['another program listens where it did', process.ppid, true],
+  ])('becomes free again after a stack was killed, and keeps its data: %s', async (_, pid, isTaken) => {
+    const other = createServer((socket) => socket.end('another'));
+    const port = isTaken ? await listen(other) : await findFreePort();
     await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid, port, token: 'lost' }));
     await writeFile(join(folder, 'dynamodb.sqlite'), 'kept');
     const claim = await claimFolder(folder, { fresh: false });
     const owner = JSON.parse(await readFile(join(folder, 'stack.pid'), 'utf8'));
     await claim.stop();
+    other.close();
 
     expect(owner).toMatchObject({ pid: process.pid, port: expect.any(Number) });
     expect(await readFile(join(folder, 'dynamodb.sqlite'), 'utf8')).toBe('kept');
-  });
-
-  test('becomes free again even if another program listens where the killed stack did', async () => {
-    const other = createServer((socket) => socket.end('another'));
-    const port = await listen(other);
-    await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid: process.ppid, port, token: 'lost' }));
-    const claim = await claimFolder(folder, { fresh: false });
-    await claim.stop();
-    other.close();
-
-    expect(await readdir(folder)).toEqual([]);
   });
 
   test('loses the data of a stack at a fresh start, and nothing more', async () => {

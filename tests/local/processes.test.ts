@@ -63,36 +63,10 @@ describe('startProcess', () => {
     expect(isAlive(child.pid)).toBe(false);
   });
 
-  test.each([
-    ['process.exit(3)', 'The server stopped with code 3.'],
-    ["process.kill(process.pid, 'SIGKILL')", 'The server stopped with SIGKILL.'],
-  ])('says that a process has ended by itself after it was ready: %s', async (end, sentence) => {
-    const ended = Promise.withResolvers<string>();
-    const { starting } = startScript(`console.log('listening'); setTimeout(() => ${end}, 50)`, {
-      onEnd: ended.resolve,
-    });
-
-    const child = await starting;
-    expect(await ended.promise).toBe(sentence);
-    await child.stop();
-  });
-
   test('rejects with the output of a process that exits early', async () => {
     const { starting } = startScript(`console.error('The port is taken.'); process.exit(3)`);
 
     await expect(starting).rejects.toThrow('The server stopped with code 3.\nThe port is taken.');
-  });
-
-  test('rejects when the program does not exist', async () => {
-    const starting = startProcess({
-      name: 'The server',
-      command: 'no-such-program',
-      args: [],
-      readyText: '',
-      timeoutMs: 1000,
-    });
-
-    await expect(starting).rejects.toThrow('The server could not be started');
   });
 
   test('stops a process that is not ready in time, and rejects', async () => {

@@ -250,23 +250,6 @@ describe('over HTTP', () => {
   test('finds the function of a percent-encoded route', async () => {
     expect((await request('POST', '/bulk%2Fnodes/v%65rsions', { node_versions: [] })).status).toBe(200);
   });
-
-  test.each([['null'], ['0'], ['false'], ['""']])(
-    'passes the JSON body %s to its function as text',
-    async (body) => {
-      const answer = await request('POST', '/bulk/nodes/versions', body);
-
-      expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
-    },
-  );
-
-  test('rejects a body of more than 6 MB, and accepts one of nearly 6 MB', async () => {
-    const bodyOf = (bytes: number) => JSON.stringify({ node_versions: [], padding: 'x'.repeat(bytes) });
-
-    expect((await request('POST', '/bulk/nodes/versions', bodyOf(5.9 * 1024 * 1024))).status).toBe(200);
-    const { status, body } = await request('POST', '/bulk/nodes/versions', bodyOf(6.1 * 1024 * 1024));
-    expect([status, body.error]).toEqual([413, 'request_too_large']);
-  });
 });
 
 describe('a method or path that no operation has', () => {

@@ -328,10 +328,19 @@ describe('publish of the client', () => {
     expect(api.received).toHaveLength(1);
   });
 
-  test('gives up on a rejected upload', async () => {
+  test('gives up on a rejected upload at once', async () => {
+    let sent = 0;
+    const upload = async () => {
+      sent += 1;
+      return 403;
+    };
     api.disturb(registered);
-    const refused = client.publish(input, { upload: async () => 403 });
-    expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
+
+    expect(await errorOf(client.publish(input, { upload }))).toMatchObject({
+      code: 'upload_failed',
+      status: 403,
+    });
+    expect(sent).toBe(1);
   });
 
   test('gives its own way to upload a signal that ends with the time limit or with the caller', async () => {

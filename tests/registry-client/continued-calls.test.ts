@@ -181,6 +181,7 @@ describe('a call with wait: true whose outcome is unknown', () => {
     const message = 'The task has not ended within 0 ms.';
     expect(early).toMatchObject({ code: 'still_running', message, ...fields });
     expect(late).toMatchObject({ code: 'task_failed', message: 'Too dark', ...fields });
+    expect(early.statusUrl).toMatch(/^https?:.*\/status\/[\w-]{27}\.json$/);
     expect(late.statusUrl).toBe(early.statusUrl);
   });
 });

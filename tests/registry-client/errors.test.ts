@@ -20,16 +20,8 @@ afterAll(() => api.stop());
 
 describe('an option of the client', () => {
   test('falls back to its default if it is undefined', async () => {
-    const nothing = {
-      accessToken: undefined,
-      timeoutMs: undefined,
-      attempts: undefined,
-      patienceMs: undefined,
-      onRetry: undefined,
-      fetch: undefined,
-      headers: undefined,
-      downloadsUrl: undefined,
-    };
+    const names = ['accessToken', 'timeoutMs', 'attempts', 'patienceMs', 'onRetry', 'fetch', 'headers'];
+    const nothing = Object.fromEntries([...names, 'downloadsUrl'].map((name) => [name, undefined]));
     api.disturb(busy);
     const given = { ...nothing, signal: undefined, requestId: undefined, onResponse: undefined };
     const [entry] = await clientWith(nothing).versions.bulk([pair], given);
