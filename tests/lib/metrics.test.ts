@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Context, S3Event } from 'aws-lambda';
-import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { errorCatalog } from '../../lib/errors.ts';
 import { log } from '../../lib/log.ts';
@@ -70,26 +69,6 @@ describe('the metrics of notifications', () => {
 });
 
 describe('the metrics of a request', () => {
-  test('count it by function and code', async () => {
-    await invoke(bulkNodeVersions, 'bulk-node-versions');
-    await invoke(bulkNodeVersions, 'bulk-node-versions', { rawBody: '{' });
-
-    expect(lines('request').map(metricsOf)).toEqual([
-      [{ dimensions: { function: 'bulkNodeVersions', code: 'ok' }, values: { requests: 1 } }],
-      [{ dimensions: { function: 'bulkNodeVersions', code: 'invalid_request' }, values: { requests: 1 } }],
-    ]);
-  });
-
-  test('make one line that CloudWatch accepts, with a time and a field for every metric', async () => {
-    await relight();
-
-    expect(loggedLines.map((line) => JSON.parse(line).event)).toEqual(['sending', 'request']);
-    const [line] = lines('request') as [Line];
-    expect(Math.abs(Number(line._aws?.Timestamp) - Date.now())).toBeLessThan(60_000);
-    for (const { values } of metricsOf(line))
-      for (const value of Object.values(values)) expect(value).toEqual(expect.any(Number));
-  });
-
   test('contain the fields that an operator needs, and neither body, caller nor key', async () => {
     const body = { ...sampleBody('relight-image'), prompt: 'a private prompt' };
     await relight({ 'x-request-id': 'mine' }, { body });
@@ -153,12 +132,6 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  test('add up the credits that the provider reports', async () => {
-    const { body } = await invoke(proxies['text-to-video'], 'text-to-video', { headers: { authorization } });
-
-    expect(metricsOf(lines('request')[0] as Line)[1]?.values.credits).toBe(body.credits);
-  });
-
   test('count a replayed answer as a replay, and not as a second call', async () => {
     const headers = { 'idempotency-key': 'counted-once' };
     await relight(headers);
@@ -196,26 +169,4 @@ describe('the metrics of the finalizer', () => {
     ]);
     expect(Number(lines('upload')[0]?.lag_ms)).toBeGreaterThanOrEqual(5000);
   });
-
-  test('contain no lag when the time of the upload is unknown', () => {
-    for (const lag_ms of [undefined, Number.NaN]) log('info', 'upload', { outcome: 'published', lag_ms });
-
-    expect(lines('upload').map(metricsOf)).toEqual(
-      Array(2).fill([{ dimensions: { outcome: 'published' }, values: { uploads: 1 } }]),
-    );
-  });
-
-  test('count the findings of a sweep, even when there are none', async () => {
-    await finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
-
-    expect(lines('sweep').map(metricsOf)).toEqual([
-      [{ dimensions: { sweep: 'uploads' }, values: { sweep_findings: 0, sweep_unvisited: 0 } }],
-    ]);
-  });
-});
-
-test('leaves a log line without metrics unchanged', () => {
-  log('warn', 'idempotency', { step: 'release' });
-
-  expect(lines('idempotency')).toEqual([{ level: 'warn', event: 'idempotency', step: 'release' }]);
 });

@@ -109,12 +109,6 @@ describe('authenticate', () => {
     expect(await authenticate(authorization)).toBeUndefined();
   });
 
-  test('ignores spaces around a token', async () => {
-    start();
-
-    expect(await authenticate(`${token().replace(' ', '   ')}  `)).toMatchObject({ userId: 'olga' });
-  });
-
   test.each([
     ['the claim', { role: 'admin' }, {}, true],
     ['the claim among other values', { role: ['user', 'admin'] }, {}, true],
@@ -213,16 +207,17 @@ describe('authenticate', () => {
     });
   });
 
-  test.each([
+  test.each<[string, object, Record<string, string>?]>([
+    ['the use of an ID token, if those are accepted', { token_use: 'id' }, { ID_TOKENS: 'accepted' }],
     ['the audience among others', { aud: ['account', 'node-registry'] }],
     ['a client_id without an audience', { aud: undefined, client_id: 'node-registry' }],
     ['an end that is five seconds ago, for clocks that differ', { exp: now - 5 }],
     ['a beginning in five seconds', { nbf: now + 5 }],
-  ])('accepts a token with %s', async (_, changes) => {
+  ])('accepts a token with %s', async (_, changes, variables) => {
     stopDate(now * 1000);
-    start();
+    start(variables);
 
-    expect(await authenticate(token(changes))).toMatchObject({ userId: 'olga' });
+    expect(await authenticate(token(changes).replace(' ', '   '))).toMatchObject({ userId: 'olga' });
   });
 
   test('accepts the azp of a token without an audience when TOKEN_AZP=accepted, and only then', async () => {
@@ -254,17 +249,6 @@ describe('authenticate', () => {
     expect(await authenticate(signedWith(alg, privateKey))).toMatchObject({ userId: 'olga' });
   });
 
-  test.each(['PS256', 'HS256', 'none'])('says that %s is not supported', async (alg) => {
-    keySet.keys = [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'other', use: 'sig', alg }];
-    start();
-
-    await expect(authenticate(signedWith(alg, rsa.privateKey))).rejects.toMatchObject({
-      code: 'unauthorized',
-      reason: 'unsupported_algorithm',
-      message: expect.stringContaining('RS256, RS384, RS512, ES256, ES384, ES512 and EdDSA'),
-    });
-  });
-
   test('rejects as bad_signature a supported algorithm that the key is not for', async () => {
     keySet.keys = [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'other', use: 'sig', alg: 'RS384' }];
     start();
@@ -272,12 +256,6 @@ describe('authenticate', () => {
     await expect(authenticate(signedWith('RS256', rsa.privateKey))).rejects.toMatchObject({
       reason: 'bad_signature',
     });
-  });
-
-  test('accepts an ID token when ID_TOKENS=accepted', async () => {
-    start({ ID_TOKENS: 'accepted' });
-
-    expect(await authenticate(token({ token_use: 'id' }))).toMatchObject({ userId: 'olga' });
   });
 
   test('accepts the development key from an issuer on localhost only, even when a deployed key set holds it', async () => {
@@ -307,15 +285,6 @@ describe('the key set of authenticate', () => {
     await Promise.allSettled(Array.from({ length: 20 }, () => authenticate(token({}, createSigningKey()))));
     expect(fetches).toBe(2);
     expect(await authenticate(token())).toBeDefined();
-  });
-
-  test('fetches the key set again when the issuer uses a new key', async () => {
-    start();
-    await authenticate(token());
-    const rotated = createSigningKey('rotated');
-    keySet.keys = [publicKeyOf(rotated)];
-
-    expect(await authenticate(token({}, rotated))).toMatchObject({ userId: 'olga' });
   });
 
   test.each([
@@ -362,28 +331,6 @@ describe('the key set of authenticate', () => {
 
     expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
     expect(fetches).toBe(0);
-  });
-
-  test("fails with the variable's name if a deployed key set is not valid JSON", async () => {
-    start({ TOKEN_JWKS: '{' });
-
-    await expect(authenticate(token())).rejects.toThrow('TOKEN_JWKS: must be a JSON Web Key Set');
-  });
-
-  test('continues verifying with a known key set while the issuer is down', async () => {
-    start();
-    await authenticate(token());
-    isDown = true;
-
-    await expect(authenticate(token({}, createSigningKey('new')))).rejects.toMatchObject({
-      code: 'unavailable',
-      cause: expect.objectContaining({ message: expect.stringContaining('the issuer answered 500') }),
-    });
-    await expect(authenticate(token({}, createSigningKey('new')))).rejects.toMatchObject({
-      code: 'unavailable',
-    });
-    expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
-    expect(fetches).toBe(2);
   });
 
   test('fetches the key set again ten seconds after the issuer was down, and then rejects an unknown key', async () => {

@@ -104,18 +104,6 @@ describe('a secret by reference', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('reads a secret again in the request that needs it if reading failed', async () => {
-    answer = { status: 400, content: { __type: 'ThrottlingException' } };
-    const key = storedSecret('ssm:/node-registry/key');
-
-    await expect(key.read(soon())).rejects.toMatchObject({
-      code: 'unavailable',
-      cause: new Error('ssm answered 400 ThrottlingException without a value for ssm:/node-registry/key.'),
-    });
-    holdsParameter('there now');
-    expect(await key.read(soon())).toBe('there now');
-  });
-
   test('does not end a function if a secret that no request has needed yet cannot be read', async () => {
     answer = { status: 500, content: {} };
     storedSecret('ssm:/unread');
@@ -125,22 +113,6 @@ describe('a secret by reference', () => {
     await expect(other.read(soon())).rejects.toMatchObject({ code: 'unavailable' });
     await until(() => asked.length >= 3);
     expect(asked).toHaveLength(3);
-  });
-
-  test('waits for a secret only until the deadline of the request', async () => {
-    answer = { status: 500, content: {} };
-    const key = storedSecret('ssm:/node-registry/key');
-    await key.read(soon()).catch(() => {});
-    answer = 'never';
-    asked.length = 0;
-    stopTimers();
-    const reading = expect(key.read({ deadline: Date.now() + 200 })).rejects.toMatchObject({
-      code: 'unavailable',
-    });
-    while (asked.length === 0) await turn();
-    jest.advanceTimersByTime(200);
-
-    await reading;
   });
 
   test('waits three seconds for a store at start, and again in the request that needs the secret', async () => {
@@ -167,14 +139,6 @@ describe('a secret by reference', () => {
     const reading = storedSecret('ssm:/key').read(soon());
 
     expect(await reading.then(() => 'taken').catch(({ code }) => code)).toBe(expected);
-  });
-
-  test('takes no secret from an answer that is an error', async () => {
-    answer = { status: 400, content: { Parameter: { Value: 'no key' } } };
-
-    await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
-      cause: new Error('ssm answered 400 without a value for ssm:/key.'),
-    });
   });
 
   test('never quotes a secret in the error about a reply that cannot be read', async () => {
@@ -237,22 +201,6 @@ describe('a secret by reference', () => {
       });
       answer = { status: 200, content: { Parameter: { Value: 'plain' }, SecretString: 'plain' } };
       expect(await key.read(soon())).toBe('plain');
-    },
-  );
-
-  test.each(['{', '{not json}', '{"half": '])(
-    'takes a value as it is if it only begins like a reference: %j',
-    async (value) => {
-      holdsParameter(value);
-      expect(await storedSecret('ssm:/key').read(soon())).toBe(value.trim());
-    },
-  );
-
-  test.each(['one line\nand another', 'clé'])(
-    'accepts any characters of a secret that is not for a header: %j',
-    async (value) => {
-      holdsParameter(`\n${value}\n`);
-      expect(await storedSecret('ssm:/key').read(soon())).toBe(value);
     },
   );
 

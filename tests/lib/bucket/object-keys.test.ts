@@ -31,12 +31,6 @@ describe('the download address', () => {
       'https://cdn.example.com/nodes/archives/a%20b/1.0.0/x.zip',
     );
   });
-
-  test('requires https except on localhost', () => {
-    configure({ DOWNLOAD_BASE_URL: 'http://cdn.example.com' });
-
-    expect(() => downloadUrl('a')).toThrow('DOWNLOAD_BASE_URL: must be an https address');
-  });
 });
 
 const address = 'https://archives-of-a-stage.s3.eu-west-1.amazonaws.com';
@@ -48,10 +42,6 @@ describe('the addresses on AWS', () => {
     expect(objectUrl('archives/a b/1.0.0+x/é.zip').href).toBe(
       `${address}/archives/a%20b/1.0.0%2Bx/%C3%A9.zip`,
     );
-  });
-
-  test('downloadUrl uses the host of the bucket when DOWNLOAD_BASE_URL is not set', () => {
-    expect(downloadUrl('archives/a.zip')).toBe(`${address}/archives/a.zip`);
   });
 
   test('signUpload signs for the host of the bucket on AWS, valid for 15 minutes', async () => {

@@ -39,18 +39,6 @@ async function readAll(context: Context, keys: Parameters<typeof readBatches>[1]
 }
 
 describe('readBatches', () => {
-  test('requests 100 keys at a time', async () => {
-    const keys = Array.from({ length: 201 }, (_, index) => nodeKey(`node${index}`));
-    const asked = answerInTurn(dynamodb, {});
-    await timed(readAll(inSeconds(9), keys));
-
-    expect(asked).toEqual([
-      request(...keys.slice(0, 100)),
-      request(...keys.slice(100, 200)),
-      request(...keys.slice(200)),
-    ]);
-  });
-
   test('requests keys that did not fit into an answer of 1 MB again at once', async () => {
     const page = { ...found({ ...a, text: 'x'.repeat(1_000_000) }), ...left(b) };
     const answers = [page, { ...page, ...left() }];
@@ -103,20 +91,6 @@ describe('readBatches', () => {
 
     expect(ends).toEqual(['AbortError', 'AbortError']);
   });
-
-  test('does not retry after a failure other than an overload', async () => {
-    const asked = answerInTurn(dynamodb, new Error('wrong'));
-    const { error } = await timed(readAll(inSeconds(9), [a]));
-
-    expect([error, asked.length]).toEqual([new Error('wrong'), 1]);
-  });
-});
-
-test('get answers in the order of the keys, with undefined for a missing item', async () => {
-  answerInTurn(dynamodb, found(b));
-  const { result } = await timed(get(inSeconds(1), a, b));
-
-  expect(result).toEqual([undefined, { ...b, found: true }]);
 });
 
 test('get fails when one key cannot be read', async () => {
@@ -156,13 +130,5 @@ describe('query', () => {
       expect.not.objectContaining({ ExclusiveStartKey: expect.anything() }),
       expect.objectContaining({ ExclusiveStartKey: first }),
     ]);
-  });
-
-  test('gives up at the deadline', async () => {
-    const asked = answerInTurn(dynamodb, throttled);
-    const { error } = await timed(Array.fromAsync(query({ deadline: Date.now() + 59 }, range)));
-
-    expect(error).toMatchObject({ code: 'unavailable', reason: 'DynamoDB Query: throttled' });
-    expect(asked).toHaveLength(2);
   });
 });

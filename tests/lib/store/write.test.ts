@@ -92,14 +92,6 @@ describe.each(writes)('%s without an answer', (name, _, write) => {
     expect(error).toMatchObject({ code: 'unavailable', cause: unanswered, reason });
     expect(asked).toHaveLength(4 + 4);
   });
-
-  test('sends the same request each time', async () => {
-    const asked = answerInTurn(dynamodb, unanswered, {});
-    await timed<unknown>(write(inSeconds(9)));
-
-    expect(asked).toHaveLength(2);
-    expect(asked[1]).toEqual(asked[0]);
-  });
 });
 
 describe('an addition', () => {
@@ -114,32 +106,11 @@ describe('an addition', () => {
 
     expect(asked).toHaveLength(2);
   });
-
-  test('does not go out again without an answer, because it may have been applied', async () => {
-    const asked = answerInTurn(dynamodb, unanswered);
-    const { error } = await timed(add());
-
-    expect(error).toMatchObject({
-      code: 'unavailable',
-      cause: unanswered,
-      reason: 'DynamoDB UpdateItem: unanswered',
-    });
-    expect(asked).toHaveLength(1);
-  });
 });
 
 describe('put, update and remove', () => {
   const failed = (item: object) =>
     new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item: toAttributes(item) });
-
-  test.each(writes.slice(0, 3))('%s answers the item that failed the condition', async (_, __, write) => {
-    answerInTurn(dynamodb, failed({ found: true }));
-
-    expect((await timed<unknown>(write(inSeconds(9)))).result).toEqual({
-      written: false,
-      found: { found: true },
-    });
-  });
 });
 
 describe('transact', () => {
@@ -215,18 +186,6 @@ test('rejects a misspelled attribute at compile time', () => {
 });
 
 describe('untilWritten', () => {
-  test('repeats until there is a result, and answers it', async () => {
-    let rounds = 0;
-    const { result } = await timed(
-      untilWritten(inSeconds(9), async () => {
-        rounds += 1;
-        return rounds === 3 ? 'written' : undefined;
-      }),
-    );
-
-    expect([result, rounds]).toEqual(['written', 3]);
-  });
-
   test('gives up with conflict after a hundred rounds, or at the deadline', async () => {
     let rounds = 0;
     const lose = async () => {
