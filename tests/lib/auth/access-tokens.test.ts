@@ -207,12 +207,12 @@ describe('authenticate', () => {
     });
   });
 
-  test.each<[string, object, Record<string, string>?]>([
+  test.each<[string, object, Record<string, string>]>([
     ['the use of an ID token, if those are accepted', { token_use: 'id' }, { ID_TOKENS: 'accepted' }],
-    ['the audience among others', { aud: ['account', 'node-registry'] }],
-    ['a client_id without an audience', { aud: undefined, client_id: 'node-registry' }],
-    ['an end that is five seconds ago, for clocks that differ', { exp: now - 5 }],
-    ['a beginning in five seconds', { nbf: now + 5 }],
+    ['the audience among others', { aud: ['account', 'node-registry'] }, {}],
+    ['a client_id without an audience', { aud: undefined, client_id: 'node-registry' }, {}],
+    ['an end that is five seconds ago, for clocks that differ', { exp: now - 5 }, {}],
+    ['a beginning in five seconds', { nbf: now + 5 }, {}],
   ])('accepts a token with %s', async (_, changes, variables) => {
     stopDate(now * 1000);
     start(variables);

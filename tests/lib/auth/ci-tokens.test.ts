@@ -114,6 +114,14 @@ describe('verifyCiToken', () => {
     await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ reason: 'ci_token_wrong_audience' });
   });
 
+  test('accepts each of several audiences', async () => {
+    configure({ ...process.env, CI_AUDIENCE: `https://old.example.com, ${audience}` });
+    const token = gitHubToken({ aud: ['https://old.example.com'] });
+
+    expect(await verifyCiToken(token)).toMatchObject({ repository: 'octo/nodes' });
+    expect(await verifyCiToken(gitHubToken())).toMatchObject({ repository: 'octo/nodes' });
+  });
+
   test('accepts another issuer that is configured, with the files of its own host', async () => {
     const { CI_ISSUERS = '' } = process.env;
     const keySetUrl = String(CI_ISSUERS.split(/[ ,]+/).at(-1));

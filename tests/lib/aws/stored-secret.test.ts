@@ -141,15 +141,6 @@ describe('a secret by reference', () => {
     expect(await reading.then(() => 'taken').catch(({ code }) => code)).toBe(expected);
   });
 
-  test('never quotes a secret in the error about a reply that cannot be read', async () => {
-    answer = { status: 200, content: '{"Parameter":{"Value":"half a sec' };
-
-    await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
-      code: 'unavailable',
-      cause: new Error('ssm answered 200 without a value for ssm:/key.'),
-    });
-  });
-
   const plainText = 'Store the secret alone, as plain text.';
   const noHeader = `has characters that no header can carry, such as a line break or an accented letter. ${plainText}`;
   const jsonObject = `is a JSON object, not the secret in it. ${plainText}`;
@@ -204,14 +195,19 @@ describe('a secret by reference', () => {
     },
   );
 
-  test.each([[{}], [{ Parameter: { Value: 7 } }], [{ Parameter: null }], [[]], ['null'], ['"text"']])(
-    'reports a missing secret in the answer %j',
-    async (content) => {
-      answer = { status: 200, content };
+  test.each(['{', '{not json}', 'one line\nand another', 'clé'])('takes the value %j as it is', async (value) => {
+    holdsParameter(`\n${value}\n`);
+    expect(await storedSecret('ssm:/key').read(soon())).toBe(value);
+  });
+
+  test.each<[object | string, number?]>([[{}, 200], [{ Parameter: { Value: 7 } }, 200], [{ Parameter: null }, 200], [[], 200], ['null', 200], ['"text"', 200], [{ Parameter: { Value: 'no key' } }, 400], ['{"Parameter":{"Value":"half a sec', 200]])(
+    'reports a missing secret in the answer %j with status %i',
+    async (content, status = 200) => {
+      answer = { status, content };
 
       await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
         code: 'unavailable',
-        cause: new Error('ssm answered 200 without a value for ssm:/key.'),
+        cause: new Error(`ssm answered ${status} without a value for ssm:/key.`),
       });
     },
   );

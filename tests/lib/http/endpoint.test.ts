@@ -97,6 +97,12 @@ describe('the caller of an endpoint', () => {
     expect(asked).toEqual(['a.b.c']);
   });
 
+  test('rejects a caller for the bearer before the body is read', async () => {
+    const { status } = await open({ access: optional }).call({ headers: bad, rawBody: '{' });
+
+    expect(status).toBe(401);
+  });
+
   test.each([
     ['malformed', 401, bad, 60_001, 60_001],
     ['malformed', 401, bad, -60_001, -60_001],

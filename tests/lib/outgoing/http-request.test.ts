@@ -178,6 +178,16 @@ describe('an endless or foreign reply', () => {
 });
 
 describe('exchange', () => {
+  test('accepts a few interim replies before the reply', async () => {
+    const address = await serve((_, response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: '</a>; rel=preload' });
+      response.end('after all');
+    });
+
+    expect((await post(`http://${address}/`)).body.toString()).toBe('after all');
+  });
+
   test('accepts a reply of the maximum size in chunks of one byte each', async () => {
     const address = await listen(
       createTcpServer((socket) => {
