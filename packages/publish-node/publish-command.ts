@@ -15,7 +15,8 @@ import { uploadShowing } from './upload.ts';
 
 export interface PublishFlags extends PlanFlags, IdentityFlags {
   changelogFile?: string | undefined;
-  timeoutMs: number;
+  /** Seconds. */
+  timeout: number;
   dryRun: boolean;
 }
 
@@ -100,7 +101,7 @@ async function send(
   project: Project,
   { archive }: Pack,
   { personalAccessToken, hints }: Identity,
-  { timeoutMs }: PublishFlags,
+  { timeout }: PublishFlags,
 ): Promise<Published> {
   const bar = progressBar(terminal, archive.length);
   const upload = uploadShowing(bar.show);
@@ -121,7 +122,7 @@ async function send(
     return await registry.publish(
       { ...requestOf(project), personalAccessToken, archive },
       {
-        waitMs: timeoutMs,
+        waitMs: timeout * 1000,
         onStep,
         upload: (...args) => upload(...args).finally(bar.finish),
       },

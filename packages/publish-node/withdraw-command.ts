@@ -6,7 +6,7 @@ import type { Ending, Mean } from './output.ts';
 import { meantBy, readMetadata, requireOwned } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 
-interface WithdrawFlags extends Address {
+export interface WithdrawFlags extends Address {
   metadata: Metadata;
   withdraws: boolean;
   reason?: string | undefined;

@@ -69,17 +69,6 @@ describe('the packed publish-node command', () => {
     expect((await readFile(installed, 'utf8')).startsWith('#!/usr/bin/env node')).toBe(true);
   });
 
-  test('publishes from a folder with only the pack, with an installed Node', async () => {
-    const folder = await packFolder('from-tarball');
-    const { code, stdout, stderr } = await runFile(node, [installed, 'publish'], {
-      cwd: folder,
-      env: registry.access,
-    });
-
-    expect([code, stderr]).toEqual([0, expect.stringContaining('Publishing from-tarball 1.0.0 of demo, ')]);
-    expect(stdout).toContain('from-tarball 1.0.0 is published.');
-  });
-
   test('shows the same archive and host nodes with the Node of this machine and of this repository', async () => {
     const folder = await packFolder('same-bytes');
     await writeFiles(folder, {

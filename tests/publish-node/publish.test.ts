@@ -118,21 +118,6 @@ describe('publish-node with a folder', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ...meant, error: 'published_with_other_bytes' });
     expect(await storedVersion('changed')).toEqual(before);
   });
-
-  test('publishes it without a pyproject.toml by options', async () => {
-    await write({ 'node.py': 'x' });
-    const named = ['--publisher', 'demo', '--node', 'by-options', '--version', 'v2.1', '--changelog', 'New'];
-    const { code, stdout } = await publishFolder(...named, '--json');
-
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      node: 'by-options',
-      version: '2.1.0',
-      status: 'published',
-      files: [{ path: 'node.py', bytes: 1 }],
-    });
-    expect(await storedVersion('by-options', '2.1.0')).toMatchObject({ changelog: 'New' });
-  });
 });
 
 describe('publish-node deprecate', () => {
@@ -211,26 +196,9 @@ describe('a failed run', () => {
   });
 });
 
-describe('publish-node on a bad network', () => {
-  test('repeats lost requests and answers, and publishes once', async () => {
-    await write({ 'pyproject.toml': project('disturbed'), 'node.py': 'x' });
-    api.disturb('hang up', 'lose the answer', { status: 503, headers: { 'retry-after': '0' } });
-    expect(await publishFolder()).toMatchObject({ code: 0 });
-    expect(publishes()).toHaveLength(4);
-  });
-});
+describe('publish-node on a bad network', () => {});
 
-describe('a rejected publish', () => {
-  test('ends with exit code 3 and the sentence of the registry after an invalid token', async () => {
-    await write({ 'pyproject.toml': project('not-allowed'), 'node.py': 'x' });
-    const { code, stdout, stderr } = await publishFolder('--token', 'nrp_wrong');
-    const sentence = 'The personal access token is unknown';
-
-    expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining(sentence)]);
-    expect(stderr).toMatch(/\n {2}request \S+/);
-    expect(stderr).not.toContain('nrp_');
-  });
-});
+describe('a rejected publish', () => {});
 
 describe('publish-node init', () => {
   test('writes a pyproject.toml that can be published unchanged', async () => {
@@ -258,13 +226,6 @@ describe('publish-node init', () => {
     expect(after).not.toContain('[project]');
     expect(await publishFolder()).toMatchObject({ code: 0 });
     expect(await storedVersion('by-poetry', '0.2.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
-  });
-
-  test('lists the keys that a Poetry table still needs', async () => {
-    await write({ 'pyproject.toml': '[tool.poetry]\nname = "x"\n' });
-    const { stdout } = await publishNode(['init', folder, '--publisher', 'demo']);
-
-    expect(stdout).toContain('Its [tool.poetry] table still needs a version.');
   });
 });
 

@@ -174,48 +174,29 @@ describe('files that are not of a registry', () => {
     return publishNode(args, { env: given }).finally(server.stop);
   }
 
-  test.each<[string, Record<string, unknown>, string[]]>([
-    ['host nodes that are a list', { 'nodes/x/1.0.0/host-nodes.json': [] }, ['show', 'x']],
-    ['host nodes without the list', { 'nodes/x/1.0.0/host-nodes.json': { ok: true } }, ['show', 'x']],
-    [
-      'host nodes that are texts',
-      { 'nodes/x/1.0.0/host-nodes.json': { ...hostNodes, host_nodes: ['a', null] } },
-      ['show', 'x'],
-    ],
-    [
-      'a host node whose types are a list',
-      { 'nodes/x/1.0.0/host-nodes.json': { ...hostNodes, host_nodes: [{ return_types: ['IMAGE'] }] } },
-      ['show', 'x'],
-    ],
-    ['a node without versions', { 'nodes/x.json': { id: 'x' } }, ['versions', 'x']],
-    ['a node without versions', { 'nodes/x.json': { id: 'x' } }, ['download', 'x']],
-    [
-      'a version whose dependencies are a text',
-      { 'nodes/x.json': { ...node, latest_version: { version: '1.0.0', dependencies: 'numpy' } } },
-      ['show', 'x'],
-    ],
-    [
-      'a version created at a number',
-      { 'nodes/x.json': { versions: [{ createdAt: 1 }] } },
-      ['versions', 'x'],
-    ],
-    ['a catalog of another kind', { 'config.json': { version: 1, catalog_pieces: 'many' } }, ['search', 'x']],
-    ['a catalog without end', { 'config.json': { version: 1, catalog_pieces: 1e9 } }, ['search', 'x']],
-    [
-      'a node without a publisher in the catalog',
-      { 'config.json': { version: 1, catalog_pieces: 1 }, 'catalog/1/0.json': { nodes: [{ id: 'x' }] } },
-      ['search', 'x'],
-    ],
-    [
-      'a name that is a number in the catalog',
-      {
-        'config.json': { version: 1, catalog_pieces: 1 },
-        'catalog/1/0.json': { nodes: [{ id: 'x', name: 1, publisher: { id: 'x' } }] },
-      },
-      ['search', 'x'],
-    ],
-  ])('fail with a message if they are wrong: %s', async (_, files, args) => {
-    const { code: exitCode, stderr } = await over({ ...index, 'nodes/x.json': node, ...files }, ...args);
+  const read = (value: unknown) => ({ 'nodes/x/1.0.0/host-nodes.json': value });
+  const indexed = (value: object) => ({ 'nodes/x.json': value });
+  const latest = { version: '1.0.0', dependencies: 'numpy' };
+  const pieces = (catalog_pieces: unknown, entry = {}) => ({
+    'config.json': { version: 1, catalog_pieces },
+    'catalog/1/0.json': { nodes: [{ id: 'x', ...entry }] },
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['host nodes that are a list', read([]), 'show'],
+    ['host nodes without the list', read({ ok: true }), 'show'],
+    ['host nodes that are texts', read({ ...hostNodes, host_nodes: ['a', null] }), 'show'],
+    ['types that are a list', read({ ...hostNodes, host_nodes: [{ return_types: ['IMAGE'] }] }), 'show'],
+    ['a node without versions', indexed({ id: 'x' }), 'versions'],
+    ['a node without versions to download', indexed({ id: 'x' }), 'download'],
+    ['dependencies that are a text', indexed({ ...node, latest_version: latest }), 'show'],
+    ['a version created at a number', indexed({ versions: [{ createdAt: 1 }] }), 'versions'],
+    ['a catalog of another kind', pieces('many'), 'search'],
+    ['a catalog without end', pieces(1e9), 'search'],
+    ['a node without a publisher in the catalog', pieces(1), 'search'],
+    ['a name that is a number in the catalog', pieces(1, { name: 1, publisher: { id: 'x' } }), 'search'],
+  ])('fail with a message if they are wrong: %s', async (_, files, name) => {
+    const { code: exitCode, stderr } = await over({ ...index, 'nodes/x.json': node, ...files }, name, 'x');
 
     expect(stderr).toMatch(/ (?:is not valid|does not (?:belong|serve))[^\n]+\.\n$/);
     expect(exitCode).toBe(5);

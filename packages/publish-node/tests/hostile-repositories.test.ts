@@ -176,32 +176,19 @@ describe('a hostile repository', () => {
 const pipe = (path: string) => runFile('mkfifo', [path]);
 
 describe('a file outside of the folder', () => {
-  test.each<[string, Record<string, string>, string[], RegExp]>([
+  const unpublished = 'a link to something that is not published';
+
+  test.each<[string, Record<string, string>, string[], string]>([
     [
       'behind a linked folder',
       { link: '../outside' },
       ['link/secret.txt'],
-      /link\/secret.txt is a link to something that is not published/,
+      `link/secret.txt is ${unpublished}`,
     ],
-    [
-      'in a folder behind a linked one',
-      { link: '../outside' },
-      ['link/deep'],
-      /"link\/deep" leads out of the folder/,
-    ],
-    [
-      'by a tracked link',
-      { 'a.txt': '../outside/secret.txt' },
-      [],
-      /a.txt is a link to something that is not published/,
-    ],
-    ['by a link to itself', { a: 'a' }, [], /a is a link to nothing/],
-    [
-      'by a pattern',
-      { 'b.txt': '/etc/passwd' },
-      ['*.txt'],
-      /b.txt is a link to something that is not published/,
-    ],
+    ['in a folder behind one', { link: '../outside' }, ['link/deep'], '"link/deep" leads out of the folder'],
+    ['by a tracked link', { 'a.txt': '../outside/secret.txt' }, [], `a.txt is ${unpublished}`],
+    ['by a link to itself', { a: 'a' }, [], 'a is a link to nothing'],
+    ['by a pattern', { 'b.txt': '/etc/passwd' }, ['*.txt'], `b.txt is ${unpublished}`],
   ])('leaves out a file %s', async (_, links, includes, sentence) => {
     const clone = await cloned({}, async (origin) => {
       for (const [path, target] of Object.entries(links)) {
@@ -210,7 +197,7 @@ describe('a file outside of the folder', () => {
       }
     });
 
-    expect(await chosen(clone, includes)).toMatch(sentence);
+    expect(await chosen(clone, includes)).toContain(sentence);
   });
 
   test.each(['.git/config', '.git', '.git/', '.git/*', 'sub/.git/config'])(
@@ -264,16 +251,8 @@ describe('a file outside of the folder', () => {
 
 describe('a file of the repository', () => {
   test.each([
-    ...[
-      '.git',
-      '.git/HEAD',
-      '.git/config',
-      '.git/index',
-      '.git/info/exclude',
-      '.git/commondir',
-      '.gitignore',
-    ],
-    ...['../settings', '../list', 'data.bin', '.publishignore'],
+    ...['.git', '.git/HEAD', '.git/config', '.git/index', '.git/info/exclude', '.git/commondir'],
+    ...['.gitignore', '../settings', '../list', 'data.bin', '.publishignore'],
   ])('does not hold up the command as a pipe: %s', async (name) => {
     const clone = await cloned();
     await rm(join(clone, name), { recursive: true, force: true });

@@ -49,15 +49,11 @@ const hostile: [string, string][] = [
 ];
 
 describe('a text from someone else', () => {
-  test.each(hostile)('prints a text with %s as one harmless line', (_, text) => {
+  test.each(hostile)('is one harmless line with %s, and keeps its meaning in JSON', (_, text) => {
     const line = printable(text);
-
-    expect([isCommand(line), deceives.test(line), line.includes('\n')]).toEqual([false, false, false]);
-  });
-
-  test.each(hostile)('keeps its meaning in JSON if it has %s', (_, text) => {
     const json = printableJson(JSON.stringify({ text: text.toWellFormed() }, null, 2));
 
+    expect([isCommand(line), deceives.test(line), line.includes('\n')]).toEqual([false, false, false]);
     expect(JSON.parse(json)).toEqual({ text: text.toWellFormed() });
     expect([json.split('\n').some(isCommand), deceives.test(json)]).toEqual([false, false]);
   });
@@ -78,13 +74,6 @@ describe('a text from someone else', () => {
       }),
       { numRuns: 2000 },
     );
-  });
-
-  test('keeps a text that only has letters of any script, emoji and signs', () => {
-    const text = 'größe 節點 – "x" 🎨 a::b #1 {y} [z] 100 %';
-
-    expect(printable(text)).toBe(text);
-    expect(JSON.parse(printableJson(JSON.stringify(text)))).toBe(text);
   });
 });
 

@@ -155,23 +155,6 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
     });
   });
 
-  test('gives our table precedence over the other, field by field', async () => {
-    const both =
-      '[tool.node-registry]\npublisher = "me"\n[tool.comfy]\nPublisherId = "other"\nDisplayName = "Kept"\n';
-
-    expect(await projectOf(base + both)).toMatchObject({ publisher: 'me', displayName: 'Kept' });
-  });
-
-  test('yields to options of the command line', async () => {
-    const flags = { version: 'v2.1', publisher: 'you', changelog: 'New' };
-
-    expect(await projectOf(`${base}[tool.comfy]\nPublisherId = "me"\n`, flags)).toMatchObject({
-      publisher: 'you',
-      version: '2.1.0',
-      changelog: 'New',
-    });
-  });
-
   test.each([
     ['git@example.com:a/b.git', 'assets/icon.png', 'data:image/png;base64,iVBORw0='],
     ['ssh://git@example.com/a', './a b.png', 'HTTP://example.com/banner.png'],
@@ -228,12 +211,6 @@ describe('publish-node init', () => {
       node: 'mine',
       version: '1.2.0',
     });
-  });
-
-  test('ignores text that only looks like tables', async () => {
-    await initAfter('[other]\ntext = """\n[project]\n[tool.node-registry]\n"""\n');
-
-    expect(await requireProject(await readMetadata(folder, {}))).toMatchObject({ node: 'begun' });
   });
 });
 

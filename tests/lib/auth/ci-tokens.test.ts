@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { verifyCiToken } from '../../../lib/auth/ci-tokens.ts';
 import { configure } from '../../../lib/config.ts';
 import {
+  audience,
   gitHub,
   gitHubToken,
   gitLab,
@@ -64,6 +65,16 @@ describe('verifyCiToken', () => {
     });
   });
 
+  test('reads ids that are numbers, and the ref of a GitLab that names no path of it', async () => {
+    const claims = gitLabClaims({ project_id: 22, pipeline_id: 900, ref_path: undefined });
+
+    expect(await verifyCiToken(sign(claims, gitLab.key))).toMatchObject({
+      repositoryId: '22',
+      run: '900',
+      ref: 'refs/tags/v1.0.0',
+    });
+  });
+
   test.each([
     [`${gitHub.issuer}/.well-known/jwks`, gitHubToken()],
     [`${gitLab.issuer}/oauth/discovery/keys`, sign(gitLabClaims(), gitLab.key)],
@@ -82,6 +93,19 @@ describe('verifyCiToken', () => {
       code: 'unavailable',
       cause: { message: expect.stringContaining(`${address}:`) },
     });
+  });
+
+  test('answers unavailable while an issuer is down, for that issuer alone and until it is up', async () => {
+    stopDate();
+    keySets.areDown = true;
+    await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ code: 'unavailable' });
+    keySets.areDown = false;
+    await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ code: 'unavailable' });
+    const other = await verifyCiToken(sign(gitLabClaims(), gitLab.key));
+    stopDate(Date.now() + 11_000);
+    const later = await verifyCiToken(gitHubToken());
+
+    expect([other.issuer, later.issuer]).toEqual([gitLab.issuer, gitHub.issuer]);
   });
 
   test('accepts a token of up to 16,384 characters', async () => {

@@ -141,76 +141,72 @@ describe('a secret by reference', () => {
     expect(await reading.then(() => 'taken').catch(({ code }) => code)).toBe(expected);
   });
 
-  const plainText = 'Store the secret alone, as plain text.';
-  const noHeader = `has characters that no header can carry, such as a line break or an accented letter. ${plainText}`;
-  const jsonObject = `is a JSON object, not the secret in it. ${plainText}`;
+  const noHeader = 'has characters that no header can carry, such as a line break or an accented letter.';
+  const jsonObject = 'is a JSON object, not the secret in it.';
+  const deleted = { __type: 'InvalidRequestException', message: 'It was marked for deletion.' };
+  const namespaced = { __type: 'com.amazonaws.secretsmanager#ResourceNotFoundException' };
 
-  test.each<[string, string, Exclude<typeof answer, 'never'>['content'], number?]>([
+  test.each<[string, string, object]>([
     [jsonObject, 'ssm', { Parameter: { Value: '{"api-key": "hidden"}' } }],
     [jsonObject, 'secretsmanager', { SecretString: ' {\n"api-key": "hidden"}\n' }],
-    [`is empty. ${plainText}`, 'ssm', { Parameter: { Value: '' } }],
-    [`is empty. ${plainText}`, 'secretsmanager', { SecretString: ' \n' }],
+    ['is empty.', 'ssm', { Parameter: { Value: '' } }],
+    ['is empty.', 'secretsmanager', { SecretString: ' \n' }],
     [noHeader, 'ssm', { Parameter: { Value: 'hiddenü' } }],
     [noHeader, 'secretsmanager', { SecretString: 'hidden\nlines' }],
-    [`is binary, not text. ${plainText}`, 'secretsmanager', { SecretBinary: 'aGlkZGVu' }],
-    [
-      'does not exist in us-east-1: ssm answered 400 ParameterNotFound.',
-      'ssm',
-      { __type: 'ParameterNotFound' },
-      400,
-    ],
-    [
-      'does not exist in us-east-1: secretsmanager answered 400 ResourceNotFoundException.',
-      'secretsmanager',
-      { __type: 'com.amazonaws.secretsmanager#ResourceNotFoundException' },
-      400,
-    ],
+    ['is binary, not text.', 'secretsmanager', { SecretBinary: 'aGlkZGVu' }],
+    ['does not exist', 'ssm', { __type: 'ParameterNotFound' }],
+    ['does not exist', 'secretsmanager', namespaced],
     // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
-    [
-      'is scheduled for deletion in us-east-1: secretsmanager answered 400 InvalidRequestException.',
-      'secretsmanager',
-      { __type: 'InvalidRequestException', message: 'It was marked for deletion.' },
-      400,
-    ],
-  ])(
-    'reports at start that %s, by %s, and not as an overload',
-    async (problem, service, content, status = 200) => {
-      answer = { status, content };
-      loggedLines.length = 0;
-      const key = storedSecret(`${service}:prod/key`, 'header');
-      await until(() => loggedLines.length > 0);
+    ['is scheduled for deletion', 'secretsmanager', deleted],
+  ])('reports at start that it %s, by %s, and not as an overload: %j', async (problem, service, content) => {
+    const type = '__type' in content ? String(content.__type).replace(/.*#/, '') : undefined;
+    answer = { status: type ? 400 : 200, content };
+    loggedLines.length = 0;
+    const key = storedSecret(`${service}:prod/key`, 'header');
+    await until(() => loggedLines.length > 0);
 
-      const sentence = `${service}:prod/key ${problem}`;
-      expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
-        { level: 'error', event: 'secret', causes: [`Error: ${sentence}`] },
-      ]);
-      expect(loggedLines.join()).not.toMatch(/hidden|aGlkZGVu/);
-      await expect(key.read(soon())).rejects.toMatchObject({
-        code: 'internal_error',
-        payment: 'refused',
-        cause: new Error(sentence),
-      });
-      answer = { status: 200, content: { Parameter: { Value: 'plain' }, SecretString: 'plain' } };
-      expect(await key.read(soon())).toBe('plain');
-    },
-  );
-
-  test.each(['{', '{not json}', 'one line\nand another', 'clé'])('takes the value %j as it is', async (value) => {
-    holdsParameter(`\n${value}\n`);
-    expect(await storedSecret('ssm:/key').read(soon())).toBe(value);
+    const more = type
+      ? ` in us-east-1: ${service} answered 400 ${type}.`
+      : ' Store the secret alone, as plain text.';
+    const sentence = `${service}:prod/key ${problem}${more}`;
+    expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'error', event: 'secret', causes: [`Error: ${sentence}`] },
+    ]);
+    expect(loggedLines.join()).not.toMatch(/hidden|aGlkZGVu/);
+    await expect(key.read(soon())).rejects.toMatchObject({
+      code: 'internal_error',
+      payment: 'refused',
+      cause: new Error(sentence),
+    });
+    answer = { status: 200, content: { Parameter: { Value: 'plain' }, SecretString: 'plain' } };
+    expect(await key.read(soon())).toBe('plain');
   });
 
-  test.each<[object | string, number?]>([[{}, 200], [{ Parameter: { Value: 7 } }, 200], [{ Parameter: null }, 200], [[], 200], ['null', 200], ['"text"', 200], [{ Parameter: { Value: 'no key' } }, 400], ['{"Parameter":{"Value":"half a sec', 200]])(
-    'reports a missing secret in the answer %j with status %i',
-    async (content, status = 200) => {
-      answer = { status, content };
-
-      await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
-        code: 'unavailable',
-        cause: new Error(`ssm answered ${status} without a value for ssm:/key.`),
-      });
+  test.each(['{', '{not json}', 'one line\nand another', 'clé'])(
+    'takes the value %j as it is',
+    async (value) => {
+      holdsParameter(`\n${value}\n`);
+      expect(await storedSecret('ssm:/key').read(soon())).toBe(value);
     },
   );
+
+  test.each<[object | string, number?]>([
+    [{}, 200],
+    [{ Parameter: { Value: 7 } }, 200],
+    [{ Parameter: null }, 200],
+    [[], 200],
+    ['null', 200],
+    ['"text"', 200],
+    [{ Parameter: { Value: 'no key' } }, 400],
+    ['{"Parameter":{"Value":"half a sec', 200],
+  ])('reports a missing secret in the answer %j with status %i', async (content, status = 200) => {
+    answer = { status, content };
+
+    await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: new Error(`ssm answered ${status} without a value for ssm:/key.`),
+    });
+  });
 });
 
 describe('a key that may have been replaced', () => {

@@ -1,8 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import {
+  bucketName,
   copyOnce,
   deleteObject,
   findObject,
@@ -117,6 +119,14 @@ describe('an object in the bucket', () => {
     expect(await findObject(elsewhere())).toBeUndefined();
   });
 
+  test.each([403, 500])('is neither missing nor changed when S3 answers %i', async (status) => {
+    const object = await stored();
+    failWith(status);
+
+    await expect(findObject('any')).rejects.toThrow('failed');
+    await expect(object.stream()).rejects.toThrow('failed');
+  });
+
   test('reads an object from a first byte up to, but not including, a last byte', async () => {
     const object = await stored();
 
@@ -165,6 +175,20 @@ describe('an object in the bucket', () => {
 });
 
 describe('copyOnce', () => {
+  test('makes a copy of the same bytes that caches keep, and leaves it as it is later', async () => {
+    const [object, target] = [await stored(), elsewhere()];
+    await copyOnce(object, target);
+    const copied = await findObject(target);
+    await copyOnce(await stored(others), target);
+
+    expect(await findObject(target)).toEqual(copied);
+    expect(await copied?.read(0, first.length)).toEqual(first);
+    expect(await s3().send(new HeadObjectCommand({ Bucket: bucketName(), Key: target }))).toMatchObject({
+      ContentType: 'application/zip',
+      CacheControl: 'public, max-age=31536000, immutable',
+    });
+  });
+
   test('fails when the version to copy is gone', async () => {
     const [object, target] = [await stored(), elsewhere()];
     await deleteObject(object);

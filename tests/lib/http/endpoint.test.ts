@@ -107,6 +107,7 @@ describe('the caller of an endpoint', () => {
     ['malformed', 401, bad, 60_001, 60_001],
     ['malformed', 401, bad, -60_001, -60_001],
     ['malformed', 401, bad, 60_000, undefined],
+    ['missing', 401, {}, 60_000, undefined],
     [undefined, 201, olga, 60_001, undefined],
   ])(
     'logs with the reason %s and the status %i, %j, how far a clock that is %i ms ahead is: %s',

@@ -18,32 +18,27 @@ function parse({ body = '{"a":1}', isBase64Encoded = false, contentType }: Sent)
 const base64 = (bytes: string | readonly number[]) => Buffer.from(bytes as string).toString('base64');
 
 describe('parseJsonBody', () => {
-  test.each([
-    [undefined],
-    [''],
-    ['application/json'],
-    ['Application/JSON'],
-    ['application/json;charset=utf-8'],
-    ['application/json ; charset=utf-8'],
-    ['application/problem+json'],
-    ['application/vnd.example.v1-beta+json'],
-  ])('accepts the content type %j', (contentType) => {
-    expect(parse(contentType === undefined ? {} : { contentType })).toEqual({ a: 1 });
-  });
+  const accepted =
+    '|application/json|Application/JSON|application/json;charset=utf-8|application/json ; charset=utf-8|';
+  const others = 'application/problem+json|application/vnd.example.v1-beta+json';
 
-  test.each([
-    ['text/plain'],
-    ['application/jsonp'],
-    ['application/json x'],
-    ['application/+json'],
-    ['application/a b+json'],
-    ['application/json5'],
-    ['x-application/json'],
-    ['text/json'],
-    ['application/xml;json'],
-  ])('rejects the content type %j', (contentType) => {
-    expect(() => parse({ contentType })).toThrow(expect.objectContaining({ code: 'unsupported_media_type' }));
-  });
+  test.each([undefined, ...`${accepted}${others}`.split('|')])(
+    'accepts the content type %j',
+    (contentType) => {
+      expect(parse(contentType === undefined ? {} : { contentType })).toEqual({ a: 1 });
+    },
+  );
+
+  const foreign = 'text/plain|application/jsonp|application/json x|application/+json|application/a b+json';
+
+  test.each(`${foreign}|application/json5|x-application/json|text/json|application/xml;json`.split('|'))(
+    'rejects the content type %j',
+    (contentType) => {
+      expect(() => parse({ contentType })).toThrow(
+        expect.objectContaining({ code: 'unsupported_media_type' }),
+      );
+    },
+  );
 
   const gzip = [0x1f, 0x8b, 8, 0];
   const utf16 = (text: string) => [...Buffer.from(text, 'utf16le')];
@@ -119,27 +114,22 @@ describe('parseJsonBody', () => {
     );
   });
 
+  const filled = (bytes: number, start: string, character: string) => {
+    const size = Buffer.byteLength(character);
+    const room = bytes - 2 - Buffer.byteLength(start);
+    return `"${start}${character.repeat(room / size)}"${' '.repeat(room % size)}`;
+  };
+
   test.each([
-    ['characters of one byte', (bytes: number) => `"${'x'.repeat(bytes - 2)}"`],
-    [
-      'characters of two bytes',
-      (bytes: number) => `"${'é'.repeat((bytes - 2) / 2)}"${' '.repeat(bytes % 2)}`,
-    ],
-    [
-      'characters of four bytes, pairs of surrogates',
-      (bytes: number) => `"${'🖼'.repeat((bytes - 2) / 4)}"${' '.repeat((bytes - 2) % 4)}`,
-    ],
-    [
-      'such pairs, one character later',
-      (bytes: number) => `"x${'🖼'.repeat((bytes - 3) / 4)}"${' '.repeat((bytes - 3) % 4)}`,
-    ],
-    [
-      'one such pair across 16 KB, where a counted chunk ends',
-      (bytes: number) => `"${'x'.repeat(16 * 1024 - 2)}🖼${'x'.repeat(bytes - 16 * 1024 - 4)}"`,
-    ],
-  ])('accepts 6 MB of %s, and not one byte more', (_, ofBytes) => {
-    expect(parse({ body: ofBytes(maxBytes) })).toHaveLength(ofBytes(maxBytes).trimEnd().length - 2);
-    expect(() => parse({ body: ofBytes(maxBytes + 1) })).toThrow(
+    ['characters of one byte', '', 'x'],
+    ['characters of two bytes', '', 'é'],
+    ['characters of four bytes, pairs of surrogates', '', '🖼'],
+    ['such pairs, one character later', 'x', '🖼'],
+    ['one such pair across 16 KB, where a counted chunk ends', `${'x'.repeat(16 * 1024 - 2)}🖼`, 'x'],
+  ])('accepts 6 MB of %s, and not one byte more', (_, start, character) => {
+    const body = filled(maxBytes, start, character);
+    expect(parse({ body })).toHaveLength(body.trimEnd().length - 2);
+    expect(() => parse({ body: filled(maxBytes + 1, start, character) })).toThrow(
       expect.objectContaining({ code: 'request_too_large' }),
     );
   });

@@ -74,17 +74,13 @@ describe('a request that was not sent', () => {
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
   });
 
-  test('reports an aborted TLS handshake as not sent', async () => {
-    const address = await listen(createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+  test.each<[string, (socket: Socket) => void, number, string]>([
+    ['an aborted', (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), 60_000, 'connection'],
+    ['an endless', () => {}, 100, 'timeout'],
+  ])('reports %s TLS handshake as not sent', async (_, answer, timeoutMs, reason) => {
+    const request = post(`https://${await listen(createTcpServer(answer))}/`, { timeoutMs });
 
-    await expect(post(`https://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
-  });
-
-  test('reports an endless TLS handshake as not sent', async () => {
-    const address = await listen(createTcpServer(() => {}));
-    const request = post(`https://${address}/`, { timeoutMs: 100 });
-
-    await expect(request).rejects.toMatchObject({ reason: 'timeout', sent: false });
+    await expect(request).rejects.toMatchObject({ reason, sent: false });
   });
 });
 

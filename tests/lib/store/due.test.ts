@@ -240,6 +240,21 @@ describe('a sweep', () => {
     });
   });
 
+  test('leaves to the next run what fails once its time is up', async () => {
+    await addDue(0, 1);
+    let isOver = false;
+    const { report } = await sweep({
+      hasTime: () => !isOver,
+      visit: async () => {
+        isOver = true;
+        throw new Error('There was no time to repeat a call.');
+      },
+    });
+
+    expect(report).toMatchObject({ findings: { unvisited: 1 }, visited: 0, failed: 0, unvisited: 1 });
+    expect(lines().map(({ event }) => event)).toEqual(['sweep']);
+  });
+
   test.each([
     ['oldest first', [5, 6]],
     ['newest first', [9, 8]],

@@ -1,11 +1,7 @@
-import {
-  ConditionalCheckFailedException,
-  TransactionCanceledException,
-  TransactionConflictException,
-} from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
-import { absent, Plus, present, toAttributes } from '../../../lib/store/items.ts';
+import { absent, Plus, present } from '../../../lib/store/items.ts';
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
@@ -106,11 +102,6 @@ describe('an addition', () => {
 
     expect(asked).toHaveLength(2);
   });
-});
-
-describe('put, update and remove', () => {
-  const failed = (item: object) =>
-    new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item: toAttributes(item) });
 });
 
 describe('transact', () => {

@@ -1,0 +1,83 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isWebAddress } from 'registry-rules/web-address';
+import { identities } from './identity.ts';
+import type { Metadata } from './pyproject.ts';
+
+export const json = ['--json', 'Print the result as JSON'] as const;
+
+export function packOptions(command: Command): Command {
+  return command
+    .option('--display-name <text>', 'The name for people; [tool.node-registry] display-name')
+    .option('--description <text>', 'What the node does; [project] description')
+    .option('--other-version', 'Publish --version although pyproject.toml names another one')
+    .option('--include <path>', 'Publish it although it is ignored; may be repeated', collect)
+    .option('--allow <path>', 'Publish it although it looks like a secret; may be repeated', collect);
+}
+
+/** The options of every command that sends tokens. */
+export function identityOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))
+    .option('--token <token>', 'A personal access token; better in NODE_REGISTRY_TOKEN')
+    .option(
+      '--access-token <token>',
+      'An access token, if the registry requires one; better in NODE_REGISTRY_ACCESS_TOKEN',
+    )
+    .option('--audience <text>', "Audience of the ID token; the registry's address by default")
+    .addOption(baseUrlOption())
+    .addOption(allowHttpOption())
+    .option(...json);
+}
+
+export function allowHttpOption(): Option {
+  return new Option('--allow-http', 'Send tokens without encryption, in a closed network');
+}
+
+export function outputOption(): Option {
+  return new Option(
+    '--output <file>',
+    'Where to write it; NODE-VERSION.zip in the current folder by default',
+  );
+}
+
+function collect(path: string, others: string[] = []): string[] {
+  return [...others, path];
+}
+
+export function metadataOf({
+  publisher,
+  node,
+  version,
+  displayName,
+  description,
+  changelog,
+}: Metadata): Metadata {
+  const named = { publisher, node, version, displayName, description, changelog };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+export function baseUrlOption(): Option {
+  return new Option('--base-url <url>', 'The registry')
+    .env('NODE_REGISTRY_URL')
+    .default('http://localhost:3000')
+    .argParser(address);
+}
+
+export function downloadsUrlOption(): Option {
+  return new Option(
+    '--downloads-url <url>',
+    'Where the registry serves its files; not needed if you name a version',
+  )
+    .env('NODE_REGISTRY_DOWNLOADS_URL')
+    .argParser(address);
+}
+
+function address(value: string): string {
+  if (!isWebAddress(value)) throw new InvalidArgumentError('It must be an http or https URL.');
+  return value.replace(/\/+$/, '');
+}
+
+export function positiveNumber(text: string): number {
+  if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);
+  throw new InvalidArgumentError('It must be a number above 0.');
+}
