@@ -11,15 +11,18 @@ interface Entry {
   text?: string;
 }
 
+/** Each name, a character and the millions of it of which two don't fit. */
+const characters: [name: string, character: string, times: number][] = [
+  ['of one byte', 'x', 4],
+  ['of two bytes', 'é', 2],
+  ['of three bytes', '字', 1.05],
+  ['that are escaped, and so take four', '"', 1],
+];
+
 const withoutText = ({ id }: Entry): Entry => ({ id });
 
 describe('a bounded list', () => {
-  test.each([
-    ['of one byte', 'x', 4],
-    ['of two bytes', 'é', 2],
-    ['of three bytes', '字', 1.05],
-    ['that are escaped, and so take four', '"', 1],
-  ])(
+  test.each(characters)(
     'keeps the first entries whole and shortens the ones that do not fit, in characters %s',
     (_, character, times) => {
       const text = million(character, times);
@@ -76,18 +79,20 @@ describe('a bounded object', () => {
     expect(boundedObject({ id: 1 }, large).text === JSON.stringify({ id: 1, ...large })).toBe(true);
   });
 
-  test.each([
-    ['of one byte', 'x', 4],
-    ['of two bytes', 'é', 2],
-    ['of three bytes', '字', 1.05],
-    ['that are escaped, and so take four', '"', 1],
-  ])('loses its largest optional fields first, in characters %s', (_, character, times) => {
-    const optional = { large: million(character, times + 1), middle: million(character, times), small: 'a' };
-    const { text } = boundedObject({ id: 1 }, optional);
+  test.each(characters)(
+    'loses its largest optional fields first, in characters %s',
+    (_, character, times) => {
+      const optional = {
+        large: million(character, times + 1),
+        middle: million(character, times),
+        small: 'a',
+      };
+      const { text } = boundedObject({ id: 1 }, optional);
 
-    expect(Object.keys(JSON.parse(text)).sort()).toEqual(['id', 'middle', 'small']);
-    expect(bytesOf(text)).toBeLessThan(lambdaBytes);
-  });
+      expect(Object.keys(JSON.parse(text)).sort()).toEqual(['id', 'middle', 'small']);
+      expect(bytesOf(text)).toBeLessThan(lambdaBytes);
+    },
+  );
 
   test('leaves 32 kB of the bound for the headers of the answer', () => {
     const isKept = (bytes: number) => boundedObject({}, { echo: 'x'.repeat(bytes) }).text !== '{}';

@@ -155,16 +155,8 @@ describe('publish-node in a CI job without an ID token', () => {
 describe('publish-node uses a stored token', () => {
   test.each<[string, () => NodeJS.ProcessEnv, string[]]>([
     ['outside of a CI', () => stored, []],
-    [
-      'in GitHub Actions, where the command line says so',
-      () => ({ ...gitHub(), ...stored }),
-      ['--identity', 'token'],
-    ],
-    [
-      'in GitLab, where the command line names it',
-      () => ({ ...gitLab, ...stored }),
-      ['--token', demo.personalAccessToken],
-    ],
+    ['in GitHub Actions on demand', () => ({ ...gitHub(), ...stored }), ['--identity', 'token']],
+    ['in GitLab by name', () => ({ ...gitLab, ...stored }), ['--token', demo.personalAccessToken]],
     ['in another CI', () => ({ CI: 'true', ...stored }), []],
   ])('uses a stored token %s', async (_, env, args) => {
     const { stderr } = await publish(env(), ...args);

@@ -150,13 +150,10 @@ describe('publish-node status', () => {
     await command('publish');
     await banNodeVersion('banned-later', '1.0.0', 'It mines coins.');
 
-    expect(await command('publish')).toMatchObject({
-      code: 3,
-      stdout: '',
-      stderr: expect.stringContaining(
-        'The registry rejected the request: The operator of the registry has banned this version: It mines coins. Publish a new version.\n',
-      ),
-    });
+    const why =
+      'The operator of the registry has banned this version: It mines coins. Publish a new version.\n';
+    const stderr = expect.stringContaining(`The registry rejected the request: ${why}`);
+    expect(await command('publish')).toMatchObject({ code: 3, stdout: '', stderr });
     expect(await command('status')).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/^banned-later 1\.0\.0 is banned\.\nreason {6}It mines coins\.\n/),
@@ -197,9 +194,6 @@ describe('publish-node status', () => {
 });
 
 describe('publish-node whoami', () => {
-  const owner = () => access;
-  const without = (name: string) => ({ ...access, [name]: undefined });
-
   async function whoami(env: Record<string, string | undefined>, ...args: string[]) {
     const { code, stdout, stderr } = await publishNode(['whoami', folder, ...args, '--json'], { env });
     return { code, stderr, ...JSON.parse(stdout) };
@@ -210,7 +204,7 @@ describe('publish-node whoami', () => {
     // One without a version, whose host nodes are not being read meanwhile.
     await addNode('demo', 'whose');
     const before = await storedItem('NODE#whose', 'NODE');
-    const answer = await whoami(owner());
+    const answer = await whoami(access);
 
     expect(answer).toMatchObject({ code: 0, status: 'may_publish', publisher: 'demo', node: 'whose' });
     expect(answer.notes).toEqual([
@@ -224,7 +218,7 @@ describe('publish-node whoami', () => {
   test('creates no node that is not there yet', async () => {
     await write('not-there-yet');
 
-    expect(await whoami(owner())).toMatchObject({
+    expect(await whoami(access)).toMatchObject({
       code: 0,
       notes: [
         expect.any(String),
@@ -236,26 +230,19 @@ describe('publish-node whoami', () => {
     expect(await storedItem('NODE#not-there-yet', 'VERSION#0.0.0')).toBeUndefined();
   });
 
-  test.each<[string, () => Record<string, string | undefined>, string[], string]>([
-    ['a mistyped token', owner, ['--token', 'nrp_wrong'], 'It came from --token.'],
-    [
-      'an unknown token in the environment',
-      () => ({ ...access, NODE_REGISTRY_TOKEN: createPersonalAccessToken() }),
-      [],
-      'It came from NODE_REGISTRY_TOKEN.',
-    ],
-    [
-      'no access token',
-      () => without('NODE_REGISTRY_ACCESS_TOKEN'),
-      [],
-      'The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.',
-    ],
-    ['a wrong access token', owner, ['--access-token', 'a.b.c'], 'It came from --access-token.'],
-    ['an unknown publisher', owner, ['--publisher', 'nobody'], 'The publisher does not exist.'],
-  ])('tells why the tokens may not publish: %s', async (_, env, args, reason) => {
+  const [lacking, unknown] = [{ NODE_REGISTRY_ACCESS_TOKEN: undefined }, createPersonalAccessToken()];
+  const asks = 'The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.';
+
+  test.each<[string, Record<string, string | undefined>, string[], string]>([
+    ['a mistyped token', {}, ['--token', 'nrp_wrong'], 'It came from --token.'],
+    ['an unknown token', { NODE_REGISTRY_TOKEN: unknown }, [], 'It came from NODE_REGISTRY_TOKEN.'],
+    ['no access token', lacking, [], asks],
+    ['a wrong access token', {}, ['--access-token', 'a.b.c'], 'It came from --access-token.'],
+    ['an unknown publisher', {}, ['--publisher', 'nobody'], 'The publisher does not exist.'],
+  ])('tells why the tokens may not publish: %s', async (_, changes, args, reason) => {
     await write('whose-not');
 
-    expect(await whoami(env(), ...args)).toMatchObject({
+    expect(await whoami({ ...access, ...changes }, ...args)).toMatchObject({
       code: 3,
       status: 'may_not_publish',
       reason: expect.stringContaining(reason),
@@ -264,11 +251,11 @@ describe('publish-node whoami', () => {
 
   test('reports a missing access token before it packs anything', async () => {
     await write('without-access');
-    const env = without('NODE_REGISTRY_ACCESS_TOKEN');
+    const env = { ...access, ...lacking };
     const { code, stdout, stderr } = await publishNode(['publish', folder], { env });
 
     expect([code, stdout]).toEqual([3, '']);
-    expect(stderr).toContain('The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN');
+    expect(stderr).toContain(asks);
     expect(stderr).not.toContain('Packing');
   });
 
@@ -277,7 +264,7 @@ describe('publish-node whoami', () => {
     await addNode('rival', 'not-ours');
     await addVersion('rival', 'not-ours', '1.0.0', { status: 'NodeVersionStatusActive' });
     await write('not-ours');
-    const answer = await whoami(owner());
+    const answer = await whoami(access);
     const published = await command('publish');
 
     expect([answer.code, answer.reason]).toEqual([3, 'The node belongs to another publisher.']);

@@ -24,7 +24,7 @@ const contract = {
   errors: [],
 } as const satisfies Contract;
 
-export type Call = Parameters<Parameters<typeof endpoint<Contract>>[1]>[0];
+type Call = Parameters<Parameters<typeof endpoint<Contract>>[1]>[0];
 type Handler = (call: Call) => Promise<{ body: unknown; headers?: Record<string, string> | undefined }>;
 export type Changes = NonNullable<Parameters<typeof invoke>[2]>;
 

@@ -46,19 +46,14 @@ async function withFirstAnswerLost<Result>(write: (context: Context) => Promise<
 }
 
 describe('a write that the store applied without an answer', () => {
-  test('is recognized when it is sent again: put', async () => {
-    const record = { ...unused(), a: 1 };
+  test('is recognized when it is sent again', async () => {
+    const [record, key] = [{ ...unused(), a: 1 }, await stored({ a: 1 })];
+    const change = (context: Context) => update<Letters>(context, key, { a: 2 }, [['a', '=', 1]]);
 
     expect(await withFirstAnswerLost((context) => put(context, record, absent))).toEqual({
       result: { written: true, item: { ...record, write_id } },
       calls: 2,
     });
-  });
-
-  test('is recognized when it is sent again: update', async () => {
-    const key = await stored({ a: 1 });
-    const change = (context: Context) => update<Letters>(context, key, { a: 2 }, [['a', '=', 1]]);
-
     expect(await withFirstAnswerLost(change)).toEqual({
       result: { written: true, item: { ...key, a: 2, revision: 1, write_id } },
       calls: 2,
