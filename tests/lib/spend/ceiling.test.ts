@@ -80,6 +80,8 @@ describe('the ceiling of a task', () => {
 
   test('adds a part for the task and for each frame', () => {
     expect(ceiling('multiframeVideo', frames(7, 7, 7), rates)).toBe(35);
+    // Their sum is infinite, and no part is for each second.
+    expect(ceiling('multiframeVideo', frames(1e308, 1e308), rates)).toBe(30);
   });
 
   test('fits the most expensive tasks of the local simulators', () => {
