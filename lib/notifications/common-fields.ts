@@ -1,4 +1,4 @@
-import { parseObject } from '../json.ts';
+import { type JsonObject, parseAsWritten, parseObject } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
 
 /** The fields that this service adds to a provider's own. */
@@ -12,18 +12,26 @@ interface CommonFields {
 
 /**
  * Puts our fields in front of the provider's text, which stays as it came, so that its numbers keep their digits. A field of
- * the provider with one of their names but another meaning is replaced.
+ * the provider with one of their names but another meaning is replaced, or left out where ours is undefined.
  */
 export function withCommonFields(text: string, common: CommonFields): string {
   const body = parseObject(text) ?? {};
-  const lacking = Object.entries(common).filter(
-    ([name, value]) => value !== undefined && !isSame(body[name], value),
-  );
-  if (lacking.length === 0) return text;
-  const added = Object.fromEntries(lacking);
-  if (Object.keys(body).length === 0 || lacking.some(([name]) => name in body))
-    return JSON.stringify({ ...body, ...added });
-  return `${JSON.stringify(added).slice(0, -1)},${text.trimStart().slice(1)}`;
+  const changes = Object.entries(common).filter(([name, value]) => !isSame(body[name], value));
+  if (changes.length === 0) return text;
+  const changed = Object.fromEntries(changes);
+  if (changes.some(([name]) => name in body)) return withChanges(text, body, changed);
+  if (Object.keys(body).length === 0) return JSON.stringify(changed);
+  return `${JSON.stringify(changed).slice(0, -1)},${text.trimStart().slice(1)}`;
+}
+
+function withChanges(text: string, body: JsonObject, changed: object): string {
+  try {
+    return JSON.stringify({ ...(parseAsWritten(text) as JsonObject), ...changed });
+  } catch {
+    // It is nested too deep to be visited.
+    const { task_id, state, provider_state, media, error } = body;
+    return JSON.stringify({ task_id, state, provider_state, media, error, ...changed });
+  }
 }
 
 function isSame(theirs: unknown, ours: unknown): boolean {

@@ -276,7 +276,33 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
       expect(status).toBe(200);
       expect(task).not.toHaveProperty('task_id');
-      expect(notifications.map(({ body }) => body)).toEqual([rawBody.replace('{', '{"media":[],')]);
+      expect(notifications.map(({ body }) => body)).toEqual(['{"state":"success","media":[]}']);
+    });
+
+    test.each([
+      ['error', 'null'],
+      ['error', '{"code":0}'],
+      ['error', '""'],
+      ['provider_state', '"weights loaded"'],
+    ])('leaves out the %s %s of a provider, which means something else', async (name, value) => {
+      const path = await started();
+      await say(path, {}, { rawBody: `{"state":"processing","n":1.50,"${name}":${value}}` });
+      const [notification] = await notificationsOf(path.ticket);
+      const { task_id } = (await storedTask(path.ticket)) ?? {};
+
+      expect(notification?.body).toBe(`{"state":"processing","n":1.50,"task_id":"${task_id}","media":[]}`);
+    });
+
+    test('keeps the common fields alone of a notification that is nested too deep to be changed', async () => {
+      const path = await started();
+      const nested = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+      const rawBody = `{"state":"success","task_id":"other","generated":["${hook}"],"x":${nested}}`;
+      const { status } = await say(path, {}, { rawBody });
+      const [notification] = await notificationsOf(path.ticket);
+      const { task_id } = (await storedTask(path.ticket)) ?? {};
+
+      expect(status).toBe(200);
+      expect(JSON.parse(String(notification?.body))).toEqual({ task_id, state: 'success', media: [hook] });
     });
 
     test('changes nothing for a state that does not move the task on', async () => {
