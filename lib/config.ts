@@ -242,14 +242,9 @@ export const imageProvider = concern(() => ({
   IMAGE_PROVIDER_URL: variable(address, 'imageProviderUrl', 'Base URL of the image provider.'),
   IMAGE_PROVIDER_KEY: variable(secret, 'imageProviderKey', 'Image provider’s key.'),
   IMAGE_PROVIDER_KEY_HEADER: variable(
-    keyHeader('x-api-key'),
+    providerKeyHeader('x-api-key'),
     'imageProviderKeyHeader',
-    'Header of that key.',
-  ),
-  IMAGE_PROVIDER_KEY_SCHEME: variable(
-    z._default(scheme(), ''),
-    'imageProviderKeyScheme',
-    'Word before the key.',
+    'Header of that key, and the word before it if there is one: `<header>: <word>`.',
   ),
 }));
 
@@ -257,14 +252,9 @@ export const videoProvider = concern(() => ({
   VIDEO_PROVIDER_URL: variable(address, 'videoProviderUrl', 'Base URL of the video provider.'),
   VIDEO_PROVIDER_KEY: variable(secret, 'videoProviderKey', 'Video provider’s key.'),
   VIDEO_PROVIDER_KEY_HEADER: variable(
-    keyHeader('authorization'),
+    providerKeyHeader('authorization: Token'),
     'videoProviderKeyHeader',
-    'Header of that key.',
-  ),
-  VIDEO_PROVIDER_KEY_SCHEME: variable(
-    z._default(scheme(), 'Token'),
-    'videoProviderKeyScheme',
-    'Word before the key.',
+    'The same for the video provider.',
   ),
   VIDEO_PROVIDER_MODEL_PREFIX: variable(
     z._default(text(/^[\w.-]{1,32}$/, 'be 1 to 32 letters, digits, dots, hyphens and underscores'), 'vid'),
@@ -319,7 +309,7 @@ export const questions = concern(() => ({
   ),
   QUESTIONS_PER_SECOND: variable(
     count(5, 100),
-    'questionsPerSecond',
+    undefined,
     'How many tasks each provider is asked for in a second, at most.',
   ),
 }));
@@ -446,10 +436,6 @@ export function wholeNumber(minimum: number, maximum: number) {
 
 function claimText() {
   return text(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
-}
-
-function scheme() {
-  return text(/^(?:[A-Za-z][A-Za-z0-9-]{0,31})?$/, 'be one word');
 }
 
 /** A secret or, in a deployment always, a reference to it: `ssm:<name>` or `secretsmanager:<name>`. */
@@ -614,4 +600,14 @@ const keyHeaderRule = 'be the name of a header that HTTP does not use itself';
 /** The header in which a key or a signature travels. */
 function keyHeader(standard: string) {
   return z._default(z.string().check(z.refine(isKeyHeader, `must ${keyHeaderRule}`)), standard);
+}
+
+/** Where a provider reads its key: a header, and the word before the key if there is one. */
+function providerKeyHeader(standard: string) {
+  const isValid = (value: string) => {
+    const [name = '', word = 'Token', ...rest] = value.split(': ');
+    return isKeyHeader(name) && /^[A-Za-z][\w-]{0,31}$/.test(word) && rest.length === 0;
+  };
+  const rule = `must ${keyHeaderRule}, or <header>: <word>`;
+  return z._default(z.string().check(z.refine(isValid, rule)), standard);
 }

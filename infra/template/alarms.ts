@@ -270,7 +270,7 @@ const apiAlarms: Alarm[] = [
     meaning: 'Over half of at least 20 requests got a 4xx.',
     look: 'lines by `code` and `principal`; 429 in the access log',
     action:
-      '`unauthorized`: did the issuer, audience or keys change? 429: raise `rateLimit`. One caller: disable it at the issuer; `caller block` stops paid requests only.',
+      '`unauthorized`: did the issuer or its keys change? 429: raise `rateLimit`. One caller: disable it at the issuer.',
     metric: rate('4xx', 20),
     ...fifteenMinutes,
     above: 50,
@@ -326,7 +326,7 @@ function tableAlarms(): Alarm[] {
       (kind): Alarm => ({
         name: `${place}-${kind.toLowerCase()}-throttles`,
         meaning: 'DynamoDB throttles the table or its index.',
-        look: 'lines with `throttled`: a ceiling (`MaxOnDemandThroughputExceeded`) or a hot key (`KeyRangeThroughputExceeded`), and the ARN. A batch read that was answered in part has no reason. Consumed capacity',
+        look: 'lines with `throttled`: `MaxOnDemandThroughputExceeded` is a ceiling, `KeyRangeThroughputExceeded` a hot key',
         action: 'Ceiling: raise `tableMaxReads` or `tableMaxWrites`. Hot key: limit its caller.',
         metric: {
           expression: 'FILL(throttles, 0)',

@@ -18,8 +18,8 @@ export interface Provider {
   name: ProviderName;
   url: string;
   key: StoredSecret;
+  /** `<header>`, or `<header>: <word before the key>`. */
   keyHeader: string;
-  keyScheme: string;
   /** Whether its replies repeat what was sent, and so may be as large as the request. */
   echoesRequest: boolean;
 }
@@ -115,11 +115,12 @@ export async function exchange(
 }
 
 /** The headers of every request to a provider. */
-export function requestHeaders({ keyHeader, keyScheme }: Provider, key: string): Record<string, string> {
+export function requestHeaders({ keyHeader }: Provider, key: string): Record<string, string> {
+  const [header = '', word] = keyHeader.split(': ');
   return {
     accept: 'application/json',
     'accept-encoding': 'identity',
-    [keyHeader]: keyScheme ? `${keyScheme} ${key}` : key,
+    [header]: word ? `${word} ${key}` : key,
   };
 }
 

@@ -24,7 +24,6 @@ export const imageProvider = config.atStart(
       url: environment.IMAGE_PROVIDER_URL,
       key: storedSecret(environment.IMAGE_PROVIDER_KEY, 'header'),
       keyHeader: environment.IMAGE_PROVIDER_KEY_HEADER,
-      keyScheme: environment.IMAGE_PROVIDER_KEY_SCHEME,
       echoesRequest: false,
     };
   }),

@@ -29,7 +29,6 @@ export const videoProvider = config.atStart(
       url: environment.VIDEO_PROVIDER_URL,
       key: storedSecret(environment.VIDEO_PROVIDER_KEY, 'header'),
       keyHeader: environment.VIDEO_PROVIDER_KEY_HEADER,
-      keyScheme: environment.VIDEO_PROVIDER_KEY_SCHEME,
       echoesRequest: true,
     };
   }),

@@ -64,7 +64,7 @@ const rules: [name: string, good: string, bad: string][] = [
     'x-api-key|Authorization|x-host|hostname',
     'x api|x-api-key:|-x|host|Host|content-length|Transfer-Encoding|content-type|accept|connection|X-Amzn-Remapped-Authorization',
   ],
-  ['videoProviderKeyScheme', 'Bearer|Token', 'Bearer |a b|:'],
+  ['videoProviderKeyHeader', 'x-key|authorization: Bearer', 'a: Bearer |a: b c|a:b|: a|host: a'],
   ['videoProviderModelPrefix', 'vid|vid-', `v d|vid/|${'v'.repeat(33)}`],
   ['videoProviderTaskPath', 'off|/tasks/{task_id}', 'on|tasks/{task_id}|/tasks/{id}|/tasks?id={task_id}'],
   ['providerStates', 'upscaling=processing|a b=failed, 7=success', 'upscaling|done=ready'],

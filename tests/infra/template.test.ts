@@ -179,7 +179,7 @@ describe('the functions', () => {
     const files = await unzip(full.zips.get(name) ?? Buffer.alloc(0));
     const bundle = [...files.values()].map(String).join('\n');
     // A stage has its default.
-    const isConstant = (variable: string) => variable === 'MAX_PENDING_VERSIONS';
+    const isConstant = (variable: string) => /^MAX_PENDING_V|^QUESTIONS_PER_/.test(variable);
     const settable = Object.keys(variables).filter((variable) => !isConstant(variable));
     const read = settable.filter((variable) => new RegExp(`\\b${variable}:`).test(bundle));
     const { Environment } = properties(full, `${upperFirst(name)}LambdaFunction`);

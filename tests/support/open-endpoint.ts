@@ -39,7 +39,7 @@ export function open(changes: Partial<Contract> = {}, handle: Handler = echo, op
 /** The same for an operation that buys something, of a provider of the test's own. */
 export function openPaid(provider: Partial<Provider>, changes: Partial<Contract> = {}) {
   const bought: Provider = {
-    ...{ name: 'video', url: 'http://127.0.0.1:1', keyHeader: 'x-key', keyScheme: '', echoesRequest: false },
+    ...{ name: 'video', url: 'http://127.0.0.1:1', keyHeader: 'x-key', echoesRequest: false },
     key: { read: async () => 'a key', forget: () => {}, replacementOf: async () => undefined },
     ...provider,
   };

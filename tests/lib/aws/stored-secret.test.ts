@@ -221,7 +221,7 @@ describe('a key that may have been replaced', () => {
   };
   const providerWith = (key: StoredSecret, url: string) => ({
     ...{ name: 'image' as const, url: `${url}/image`, key, keyHeader: 'x-api-key' },
-    ...{ keyScheme: '', echoesRequest: false },
+    echoesRequest: false,
   });
 
   test('is read again, and the call is sent once more with the new one', async () => {

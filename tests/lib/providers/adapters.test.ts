@@ -29,10 +29,9 @@ const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 setVariables({
   IMAGE_PROVIDER_URL: `${url}/image`,
-  IMAGE_PROVIDER_KEY_HEADER: 'x-image-key',
-  IMAGE_PROVIDER_KEY_SCHEME: 'Key',
+  IMAGE_PROVIDER_KEY_HEADER: 'x-image-key: Key',
   VIDEO_PROVIDER_URL: `${url}/video`,
-  VIDEO_PROVIDER_KEY_HEADER: 'x-video-key',
+  VIDEO_PROVIDER_KEY_HEADER: 'x-video-key: Token',
   VIDEO_PROVIDER_MODEL_PREFIX: 'acme',
 });
 

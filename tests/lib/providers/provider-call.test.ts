@@ -40,7 +40,6 @@ const provider: Provider = {
     },
   },
   keyHeader: 'x-key',
-  keyScheme: '',
   echoesRequest: false,
 };
 
