@@ -6,7 +6,7 @@ import { formatValue } from '../types/formatting.ts';
 import { update } from '../types/collections.ts';
 import { reprOf, textOf } from '../values/text.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
-import { Bytes, Iterator, Slice, Tuple, Unknown, ellipsis } from '../values/plain.ts';
+import { Iterator, Slice, Tuple, Unknown, ellipsis } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { isWrittenAsFloat } from '../source.ts';
 import { comprehend } from './comprehensions.ts';
@@ -123,7 +123,7 @@ function constant(node: Constant, { lines }: Frame): Value {
   const { value, quote_style: style } = node;
   if (typeof value === 'string') {
     if (style === undefined) return value === '...' ? ellipsis : value;
-    return /^[rR]?[bB]/.test(style) ? new Bytes(value) : literalText(value, style);
+    return /^[rR]?[bB]/.test(style) ? new Unknown('bytes') : literalText(value, style);
   }
   if (typeof value === 'number') {
     return Number.isSafeInteger(value) && !isWrittenAsFloat(node, lines) ? BigInt(value) : value;

@@ -3,7 +3,7 @@ import { exceptionType, raise, Raised } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
-import { Bytes, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
+import { Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
 /** The items of an iterable. Each takes a step. An unknown iterable has several unknown items. */
@@ -16,8 +16,6 @@ export function* iterate(machine: Machine, value: Value): Generator<Value> {
   else if (typeof known === 'string') yield* characters(machine, known);
   else if (known instanceof Range) yield* numbers(machine, known);
   else if (known instanceof Iterator) yield* taken(machine, known);
-  else if (known instanceof Bytes)
-    for (const character of characters(machine, known.text)) yield BigInt(character.charCodeAt(0));
   else if (value instanceof Class && value.own('_member_map_') instanceof Dict) {
     yield* iterate(machine, machine.call(machine.attribute(value.own('_member_map_') ?? null, 'values')));
   } else if (known instanceof Unknown) {

@@ -4,7 +4,7 @@ import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
-import { Bytes, condition, Tuple, Unknown, notImplemented } from '../values/plain.ts';
+import { condition, Tuple, Unknown, notImplemented } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { pathType } from '../values/builtin-types.ts';
 import { limits, LimitReached } from '../limits.ts';
@@ -77,10 +77,6 @@ function add(machine: Machine, a: Value, b: Value): Value {
     machine.budget.text(a.length + b.length);
     return a + b;
   }
-  if (a instanceof Bytes && b instanceof Bytes) {
-    machine.budget.text(a.text.length + b.text.length);
-    return new Bytes(a.text + b.text);
-  }
   if (a instanceof List && b instanceof List) {
     machine.budget.spend(a.items.length + b.items.length);
     return new List([...a.items, ...b.items], a.symbolic || b.symbolic);
@@ -96,10 +92,9 @@ function repeat(machine: Machine, a: Value, b: Value): Value {
   const [content, count] = isNumber(a) ? [b, a] : [a, b];
   if (!isNumber(count) || typeof count === 'number') return raise('TypeError', 'unsupported operand types');
   const times = Math.max(0, Number(count));
-  if (typeof content === 'string' || content instanceof Bytes) {
-    const text = typeof content === 'string' ? content : content.text;
-    machine.budget.text(text.length * times);
-    return typeof content === 'string' ? text.repeat(times) : new Bytes(text.repeat(times));
+  if (typeof content === 'string') {
+    machine.budget.text(content.length * times);
+    return content.repeat(times);
   }
   if (!(content instanceof List) && !(content instanceof Tuple))
     return raise('TypeError', 'unsupported operand types');

@@ -4,7 +4,7 @@ import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
 import { Class, Func, Instance } from '../values/objects.ts';
-import { Bytes, isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
+import { isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
 /** `value[key]`. */
@@ -36,8 +36,7 @@ export function plainItem(machine: Machine, value: Value, key: Value): Value {
     return at(machine, [...codeUnits(machine, holder)], Number(position), false);
   if (holder instanceof List) return at(machine, holder.items, Number(position), holder.symbolic);
   if (holder instanceof Tuple) return at(machine, holder.items, Number(position), false);
-  if (holder instanceof Range || holder instanceof Bytes)
-    return at(machine, [...machine.iterate(holder)], Number(position), false);
+  if (holder instanceof Range) return at(machine, [...machine.iterate(holder)], Number(position), false);
   return notFound(value);
 }
 
@@ -91,10 +90,6 @@ function part(machine: Machine, holder: Value, slice: Slice): Value {
   };
   const unknown = unknownPosition();
   if (typeof holder === 'string') return cut([...codeUnits(machine, holder)])?.join('') ?? unknown;
-  if (holder instanceof Bytes) {
-    const text = cut([...codeUnits(machine, holder.text)]);
-    return text ? new Bytes(text.join('')) : unknown;
-  }
   if (holder instanceof Tuple || holder instanceof List) {
     const items = isCounted(machine, holder.items) ? cut(holder.items) : undefined;
     if (!items) return unknown;

@@ -5,10 +5,9 @@ import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { sizeOf } from '../values/text.ts';
-import { Bytes, isCounted, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
+import { isCounted, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
-import { fixed } from '../types/formatting.ts';
 import { truth } from '../language/truth.ts';
 
 export function length(machine: Machine, value: Value): Value {
@@ -20,7 +19,6 @@ export function length(machine: Machine, value: Value): Value {
     machine.budget.text(holder.length);
     return BigInt(sizeOf(holder));
   }
-  if (holder instanceof Bytes) return BigInt(holder.text.length);
   if ((holder instanceof List || holder instanceof Tuple) && isCounted(machine, holder.items))
     return BigInt(holder.items.length);
   if (holder instanceof Range) return holder.length;
@@ -96,18 +94,6 @@ export function quantified(machine: Machine, source: Value, wanted: boolean): Va
     if (isTrue === undefined) isKnown = false;
   }
   return isKnown ? !wanted : new Unknown('an unknown condition');
-}
-
-export function round(value: Value, digits: Value): Value {
-  if (typeof value === 'bigint') return value;
-  if (typeof value !== 'number' || !Number.isFinite(value)) return new Unknown('a number of unknown origin');
-  if (typeof digits === 'bigint')
-    return digits < 0n
-      ? new Unknown('a number of unknown origin')
-      : Number(fixed(value, Math.min(100, Number(digits))));
-  const whole = Math.round(value);
-  // Halves go to the even neighbor.
-  return BigInt(Math.abs(value % 1) === 0.5 && whole % 2 !== 0 ? whole - 1 : whole);
 }
 
 export function names(machine: Machine, value: Value): Value {

@@ -1,6 +1,5 @@
-import { asText, isSubclass, plain } from '../values/access.ts';
+import { asText, isSubclass } from '../values/access.ts';
 import * as types from '../values/builtin-types.ts';
-import { isNumber, numeric } from '../values/equality.ts';
 import { exceptionTypes, raise } from '../values/exceptions.ts';
 import { reprOf } from '../values/text.ts';
 import { List } from '../values/collections.ts';
@@ -12,9 +11,8 @@ import { deleteAttribute, findAttribute } from '../language/attributes.ts';
 import { iteratorOf } from '../language/iteration.ts';
 import { binary } from '../language/operators.ts';
 import { truth } from '../language/truth.ts';
-import { formatValue } from '../types/formatting.ts';
 import { sorted } from '../types/sorting.ts';
-import { extreme, lazily, length, names, next, quantified, round, zip } from './builtin-functions.ts';
+import { extreme, lazily, length, names, next, quantified, zip } from './builtin-functions.ts';
 import { isSurelyNoClass, lacksConstant } from '../host/packages.ts';
 import { open } from './files.ts';
 import { importByName } from './importing.ts';
@@ -120,32 +118,8 @@ const functions: Record<string, NativeCall> = {
   }),
   any: known((machine, [source = null]) => quantified(machine, source, true)),
   all: known((machine, [source = null]) => quantified(machine, source, false)),
-  abs: known((_, [value = null]) => {
-    const number = plain(value);
-    if (!isNumber(number)) return new Unknown('a number of unknown origin');
-    const positive = numeric(number);
-    return positive < 0 ? -positive : positive;
-  }),
-  round: known((_, [value = null, digits = null]) => round(plain(value), plain(digits))),
-  divmod: known(
-    (machine, [a = null, b = null]) =>
-      new Tuple([binary(machine, 'FloorDiv', a, b), binary(machine, 'Mod', a, b)]),
-  ),
-  pow: known((machine, [a = null, b = null]) => binary(machine, 'Pow', a, b)),
   repr: (machine, [value = null]) => reprOf(machine, value) ?? new Unknown('a text with an unknown part'),
-  format: known(
-    (machine, [value = null, spec = '']) =>
-      formatValue(machine, value, asText(spec) ?? '') ?? new Unknown('a text with an unknown part'),
-  ),
   ord: known((_, [value = null]) => BigInt(asText(value)?.codePointAt(0) ?? 0)),
-  chr: known((_, [value = null]) => {
-    const code = Number(plain(value));
-    return code >= 0 && code < 0x110000
-      ? String.fromCodePoint(code)
-      : raise('ValueError', 'it is not a valid value');
-  }),
-  hex: known((_, [value = null]) => (typeof value === 'bigint' ? `0x${value.toString(16)}` : '')),
-  bin: known((_, [value = null]) => (typeof value === 'bigint' ? `0b${value.toString(2)}` : '')),
   vars: (machine, [value = null]) => findAttribute(machine, value, '__dict__') ?? new Unknown('a built-in'),
   dir: (machine, [value = null]) => names(machine, value),
   compile: (_, [text = null]) => text,
@@ -166,7 +140,7 @@ export const builtins: ReadonlyMap<string, Value> = new Map<string, Value>([
   ...Object.entries(classes),
   ...exceptionTypes,
   ['open', open],
-  ...'globals locals memoryview bytearray complex ascii oct breakpoint id hash input eval exec'
+  ...'globals locals memoryview bytearray complex ascii oct breakpoint id hash input eval exec abs round divmod pow format chr hex bin'
     .split(' ')
     .map((name): [string, Value] => [name, new Unknown('a built-in that is not followed', name)]),
 ]);

@@ -7,8 +7,8 @@ import { Native } from '../values/objects.ts';
 import { Iterator, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { truth } from '../language/truth.ts';
-import { argument, type Models, natives, pure } from './define.ts';
-import { matching, matchesName } from './globbing.ts';
+import { argument, type Models, natives } from './define.ts';
+import { matching } from './globbing.ts';
 import { dumpJson } from './json-text.ts';
 import { openFile, payForFolders } from './open-files.ts';
 import { onPath, pathText } from './paths.ts';
@@ -18,19 +18,6 @@ export function fileModels(): Models {
   return [
     ...natives('os', folders),
     ...natives('glob', { glob, iglob: glob }),
-    ...natives('fnmatch', {
-      fnmatch: pure((machine, [name, pattern]) =>
-        matchesName(machine, asText(pattern) ?? '', asText(name) ?? ''),
-      ),
-      filter: pure(
-        (machine, [names = null, pattern]) =>
-          new List(
-            [...machine.iterate(names)].filter((name) =>
-              matchesName(machine, asText(pattern) ?? '', asText(name) ?? ''),
-            ),
-          ),
-      ),
-    }),
     ...natives('json', {
       loads: (machine, [text = null]) => parseJson(machine, text),
       load: (machine, [file = null]) => parseJson(machine, machine.call(machine.attribute(file, 'read'))),

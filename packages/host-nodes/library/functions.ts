@@ -40,15 +40,7 @@ export function functionModels(): Models {
       total_ordering: identity,
       singledispatch: identity,
       cached_property: (_, [func = null]) => new Descriptor('property', func),
-      reduce: (machine, [func = null, source = null, start]) => {
-        if (source instanceof Unknown) return source;
-        const items = machine.iterate(source);
-        let total = start ?? items.next().value ?? null;
-        for (const item of items) total = machine.call(func, [total, item]);
-        return total;
-      },
     }),
-    ...natives('itertools', iteration),
     ['itertools.chain', chain],
     ...natives('copy', {
       copy: (machine, [value = null]) => copied(machine, value, false, new Map()),
@@ -93,31 +85,6 @@ function chained(machine: Machine, sources: Iterable<Value>): Value {
     for (const source of all) yield* machine.iterate(source);
   });
 }
-
-const iteration: Record<string, NativeCall> = {
-  count: (_, [start = 0n, step = 1n]) =>
-    lazily(function* () {
-      if (typeof start === 'bigint' && typeof step === 'bigint') for (let n = start; ; n += step) yield n;
-    }),
-  repeat: (_, [value = null, times]) =>
-    lazily(function* () {
-      for (let turn = 0n; typeof times !== 'bigint' || turn < times; turn += 1n) yield value;
-    }),
-  islice: pure((machine, [source = null, ...bounds]) => {
-    const [start, stop] =
-      bounds.length === 1
-        ? [0, Number(bounds[0])]
-        : bounds.map((bound) => (bound === null ? Infinity : Number(bound)));
-    return lazily(function* () {
-      let index = 0;
-      for (const item of machine.iterate(source)) {
-        if (index >= (stop ?? 0)) return;
-        if (index >= (start ?? 0)) yield item;
-        index += 1;
-      }
-    });
-  }),
-};
 
 /** `copy.copy` and `copy.deepcopy`. What was copied once stays one, so shared parts do not multiply. */
 function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value, Value>): Value {

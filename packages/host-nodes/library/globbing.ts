@@ -40,7 +40,7 @@ function collect(
 }
 
 /** Whether a file name matches a pattern, which is one of the pack's: it is matched by steps like its expressions. */
-export function matchesName(machine: Machine, pattern: string, name: string): boolean {
+function matchesName(machine: Machine, pattern: string, name: string): boolean {
   machine.budget.spend(pattern.length);
   const source = pattern.replaceAll(/\*+|\[(?:![\s\S]|[^!])[^\]]*\]|\W/g, (token) => {
     if (token.startsWith('*')) return '.*';

@@ -1,10 +1,9 @@
-import { asText } from '../values/access.ts';
+import { addUnfollowed, asText } from '../values/access.ts';
 import { addMethods, fileType } from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { List } from '../values/collections.ts';
 import { Instance } from '../values/objects.ts';
-import { encoded } from '../types/texts.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
@@ -41,7 +40,7 @@ export function openFile(machine: Machine, path: string, mode: string, keepsEnds
   if (!/[wax]/.test(mode)) {
     const text = readText(machine, path);
     if (typeof text !== 'string') file.define('text', text);
-    else if (mode.includes('b')) file.define('text', encoded(machine, text));
+    else if (mode.includes('b')) file.define('text', new Unknown('bytes'));
     else file.define('text', keepsEnds ? text : text.replaceAll(/\r\n?/g, '\n'));
   } else file.define('text', '');
   return file;
@@ -70,7 +69,6 @@ function close(machine: Machine, file: Value | undefined): void {
 addMethods(fileType, {
   read: (_, [self]) => textOf(self),
   readlines: (machine, [self]) => lines(machine, self),
-  readline: () => new Unknown('a line'),
   __iter__: (machine, [self]) => lines(machine, self),
   write: (machine, [self, text]) => {
     const added = asText(text);
@@ -81,8 +79,6 @@ addMethods(fileType, {
     }
     return null;
   },
-  flush: () => null,
-  seek: () => null,
   close: (machine, [self]) => {
     close(machine, self);
     return null;
@@ -93,3 +89,4 @@ addMethods(fileType, {
     return null;
   },
 });
+addUnfollowed(fileType, 'fileno flush isatty readline seek tell truncate writelines');

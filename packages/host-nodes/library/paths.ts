@@ -1,5 +1,5 @@
 import { hostFolder, normalize } from '../files.ts';
-import { asText } from '../values/access.ts';
+import { addUnfollowed, asText } from '../values/access.ts';
 import { addMethods, pathType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { raise } from '../values/exceptions.ts';
@@ -70,6 +70,10 @@ function nameOf(path: string): string {
 function splitName(name: string): [string, string] {
   const dot = name.lastIndexOf('.');
   return dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+}
+
+function isUnder(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }
 
 function exists(machine: Machine, path: string): Value {
@@ -143,14 +147,8 @@ const properties: Record<string, (path: string, machine: Machine) => Value> = {
   name: nameOf,
   stem: (path) => splitName(nameOf(path))[0],
   suffix: (path) => splitName(nameOf(path))[1],
-  parts: (path) => new Tuple([...(path.startsWith('/') ? ['/'] : []), ...path.split('/').filter(Boolean)]),
-  suffixes: (path) =>
-    new List(
-      nameOf(path)
-        .split('.')
-        .slice(1)
-        .map((part) => `.${part}`),
-    ),
+  parts: () => new Unknown('the parts of a path'),
+  suffixes: () => new Unknown('the parts of a path'),
 };
 for (const [name, read] of Object.entries(properties)) pathType.define(name, property(read));
 
@@ -166,17 +164,16 @@ addMethods(pathType, {
   absolute: onPath((path) => makePath(absolute(path))),
   expanduser: onPath((path) => makePath(path)),
   as_posix: onPath((path) => path),
-  with_suffix: onPath((path, _machine, [suffix]) => {
-    const name = nameOf(path);
-    return makePath(path.slice(0, path.length - name.length) + splitName(name)[0] + (asText(suffix) ?? ''));
-  }),
-  with_name: onPath((path, _machine, [name]) => makePath(`${parent(path)}/${asText(name)}`)),
   relative_to: onPath((path, _machine, [base]) => {
     const start = pathText(base);
     if (start === undefined) return new Unknown('an unknown path');
-    if (path !== start && !path.startsWith(`${start}/`))
-      return raise('ValueError', 'it is not a valid value');
-    return makePath(path.slice(start.length + 1));
+    return isUnder(path, start)
+      ? makePath(path.slice(start.length + 1))
+      : raise('ValueError', 'it is not a valid value');
+  }),
+  is_relative_to: onPath((path, _machine, [base]) => {
+    const start = pathText(base);
+    return start === undefined ? new Unknown('an unknown path') : isUnder(path, start);
   }),
   is_absolute: onPath((path) => path.startsWith('/')),
   exists: onPath((path, machine) => exists(machine, path)),
@@ -193,17 +190,17 @@ addMethods(pathType, {
   glob: onPath((path, machine, [pattern]) => found(machine, path, asText(pattern) ?? '')),
   rglob: onPath((path, machine, [pattern]) => found(machine, path, `**/${asText(pattern) ?? ''}`)),
   mkdir: () => null,
-  touch: () => null,
-  unlink: () => null,
   read_text: onPath((path, machine) => readText(machine, absolute(path))),
-  read_bytes: () => new Unknown('bytes'),
   write_text: onPath((path, machine, [text]) => {
     writeText(machine, absolute(path), asText(text) ?? '');
     return null;
   }),
   open: onPath((path, machine, [mode]) => openFile(machine, absolute(path), asText(mode) ?? 'r')),
-  stat: () => new Unknown('the state of a file'),
 });
+addUnfollowed(
+  pathType,
+  'chmod match read_bytes rename replace rmdir stat touch unlink walk with_name with_stem with_suffix write_bytes',
+);
 
 function found(machine: Machine, path: string, pattern: string): Value {
   const list = matching(machine, `${absolute(path)}/${pattern}`, true);

@@ -1,7 +1,6 @@
 import { limits } from '../limits.ts';
-import { asText, dictOf, plain } from '../values/access.ts';
+import { addUnfollowed, asText, dictOf, plain } from '../values/access.ts';
 import { addMethods, matchType, patternType } from '../values/builtin-types.ts';
-import { sizeOf } from '../values/text.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
@@ -97,12 +96,6 @@ function matchOf(machine: Machine, pattern: Pattern, text: string, found: Found 
   machine.budget.read(found.reduce((total, span) => total + 2 * (span?.[1] ?? 0), 0));
   match.define('groups_', new Tuple(found.map((span) => (span ? text.slice(...span) : null))));
   match.define(
-    'spans_',
-    new Tuple(
-      found.map((span) => (span ? new Tuple(span.map((at) => BigInt(sizeOf(text.slice(0, at))))) : null)),
-    ),
-  );
-  match.define(
     'names_',
     dictOf(
       machine,
@@ -129,18 +122,6 @@ const methods: Record<string, NativeCall> = {
   ),
   match: onText((pattern, text, machine) =>
     matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine), { anchored: true })),
-  ),
-  fullmatch: onText((pattern, text, machine) =>
-    matchOf(
-      machine,
-      pattern,
-      text,
-      find(pattern, text, 0, spender(machine), { anchored: true, whole: true }),
-    ),
-  ),
-  finditer: onText(
-    (pattern, text, machine) =>
-      new List([...findAll(machine, pattern, text)].map((found) => matchOf(machine, pattern, text, found))),
   ),
   findall: onText((pattern, text, machine) => {
     const rows = [...findAll(machine, pattern, text)].map((found) => {
@@ -220,22 +201,6 @@ addMethods(matchType, {
     const groups = self instanceof Instance ? self.own('groups_') : undefined;
     return groups instanceof Tuple ? new Tuple(groups.items.slice(1)) : unknown();
   },
-  groupdict: (machine, [self]) => {
-    const names = self instanceof Instance ? self.own('names_') : undefined;
-    return names === undefined
-      ? unknown()
-      : dictOf(
-          machine,
-          [...machine.iterate(names)].map((name) => [name, part('groups_', self, name)]),
-        );
-  },
-  span: (_, [self, key]) => part('spans_', self, key),
-  start: (_, [self, key]) => {
-    const span = part('spans_', self, key);
-    return span instanceof Tuple ? (span.items[0] ?? null) : unknown();
-  },
-  end: (_, [self, key]) => {
-    const span = part('spans_', self, key);
-    return span instanceof Tuple ? (span.items[1] ?? null) : unknown();
-  },
 });
+addUnfollowed(patternType, 'finditer fullmatch subn');
+addUnfollowed(matchType, 'end expand groupdict span start');

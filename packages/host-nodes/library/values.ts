@@ -3,10 +3,7 @@ import { Dict, List } from '../values/collections.ts';
 import { Instance, Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import { type Models, natives, pure } from './define.ts';
-import { isNumber } from '../values/equality.ts';
-import { binary } from '../language/operators.ts';
-import { truth } from '../language/truth.ts';
+import type { Models } from './define.ts';
 
 /** Plain values of `sys`, `os`, `math`, `string` and others. */
 export function valueModels(): Models {
@@ -38,24 +35,6 @@ export function valueModels(): Models {
     ['math.tau', 2 * Math.PI],
     ['math.inf', Infinity],
     ['math.nan', Number.NaN],
-    ...natives('math', mathematics),
-    ...natives('operator', {
-      itemgetter: (_, keys) =>
-        new Native('itemgetter', (machine, [value = null]) => {
-          const items = keys.map((key) => machine.call(machine.attribute(value, '__getitem__'), [key]));
-          return items.length === 1 ? (items[0] ?? null) : new Tuple(items);
-        }),
-      attrgetter: (_, names) =>
-        new Native('attrgetter', (machine, [value = null]) => {
-          const items = names.map((name) => machine.attribute(value, String(name)));
-          return items.length === 1 ? (items[0] ?? null) : new Tuple(items);
-        }),
-      or_: (machine, [left = null, right = null]) => binary(machine, 'BitOr', left, right),
-      not_: (machine, [value = null]) => {
-        const isTrue = truth(machine, value);
-        return isTrue === undefined ? new Unknown('an unknown condition') : !isTrue;
-      },
-    }),
     ['types.SimpleNamespace', simpleNamespace],
     ['types.MappingProxyType', dictType],
     ['collections.OrderedDict', dictType],
@@ -98,31 +77,3 @@ function versionInfo(): Instance {
   info.define('micro', 0n);
   return info;
 }
-
-function onNumber(run: (value: number) => Value) {
-  return pure((_, [value = null]) =>
-    isNumber(value) ? run(Number(value)) : new Unknown('a number of unknown origin'),
-  );
-}
-
-function whole(value: number): Value {
-  return Number.isFinite(value) ? BigInt(value) : new Unknown('a number of unknown origin');
-}
-
-const simple = ['sqrt', 'log2', 'log10', 'exp', 'sin', 'cos', 'tan'] as const;
-
-const mathematics = {
-  floor: onNumber((value) => whole(Math.floor(value))),
-  ceil: onNumber((value) => whole(Math.ceil(value))),
-  trunc: onNumber((value) => whole(Math.trunc(value))),
-  ...Object.fromEntries(simple.map((name) => [name, onNumber(Math[name])])),
-  log: pure((_, [value = null, base]) =>
-    base === undefined ? Math.log(Number(value)) : Math.log(Number(value)) / Math.log(Number(base)),
-  ),
-  radians: onNumber((value) => (value * Math.PI) / 180),
-  degrees: onNumber((value) => (value * 180) / Math.PI),
-  fabs: onNumber(Math.abs),
-  isnan: onNumber(Number.isNaN),
-  isinf: onNumber((value) => Math.abs(value) === Infinity),
-  pow: pure((_, [base = null, exponent = null]) => Number(base) ** Number(exponent)),
-};

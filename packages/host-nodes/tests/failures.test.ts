@@ -6,21 +6,18 @@ import { extract, namesOf, nodeClass, type PackFiles } from './packs.ts';
 const one = nodeClass('One');
 const listed = `${one}NODE_CLASS_MAPPINGS = {"One": One}\n`;
 
-const reasons: [title: string, files: PackFiles | string, reason: string][] = [
-  ['no __init__.py', { 'nodes.py': '' }, 'It has no __init__.py at its root.'],
-  [
-    'a pack in a folder of its own',
+const reasons: Record<string, [files: PackFiles | string, reason: string]> = {
+  'no __init__.py': [{ 'nodes.py': '' }, 'It has no __init__.py at its root.'],
+  'a pack in a folder of its own': [
     { 'tests/__init__.py': '', 'my_pack/__init__.py': listed, 'README.md': '' },
     'It has no __init__.py at its root. Publish the folder my_pack, which has one.',
   ],
-  ['nothing listed', 'x = 1', 'Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.'],
-  [
-    'a class that cannot say its name, among others that can',
+  'nothing listed': ['x = 1', 'Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.'],
+  'a class that cannot say its name, among others that can': [
     `from comfy_api.latest import io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls): return io.Schema(node_id="A")\nclass B: pass\nclass E:\n    async def get_node_list(self): return [A, B]\nasync def comfy_entrypoint(): return E()`,
     "It may list more nodes: 1 of its classes cannot be read: AttributeError: object has no attribute 'define_schema'.",
   ],
-  [
-    'a list that only failing code under an unknown condition makes',
+  'a list that only failing code under an unknown condition makes': [
     {
       '__init__.py':
         'import helper\nNODE_CLASS_MAPPINGS = {}\nif helper.ready():\n    from .nodes import make\n    make(NODE_CLASS_MAPPINGS)',
@@ -28,68 +25,57 @@ const reasons: [title: string, files: PackFiles | string, reason: string][] = [
     },
     'It lists no nodes. Under a condition that is not known, its code fails: KeyError: gone (nodes.py:11).',
   ],
-  [
-    'nodes that such code lists and loses',
+  'nodes that such code lists and loses': [
     `import helper\n${listed}if helper.ready():\n    NODE_CLASS_MAPPINGS["Two"] = One\n    {}["gone"]`,
     'It may list more nodes: 1 of its names are lost. Under a condition that is not known, its code fails: KeyError: gone (__init__.py:13).',
   ],
-  [
-    'registration through an outside package',
+  'registration through an outside package': [
     'from helper import build\nNODE_CLASS_MAPPINGS = build(__file__)',
     'Its NODE_CLASS_MAPPINGS come from helper.build() (__init__.py:2).',
   ],
-  [
-    'registration through something of no name',
+  'registration through something of no name': [
     'from helper import *\nNODE_CLASS_MAPPINGS = build(__file__)',
     'Its NODE_CLASS_MAPPINGS cannot be followed: it comes from outside (__init__.py:2).',
   ],
-  [
-    'a list that goes on outside',
+  'a list that goes on outside': [
     `import helper\n${listed}NODE_CLASS_MAPPINGS.update(helper.more())`,
     'It may list more nodes: it comes from helper.more() (__init__.py:11).',
   ],
-  [
-    'a list that goes on outside in another file',
+  'a list that goes on outside in another file': [
     {
       '__init__.py': '\nfrom .nodes import *',
       'nodes.py': `import helper\n${listed}helper.more(NODE_CLASS_MAPPINGS)\nNODE_CLASS_MAPPINGS[helper.name] = One`,
     },
     'It may list more nodes: it is passed to helper.more (nodes.py:11).',
   ],
-  [
-    'the members of a module outside',
+  'the members of a module outside': [
     'import inspect, sys\n\nNODE_CLASS_MAPPINGS = dict(inspect.getmembers(sys.modules["helper"]))',
     'It may list more nodes: it comes from outside (__init__.py:3).',
   ],
-  [
-    'a submodule that is missing',
+  'a submodule that is missing': [
     'from .gone import NODE_CLASS_MAPPINGS',
     "It cannot be imported. ModuleNotFoundError: No module named 'gone' (__init__.py:1).",
   ],
-  [
-    'code that is not Python',
+  'code that is not Python': [
     'print "x"',
     'It cannot be imported. SyntaxError: __init__.py cannot be read: invalid syntax at line 1, column 6.',
   ],
-  [
-    'a loop without an end',
+  'a loop without an end': [
     { '__init__.py': 'from .nodes import *', 'nodes.py': '\nwhile True: pass' },
     'It was given up: it takes too many steps (nodes.py:2).',
   ],
-  [
-    'an entry point whose list is open',
+  'an entry point whose list is open': [
     'import x\nasync def comfy_entrypoint():\n    return x.Extension()',
     'Its comfy_entrypoint cannot be followed: it comes from outside.',
   ],
-  [
-    'nodes that are no dict',
+  'nodes that are no dict': [
     'NODE_CLASS_MAPPINGS = [1]',
     'Its NODE_CLASS_MAPPINGS cannot be followed: it is not a dict (__init__.py:1).',
   ],
-];
+};
 
 describe('the reason of a failed extraction', () => {
-  test.each(reasons)('names file and line: %s', (_title, files, reason) => {
+  test.each(Object.entries(reasons))('names file and line: %s', (_title, [files, reason]) => {
     expect(extract(files)).toMatchObject({ status: 'failed', reason });
   });
 

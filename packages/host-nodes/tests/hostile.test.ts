@@ -37,7 +37,7 @@ describe('a hostile pack', () => {
     results = await runPacks();
   });
 
-  test.each(hostilePacks.map(([kind]) => kind).filter((kind) => !hungry.includes(kind)))(
+  test.each(Object.keys(hostilePacks).filter((kind) => !hungry.includes(kind)))(
     'ends in time, relative to a loop of the same run: %s',
     (kind) => {
       const { status, timesALoop, isPolluted } = results[kind] as HostileResult;
@@ -50,9 +50,8 @@ describe('a hostile pack', () => {
   );
 });
 
-test('tries more than sixty kinds of hostile packs, each once', () => {
-  expect(new Set(hostilePacks.map(([kind]) => kind)).size).toBe(hostilePacks.length);
-  expect(hostilePacks.length).toBeGreaterThan(60);
+test('tries more than sixty kinds of hostile packs', () => {
+  expect(Object.keys(hostilePacks).length).toBeGreaterThan(60);
 });
 
 describe('a hostile pack in a thread of its own', () => {

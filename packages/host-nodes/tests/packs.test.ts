@@ -5,26 +5,23 @@ const one = nodeClass('One');
 const two = nodeClass('Two');
 
 /** Ways in which packs list their nodes, each with the names it lists. */
-const listings: [title: string, files: PackFiles | string, names: string[]][] = [
-  ['a dict in __init__.py', `${one}NODE_CLASS_MAPPINGS = {"One": One}`, ['One']],
-  [
-    'a relative import',
+const listings: Record<string, [files: PackFiles | string, names: string[]]> = {
+  'a dict in __init__.py': [`${one}NODE_CLASS_MAPPINGS = {"One": One}`, ['One']],
+  'a relative import': [
     {
       '__init__.py': 'from .nodes import NODE_CLASS_MAPPINGS',
       'nodes.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}`,
     },
     ['One'],
   ],
-  [
-    'star imports with __all__',
+  'star imports with __all__': [
     {
       '__init__.py': 'from .nodes import *',
       'nodes.py': `${one}__all__ = ["NODE_CLASS_MAPPINGS"]\nNODE_CLASS_MAPPINGS = {"One": One}`,
     },
     ['One'],
   ],
-  [
-    'several modules merged',
+  'several modules merged': [
     {
       '__init__.py': 'from .a import M as A\nfrom .b import M as B\nNODE_CLASS_MAPPINGS = {**A, **B}',
       'a.py': `${one}M = {"One": One}`,
@@ -32,8 +29,7 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One', 'Two'],
   ],
-  [
-    'a package in a package',
+  'a package in a package': [
     {
       '__init__.py': 'from .sub.deep import NODE_CLASS_MAPPINGS',
       'sub/__init__.py': '',
@@ -42,8 +38,7 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['Shared One'],
   ],
-  [
-    'modules found by listing a folder',
+  'modules found by listing a folder': [
     {
       '__init__.py':
         'import os, importlib\nNODE_CLASS_MAPPINGS = {}\nfor f in os.listdir(os.path.join(os.path.dirname(__file__), "nodes")):\n    if f.endswith(".py"):\n        m = importlib.import_module(f".nodes.{f[:-3]}", package=__name__)\n        NODE_CLASS_MAPPINGS.update(m.NODE_CLASS_MAPPINGS)',
@@ -52,8 +47,7 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One', 'Two'],
   ],
-  [
-    'modules found by globbing',
+  'modules found by globbing': [
     {
       '__init__.py':
         'import glob, os, sys, importlib.util\nNODE_CLASS_MAPPINGS = {}\nfor file in glob.glob(os.path.join(os.path.dirname(__file__), "py", "*.py")):\n    spec = importlib.util.spec_from_file_location("x", file)\n    module = importlib.util.module_from_spec(spec)\n    spec.loader.exec_module(module)\n    NODE_CLASS_MAPPINGS.update(module.NODE_CLASS_MAPPINGS)',
@@ -61,8 +55,7 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One'],
   ],
-  [
-    'modules found by pathlib',
+  'modules found by pathlib': [
     {
       '__init__.py':
         'from pathlib import Path\nimport importlib\nNODE_CLASS_MAPPINGS = {}\nfor p in (Path(__file__).parent / "n").glob("*.py"):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module("." + p.stem, __package__ + ".n").M)',
@@ -70,8 +63,7 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One'],
   ],
-  [
-    'modules found by pkgutil',
+  'modules found by pkgutil': [
     {
       '__init__.py':
         'import pkgutil, importlib\nfrom . import n\nNODE_CLASS_MAPPINGS = {}\nfor info in pkgutil.iter_modules(n.__path__):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module(f"{n.__name__}.{info.name}").M)',
@@ -80,31 +72,26 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One'],
   ],
-  [
-    'a list in a JSON file',
+  'a list in a JSON file': [
     {
       '__init__.py': `import json, os\n${one}with open(os.path.join(os.path.dirname(__file__), "names.json")) as f:\n    NODE_CLASS_MAPPINGS = {n: One for n in json.load(f)}`,
       'names.json': '["A", "B"]',
     },
     ['A', 'B'],
   ],
-  [
-    'a decorator that registers',
+  'a decorator that registers': [
     'NODE_CLASS_MAPPINGS = {}\ndef register(name):\n    def inner(cls):\n        NODE_CLASS_MAPPINGS[name] = cls\n        return cls\n    return inner\n@register("Deco")\nclass A:\n    pass',
     ['Deco'],
   ],
-  [
-    'a metaclass that registers',
+  'a metaclass that registers': [
     'NODE_CLASS_MAPPINGS = {}\nclass M(type):\n    def __init__(cls, name, bases, ns):\n        if bases: NODE_CLASS_MAPPINGS[name] = cls\nclass Base(metaclass=M): pass\nclass A(Base): pass',
     ['A'],
   ],
-  [
-    'names made of class names',
+  'names made of class names': [
     `import re\n${nodeClass('LoadImageNow')}NODE_CLASS_MAPPINGS = {re.sub(r"(?<!^)(?=[A-Z])", " ", c.__name__) if False else re.sub(r"([a-z])([A-Z])", r"\\1 \\2", c.__name__): c for c in (LoadImageNow,)}`,
     ['Load Image Now'],
   ],
-  [
-    'members of a module',
+  'members of a module': [
     {
       '__init__.py':
         'import inspect\nfrom . import nodes\nNODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(nodes, inspect.isclass) if hasattr(c, "FUNCTION")}',
@@ -112,24 +99,20 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One'],
   ],
-  [
-    'members of the module itself',
+  'members of the module itself': [
     `import sys, inspect\nclass Helper: pass\n${one}NODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(sys.modules[__name__], inspect.isclass) if hasattr(c, "FUNCTION")}`,
     ['One'],
   ],
-  [
-    'the names of the module itself',
+  'the names of the module itself': [
     `import sys\n${one}ours = sys.modules[__name__]\nNODE_CLASS_MAPPINGS = {n: getattr(ours, n) for n in dir(ours) if n.startswith("On")}`,
     ['One'],
   ],
-  [
-    'classes made by three-argument type',
+  'classes made by three-argument type': [
     'NODE_CLASS_MAPPINGS = {n: type(n, (), {"FUNCTION": "run", "RETURN_TYPES": ()}) for n in ("A", "B")}',
     ['A', 'B'],
   ],
-  ['globals by name', `${one}NODE_CLASS_MAPPINGS = {n: globals()[n] for n in ["One"]}`, ['One']],
-  [
-    'sys.path',
+  'globals by name': [`${one}NODE_CLASS_MAPPINGS = {n: globals()[n] for n in ["One"]}`, ['One']],
+  'sys.path': [
     {
       '__init__.py':
         'import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "lib"))\nimport ours\nNODE_CLASS_MAPPINGS = ours.M',
@@ -137,16 +120,14 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One'],
   ],
-  [
-    'an absolute import of custom_nodes.<own name>',
+  'an absolute import of custom_nodes.<own name>': [
     {
       '__init__.py': 'from custom_nodes.our_pack.nodes import M as NODE_CLASS_MAPPINGS',
       'nodes.py': `${one}M = {"One": One}`,
     },
     ['One'],
   ],
-  [
-    'circular imports',
+  'circular imports': [
     {
       '__init__.py': 'from .a import M as NODE_CLASS_MAPPINGS',
       'a.py': `NAME = "One"\nfrom . import b\n${one}M = {b.NAME: One}`,
@@ -154,68 +135,57 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One'],
   ],
-  [
-    'a fallback for a missing module',
+  'a fallback for a missing module': [
     {
       '__init__.py': `try:\n    from .gone import X\nexcept ImportError:\n    X = "fallback"\n${one}NODE_CLASS_MAPPINGS = {X: One}`,
     },
     ['fallback'],
   ],
-  [
-    'a second import of a module that failed fails too',
+  'a second import of a module that failed fails too': [
     {
       '__init__.py': `try:\n    from . import half\nexcept ImportError:\n    try:\n        from .half import X\n    except ImportError:\n        X = "fallback"\n${one}NODE_CLASS_MAPPINGS = {X: One}`,
       'half.py': 'X = "half"\nraise ImportError("no numpy")',
     },
     ['fallback'],
   ],
-  [
-    'a statement that fails is skipped',
+  'a statement that fails is skipped': [
     `class Broken(1): pass\nprint(undefined_name)\n${one}NODE_CLASS_MAPPINGS = {"One": One}`,
     ['One'],
   ],
-  [
-    'a node whose class failed keeps its name',
+  'a node whose class failed keeps its name': [
     `Broken = make(undefined_name)\nNODE_CLASS_MAPPINGS = {"Broken": Broken}`,
     ['Broken'],
   ],
-  [
-    'one top folder',
+  'one top folder': [
     {
       'pack-1.0/__init__.py': 'from .n import NODE_CLASS_MAPPINGS',
       'pack-1.0/n.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}`,
     },
     ['One'],
   ],
-  [
-    'a byte order mark, form feeds and Windows line ends',
+  'a byte order mark, form feeds and Windows line ends': [
     `\uFEFFimport os\r\n\fNAME = "Bom"\r\n${one.replaceAll('\n', '\r\n')}NODE_CLASS_MAPPINGS = {NAME: One}\r\n`,
     ['Bom'],
   ],
-  [
-    'names in any script, with bars and slashes',
+  'names in any script, with bars and slashes': [
     `${one}NODE_CLASS_MAPPINGS = {"画像 | a/b (x)": One, "__proto__": One}`,
     ['画像 | a/b (x)', '__proto__'],
   ],
-  [
-    'a file that the pack writes and reads',
+  'a file that the pack writes and reads': [
     `import json, os\np = os.path.join(os.path.dirname(__file__), "c.json")\nif not os.path.exists(p):\n    with open(p, "w") as f:\n        json.dump({"name": "Written"}, f)\nwith open(p) as f:\n    c = json.load(f)\n${one}NODE_CLASS_MAPPINGS = {c["name"]: One}`,
     ['Written'],
   ],
-  [
-    'a module registered in sys.modules by hand',
+  'a module registered in sys.modules by hand': [
     { '__init__.py': `import sys\nsys.modules["alias"] = 1\n${one}NODE_CLASS_MAPPINGS = {"One": One}` },
     ['One'],
   ],
-  [
-    'the newer entry point',
+  'the newer entry point': [
     'from comfy_api.latest import ComfyExtension, io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        return io.Schema(node_id="NewA", inputs=[], outputs=[])\nclass E(ComfyExtension):\n    async def get_node_list(self):\n        return [A]\nasync def comfy_entrypoint():\n    return E()',
     ['NewA'],
   ],
-  ['files for pages only', 'WEB_DIRECTORY = "web"', []],
-  ['an empty list', 'NODE_CLASS_MAPPINGS = {}', []],
-  [
-    'the classes among all names, and no module',
+  'files for pages only': ['WEB_DIRECTORY = "web"', []],
+  'an empty list': ['NODE_CLASS_MAPPINGS = {}', []],
+  'the classes among all names, and no module': [
     {
       '__init__.py':
         'import inspect\nfrom . import nodes\nNODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(nodes) if inspect.isclass(c)}\nfor n, c in vars(nodes).items():\n    if isinstance(c, type) and c.__module__ == nodes.__name__: NODE_CLASS_MAPPINGS[n + "2"] = c',
@@ -223,8 +193,7 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['Mapping', 'One', 'One2'],
   ],
-  [
-    'modules by __import__, with and without what is wanted from them',
+  'modules by __import__, with and without what is wanted from them': [
     {
       '__init__.py':
         'import sys\nNODE_CLASS_MAPPINGS = dict(__import__(f"{__name__}.a", fromlist=["M"]).M)\nNODE_CLASS_MAPPINGS.update(__import__("b", globals(), locals(), ["M"], 1).M)\nNODE_CLASS_MAPPINGS["Root"] = __import__(__name__ + ".b").a.One\nNODE_CLASS_MAPPINGS["Known"] = sys.modules[__name__ + ".a"].One',
@@ -233,8 +202,7 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One', 'Two', 'Root', 'Known'],
   ],
-  [
-    'loaders whose module runs when it is executed, and by its own name then',
+  'loaders whose module runs when it is executed, and by its own name then': [
     {
       '__init__.py':
         'import importlib.util, os, sys, types\nfrom importlib.machinery import SourceFileLoader\nNODE_CLASS_MAPPINGS = {}\nfor name in ("a", "broken", "b"):\n    path = os.path.join(__path__[0], name + ".py")\n    spec = importlib.util.spec_from_file_location(name, path)\n    module = importlib.util.module_from_spec(spec)\n    sys.modules[name] = module\n    try:\n        spec.loader.exec_module(module)\n        NODE_CLASS_MAPPINGS.update(module.M)\n    except Exception: pass\nmade = types.ModuleType("made")\nSourceFileLoader("made", path).exec_module(made)\nNODE_CLASS_MAPPINGS["Made"] = made.Two\nNODE_CLASS_MAPPINGS["Loaded"] = SourceFileLoader("x", path).load_module().Two',
@@ -244,20 +212,18 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     },
     ['One', 'Two', 'Again', 'Made', 'Loaded'],
   ],
-  [
-    'the classes derived from a base',
+  'the classes derived from a base': [
     `${one}class A(One): pass\nclass B(A): pass\ndef walk(c):\n    for d in c.__subclasses__():\n        yield d\n        yield from walk(d)\nNODE_CLASS_MAPPINGS = {c.__name__: c for c in walk(One)}`,
     ['A', 'B'],
   ],
-  [
-    'a class that has its own answer to the host',
+  'a class that has its own answer to the host': [
     `${one}class Answer:\n    node_id = "Mine"\n    display_name = "My own"\nsetattr(One, "GET_SCHEMA", lambda: Answer())\nclass E:\n    async def get_node_list(self):\n        return [One]\nasync def comfy_entrypoint():\n    return E()`,
     ['Mine'],
   ],
-];
+};
 
 describe('the nodes that a pack lists', () => {
-  test.each(listings)('reads the nodes that a pack lists: %s', (_title, files, names) => {
+  test.each(Object.entries(listings))('reads the nodes that a pack lists: %s', (_title, [files, names]) => {
     expect(extract(files)).toMatchObject({ status: 'success' });
     expect(namesOf(files)).toEqual(names);
   });
@@ -276,9 +242,8 @@ describe('the nodes that a pack lists', () => {
 });
 
 /** Fields of one node, by what its class says. */
-const fields: [title: string, code: string, fields: object][] = [
-  [
-    'everything said',
+const fields: Record<string, [code: string, fields: object]> = {
+  'everything said': [
     nodeClass(
       'A',
       '    DESCRIPTION = "d"\n    RETURN_NAMES = ("picture",)\n    OUTPUT_IS_LIST = (True,)\n    DEPRECATED = True\n    EXPERIMENTAL = True',
@@ -296,8 +261,7 @@ const fields: [title: string, code: string, fields: object][] = [
       open: [],
     },
   ],
-  [
-    'defaults',
+  defaults: [
     'class A:\n    @classmethod\n    def INPUT_TYPES(s): return {}\n    RETURN_TYPES = ("A", "B")\n    FUNCTION = "f"',
     {
       category: 'sd',
@@ -308,31 +272,26 @@ const fields: [title: string, code: string, fields: object][] = [
       inputTypes: '{}',
     },
   ],
-  [
-    'a type that equals every other',
+  'a type that equals every other': [
     'class AnyType(str):\n    def __ne__(self, other): return False\nany_type = AnyType("*")\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"x": (any_type, {"default": 1.0})}}\n    RETURN_TYPES = (any_type,)\n    FUNCTION = "f"',
     { inputTypes: '{"required":{"x":["*",{"default":1.0}]}}', returnTypes: '["*"]' },
   ],
-  [
-    'a dict of optional inputs that takes any',
+  'a dict of optional inputs that takes any': [
     'class Flexible(dict):\n    def __init__(self, kind, data=None):\n        self.kind = kind\n        self.data = data\n        for k, v in (data or {}).items(): self[k] = v\n    def __getitem__(self, key): return self.data.get(key, (self.kind,))\n    def __contains__(self, key): return True\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {}, "optional": Flexible("X", {"a": ("INT",)})}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     { inputTypes: '{"required":{},"optional":{"a":["INT"]}}' },
   ],
-  [
-    'inherited from a class of the pack',
+  'inherited from a class of the pack': [
     `${nodeClass('Base')}class A(Base):\n    CATEGORY = "other"`,
     { category: 'other', function: 'run', returnTypes: '["IMAGE"]' },
   ],
-  [
-    'inherited from outside',
+  'inherited from outside': [
     'from outside import Base\nclass A(Base):\n    CATEGORY = "mine"',
     {
       category: 'mine',
       open: expect.arrayContaining([expect.stringMatching(/^function: it derives from outside.Base/)]),
     },
   ],
-  [
-    'in the older form, from a base that may have the newer one',
+  'in the older form, from a base that may have the newer one': [
     'import comfy_extras.nodes_lt as lt\nclass A(lt.LTXVAddGuide):\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {}}\n    RETURN_TYPES = ("A",)\n    RETURN_NAMES = ("a",)\n    OUTPUT_IS_LIST = (True,)\n    FUNCTION = "f"\n    CATEGORY = "c"',
     {
       function: undefined,
@@ -344,8 +303,7 @@ const fields: [title: string, code: string, fields: object][] = [
       outputIsList: undefined,
     },
   ],
-  [
-    'in the newer form, from a base outside',
+  'in the newer form, from a base outside': [
     'from comfy_api.latest import io\nfrom comfy_extras.nodes_lt import LTXVAddGuide\nclass A(LTXVAddGuide):\n    @classmethod\n    def define_schema(cls): return io.Schema(node_id="A", category="c", inputs=[io.Int.Input("n")], outputs=[io.Image.Output("out")])\n    @classmethod\n    def execute(cls, n): pass',
     {
       function: 'EXECUTE_NORMALIZED',
@@ -355,36 +313,30 @@ const fields: [title: string, code: string, fields: object][] = [
       open: [],
     },
   ],
-  [
-    'under a metaclass that is not followed',
+  'under a metaclass that is not followed': [
     'import helper\nclass A(metaclass=helper.Meta):\n    FUNCTION = "f"',
     { function: 'f', open: expect.arrayContaining([expect.stringContaining('category')]) },
   ],
-  [
-    'sampler names',
+  'sampler names': [
     'import comfy.samplers\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"s": (comfy.samplers.KSampler.SCHEDULERS,)}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     { inputTypes: expect.stringContaining('"karras"') },
   ],
-  [
-    'an input with an unknown default',
+  'an input with an unknown default': [
     'import torch\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"n": ("INT", {"default": torch.n()})}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     {
       inputNames: { required: ['n'] },
       open: ['input_types: .required.n[1].default it comes from outside (torch.n())'],
     },
   ],
-  [
-    'inputs with a group that depends on a condition',
+  'inputs with a group that depends on a condition': [
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more = outside.inputs()\n        return {"required": {}, "optional": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     { inputNames: undefined, inputTypes: '{"required":{},"optional":null}' },
   ],
-  [
-    'inputs with one that depends on a condition',
+  'inputs with one that depends on a condition': [
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more["b"] = ("B",)\n        return {"required": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     { inputNames: undefined, inputTypes: '{"required":{"a":["A"]}}' },
   ],
-  [
-    'inputs with a default, a choice and a type that are open',
+  'inputs with a default, a choice and a type that are open': [
     'import outside, os\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        return {"required": {"k": ("STRING", {"default": os.getenv("KEY"), "multiline": True}), "c": (["a", outside.b], {"default": "a"}), "t": (outside.T,)}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     {
       inputNames: { required: ['k', 'c', 't'] },
@@ -397,18 +349,15 @@ const fields: [title: string, code: string, fields: object][] = [
       ],
     },
   ],
-  [
-    'INPUT_TYPES as a class property',
+  'INPUT_TYPES as a class property': [
     'class A:\n    INPUT_TYPES = classmethod(lambda cls: {"required": {"x": (cls.T,)}})\n    T = "X"\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     { inputTypes: '{"required":{"x":["X"]}}' },
   ],
-  [
-    'a node that takes too many steps',
+  'a node that takes too many steps': [
     'class A:\n    @classmethod\n    def INPUT_TYPES(s):\n        while True: pass\n    RETURN_TYPES = ("A",)\n    FUNCTION = "f"',
     { function: 'f', returnTypes: '["A"]', open: ['input_types: it takes too many steps'] },
   ],
-  [
-    'the newer schema',
+  'the newer schema': [
     'from comfy_api.latest import io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        return io.Schema(node_id="A", category="c", description="d", is_output_node=True, is_experimental=True, inputs=[io.Image.Input("image"), io.Int.Input("n", default=1, min=0, optional=True, tooltip="t"), io.Combo.Input("mode", options=["a", "b"]), io.Custom("OURS").Input("o"), io.MultiType.Input("m", types=[io.Int, io.Float])], outputs=[io.Image.Output(), io.Custom("OURS").Output(display_name="mine", is_output_list=True)])\n    @classmethod\n    async def execute(cls): pass',
     {
       category: 'c',
@@ -422,10 +371,10 @@ const fields: [title: string, code: string, fields: object][] = [
         '{"required":{"image":["IMAGE",{}],"mode":["COMBO",{"multiselect":false,"options":["a","b"]}],"o":["OURS",{}],"m":["INT,FLOAT",{}]},"optional":{"n":["INT",{"tooltip":"t","default":1,"min":0}]},"hidden":{"prompt":["PROMPT"],"extra_pnginfo":["EXTRA_PNGINFO"]}}',
     },
   ],
-];
+};
 
 describe('the fields of a node', () => {
-  test.each(fields)('reads the fields of a node: %s', (_title, code, expected) => {
+  test.each(Object.entries(fields))('reads the fields of a node: %s', (_title, [code, expected]) => {
     const node: Record<string, unknown> = { ...nodeOf(`${code}\nNODE_CLASS_MAPPINGS = {"A": A}`) };
 
     expect(Object.fromEntries(Object.keys(expected).map((name) => [name, node[name]]))).toEqual(expected);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { extractInWorker } from '../extract-in-worker.ts';
 import { limits } from '../limits.ts';
 import { hostilePacks, hungry } from './hostile-packs.ts';
-import { extract, type PackFiles } from './packs.ts';
+import { extract } from './packs.ts';
 
 export interface HostileResult {
   status: string;
@@ -28,7 +28,7 @@ function timeALoop(): number {
 /** The hungry packs run elsewhere, each with all steps of a thread. */
 function extractAll(): Record<string, HostileResult> {
   const loopMs = timeALoop();
-  const results = hostilePacks.flatMap(([name, files]) => {
+  const results = Object.entries(hostilePacks).flatMap(([name, files]) => {
     if (hungry.includes(name)) return [];
     let extraction = extract('');
     const ms = cpuOf(() => {
@@ -44,7 +44,7 @@ function extractAll(): Record<string, HostileResult> {
 
 /** One pack in a thread, as the function runs it, and the most memory that this process had; `maxRSS` counts Jest's too. */
 async function extractOne(name: string): Promise<{ status: string; timesALoop: number; megabytes: number }> {
-  const files = new Map<string, PackFiles | string>(hostilePacks).get(name);
+  const files = hostilePacks[name];
   if (files === undefined) throw new Error(`No hostile pack is called "${name}".`);
   const entries = Object.entries(typeof files === 'string' ? { '__init__.py': files } : files);
   const began = process.cpuUsage();

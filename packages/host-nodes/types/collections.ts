@@ -111,11 +111,6 @@ export const sequenceMethods: Methods = {
     const index = find(machine, itemsOf(self), item);
     return index === undefined ? new Unknown('an unknown comparison') : BigInt(index);
   },
-  count: (machine, [self, item = null]) => {
-    const answers = itemsOf(self).map((other) => equal(machine, other, item));
-    if (answers.includes(undefined)) return new Unknown('an unknown comparison');
-    return BigInt(answers.filter(Boolean).length);
-  },
 };
 
 /** Adds entries to a dict as `dict(...)` and `update` do. */
@@ -162,13 +157,6 @@ export const dictMethods: Methods = {
     const found = underKey(machine, dictOf(self), key, fallback);
     discard(machine, dictOf(self), key);
     return found ?? raise('KeyError', 'pop');
-  },
-  popitem: (machine, [self]) => {
-    const last = held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])).at(-1);
-    if (!last) return raise('KeyError', 'pop');
-    const [key = null] = last instanceof Tuple ? last.items : [last];
-    discard(machine, dictOf(self), key);
-    return last;
   },
   clear: (machine, [self]) => {
     const dict = dictOf(self);
@@ -234,15 +222,4 @@ export const setMethods: Methods = {
   difference: combining('Sub'),
   symmetric_difference: combining('BitXor'),
   copy: (machine, [self]) => setOf(machine, machine.iterate(self ?? null)),
-  clear: (machine, [self]) => {
-    const set = setFrom(machine, self);
-    machine.heap.touch(set);
-    set.entries = new Map();
-    set.open = undefined;
-    return null;
-  },
-  issubset: (machine, [self, other = null]) => {
-    const items = [...machine.iterate(self ?? null)].map((item) => contains(machine, other, item));
-    return items.includes(undefined) ? new Unknown('an unknown comparison') : !items.includes(false);
-  },
 };

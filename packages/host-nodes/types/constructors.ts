@@ -19,21 +19,21 @@ import {
   typeOf,
   typeType,
 } from '../values/builtin-types.ts';
-import { asText, dictOf, plain } from '../values/access.ts';
+import { addUnfollowed, asText, dictOf, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { textOf } from '../values/text.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Class, type Construct, Descriptor, Instance, Native } from '../values/objects.ts';
-import { Bytes, isSame, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
+import { isSame, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { makeClass } from '../language/classes.ts';
 import { construct, initializePayload, allocate } from '../language/instances.ts';
 import { plainSet, findAttribute } from '../language/attributes.ts';
 import { item, plainItem, plainSetItem } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
-import { bytesMethods, decoded, encoded, textMethods } from './texts.ts';
+import { textMethods } from './texts.ts';
 import { dictMethods, listMethods, sequenceMethods, setMethods, update } from './collections.ts';
 
 /** How each built-in class makes a value of its arguments; what is unknown stays unknown. */
@@ -41,11 +41,7 @@ const constructors: [Class, Construct][] = [
   [objectType, (_machine, cls) => new Instance(cls)],
   [
     strType,
-    (machine, _cls, [value = '', encoding], keywords) => {
-      const name = encoding ?? keywords.get('encoding');
-      if (value instanceof Bytes && name !== undefined) return decoded(machine, value, asText(name));
-      return textOf(machine, value) ?? new Unknown('a text with an unknown part');
-    },
+    (machine, _cls, [value = '']) => textOf(machine, value) ?? new Unknown('a text with an unknown part'),
   ],
   [intType, (machine, _cls, args) => integer(machine, args)],
   [floatType, (machine, _cls, [value = 0]) => float(machine, plain(value))],
@@ -53,14 +49,7 @@ const constructors: [Class, Construct][] = [
     boolType,
     (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition'),
   ],
-  [
-    bytesType,
-    (machine, _cls, [value = '', encoding]) => {
-      const text = asText(value);
-      if (text !== undefined) return encoded(machine, text, asText(encoding));
-      return value instanceof Bytes ? value : new Unknown('bytes');
-    },
-  ],
+  [bytesType, () => new Unknown('bytes')],
   [
     listType,
     (machine, _cls, [source]) => {
@@ -217,10 +206,6 @@ const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null
         [...machine.iterate(keys)].map((key) => [key, value]),
       ),
 );
-const makeTranslation = new Native('maketrans', (_machine, [table = null]) =>
-  table instanceof Dict ? table : new Unknown('a text with an unknown part'),
-);
-
 /** Gives the built-in classes their constructors and methods. They are the same for every pack, and none can change them. */
 export function equipTypes(): void {
   for (const [type, make] of constructors) type.construct = make;
@@ -230,7 +215,6 @@ export function equipTypes(): void {
     ...textMethods,
     __getitem__: (machine, [self = null, key = null]) => item(machine, plain(self), key),
   });
-  addMethods(bytesType, bytesMethods);
   addMethods(listType, { ...itemMethods, ...sequenceMethods, ...listMethods });
   addMethods(tupleType, {
     ...sequenceMethods,
@@ -241,5 +225,14 @@ export function equipTypes(): void {
   addMethods(setType, { ...setMethods, __init__: itemMethods.__init__ });
   addMethods(frozensetType, setMethods);
   dictType.define('fromkeys', new Descriptor('staticmethod', makeFromKeys));
-  strType.define('maketrans', new Descriptor('staticmethod', makeTranslation));
+  addUnfollowed(
+    strType,
+    'casefold center count encode expandtabs find index isascii isprintable ljust maketrans partition rfind rindex rjust rpartition swapcase translate zfill',
+  );
+  addUnfollowed(intType, 'bit_count bit_length is_integer to_bytes');
+  addUnfollowed(floatType, 'as_integer_ratio hex is_integer');
+  for (const type of [listType, tupleType]) addUnfollowed(type, 'count');
+  addUnfollowed(dictType, 'popitem');
+  for (const type of [setType, frozensetType])
+    addUnfollowed(type, 'clear isdisjoint issubset issuperset pop');
 }

@@ -1,13 +1,12 @@
-import { asText, plain, sliceBounds } from '../values/access.ts';
-import { isNumber } from '../values/equality.ts';
+import { asText, plain } from '../values/access.ts';
 import { sizeOf } from '../values/text.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
-import { Bytes, Slice, Tuple, Unknown } from '../values/plain.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import type { Methods } from '../values/builtin-types.ts';
-import { formatBraces, joinTexts, pad } from './formatting.ts';
+import { formatBraces, joinTexts } from './formatting.ts';
 
 type TextMethod = (text: string, args: Value[], machine: Machine, keywords: Keywords) => Value;
 
@@ -22,37 +21,17 @@ const plainMethods: Record<string, TextMethod> = {
   strip: (text, [set]) => strip(text, set, true, true),
   lstrip: (text, [set]) => strip(text, set, true, false),
   rstrip: (text, [set]) => strip(text, set, false, true),
-  startswith: (text, [prefix, ...span]) =>
-    affix(within(text, span).part, prefix, (part, whole) => whole.startsWith(part)),
-  endswith: (text, [suffix, ...span]) =>
-    affix(within(text, span).part, suffix, (part, whole) => whole.endsWith(part)),
+  startswith: (text, [prefix, ...span]) => affix(prefix, span, (part) => text.startsWith(part)),
+  endswith: (text, [suffix, ...span]) => affix(suffix, span, (part) => text.endsWith(part)),
   removeprefix: (text, [prefix]) => (text.startsWith(word(prefix)) ? text.slice(word(prefix).length) : text),
   removesuffix: (text, [suffix]) =>
     word(suffix) !== '' && text.endsWith(word(suffix)) ? text.slice(0, -word(suffix).length) : text,
   replace: replaceAll,
-  find: (text, args) => find(text, args, 'indexOf'),
-  rfind: (text, args) => find(text, args, 'lastIndexOf'),
-  index: (text, args) => found(find(text, args, 'indexOf')),
-  rindex: (text, args) => found(find(text, args, 'lastIndexOf')),
-  count: (text, [part, ...span]) => {
-    const separator = word(part);
-    const { part: whole } = within(text, span);
-    return BigInt(separator === '' ? sizeOf(whole) + 1 : whole.split(separator).length - 1);
-  },
   split: (text, args, machine, keywords) => split(text, args, machine, keywords),
   rsplit: (text, args, machine, keywords) => rsplit(text, args, machine, keywords),
   splitlines: (text, _, machine) => list(machine, text.replace(/\r?\n$/, '').split(/\r?\n/)),
-  partition: (text, [separator]) => partition(text, text.indexOf(word(separator)), word(separator), false),
-  rpartition: (text, [separator]) =>
-    partition(text, text.lastIndexOf(word(separator)), word(separator), true),
   isupper: (text) => text === text.toUpperCase() && text !== text.toLowerCase(),
   islower: (text) => text === text.toLowerCase() && text !== text.toUpperCase(),
-  zfill: (text, args, machine) => padded(machine, text, [args[0] ?? null, '0'], '='),
-  ljust: (text, args, machine) => padded(machine, text, args, '<'),
-  rjust: (text, args, machine) => padded(machine, text, args, '>'),
-  center: (text, args, machine) => padded(machine, text, args, 'c'),
-  encode: (text, [encoding], machine, keywords) =>
-    encoded(machine, text, asText(encoding ?? keywords.get('encoding'))),
   __len__: (text) => BigInt(sizeOf(text)),
   __hash__: () => new Unknown('a hash'),
 };
@@ -96,33 +75,6 @@ for (const [name, method] of Object.entries(plainMethods)) {
   };
 }
 
-export const bytesMethods: Methods = {
-  decode: (machine, [self, encoding], keywords) =>
-    self instanceof Bytes ? decoded(machine, self, asText(encoding ?? keywords.get('encoding'))) : null,
-  hex: () => new Unknown('bytes'),
-};
-
-/** Bytes as text; unknown where they are of an encoding that is not followed, or not of theirs. */
-export function decoded(machine: Machine, { text }: Bytes, encoding = 'utf8'): Value {
-  machine.budget.text(3 * text.length, text.length);
-  const name = encoding.toLowerCase().replaceAll(/[-_]/g, '');
-  if (/^(?:latin1?|iso88591)$/.test(name)) return text;
-  try {
-    if (!/^(?:utf8|ascii)$/.test(name)) throw new TypeError();
-    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-    return decoder.decode(Uint8Array.from(text, (character) => character.charCodeAt(0)));
-  } catch {
-    return new Unknown('bytes of another encoding');
-  }
-}
-
-export function encoded(machine: Machine, text: string, encoding = 'utf8'): Value {
-  machine.budget.text(3 * text.length);
-  if (/^[\0-\x7f]*$/.test(text)) return new Bytes(text);
-  if (!/^utf[-_]?8$/i.test(encoding)) return new Unknown('bytes of another encoding');
-  return new Bytes(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
-}
-
 /** Tabs as `expandtabs` fills them. */
 function expandTabs(text: string): string {
   const filled = (line: string) =>
@@ -138,20 +90,6 @@ export function cleaned(machine: Machine, doc: Value | undefined): Value {
   const margin = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
   const lines = [first.trimStart(), ...rest.map((line) => line.slice(Math.min(margin, line.length)))];
   return strip(lines.join('\n'), '\n', true, true);
-}
-
-/** The part of a text that a search is for, and where it begins. */
-function within(text: string, [start = null, end = null]: Value[]): { part: string; from: number } {
-  if (start === null && end === null) return { part: text, from: 0 };
-  const characters = [...text];
-  const [from = 0, to = 0] = sliceBounds(new Slice(start, end, null), characters.length) ?? [];
-  return { part: characters.slice(from, to).join(''), from };
-}
-
-function find(text: string, [wanted, ...span]: Value[], search: 'indexOf' | 'lastIndexOf'): bigint {
-  const { part, from } = within(text, span);
-  const index = part[search](word(wanted));
-  return index < 0 ? -1n : BigInt(from + sizeOf(part.slice(0, index)));
 }
 
 /** A method's argument, which must be a text. */
@@ -173,9 +111,10 @@ function strip(text: string, set: Value | undefined, left: boolean, right: boole
   return text.slice(start, end);
 }
 
-function affix(text: string, part: Value | undefined, fits: (part: string, text: string) => boolean): Value {
-  if (part instanceof Tuple) return part.items.some((item) => fits(word(item), text));
-  return fits(word(part), text);
+/** Whether one of the parts fits; a search in a span of the text is not followed. */
+function affix(part: Value | undefined, span: Value[], fits: (part: string) => boolean): Value {
+  if (span.length > 0) return new Unknown('a text with an unknown part');
+  return part instanceof Tuple ? part.items.some((item) => fits(word(item))) : fits(word(part));
 }
 
 function replaceAll(text: string, [from, to, count]: Value[], machine: Machine): Value {
@@ -192,10 +131,6 @@ function replaceAll(text: string, [from, to, count]: Value[], machine: Machine):
       .map((piece) => old + piece)
       .join('')
   );
-}
-
-function found(index: bigint): bigint {
-  return index < 0 ? raise('ValueError', 'substring not found') : index;
 }
 
 function split(text: string, args: Value[], machine: Machine, keywords: Keywords): Value {
@@ -223,15 +158,4 @@ function rsplit(text: string, args: Value[], machine: Machine, keywords: Keyword
   if (most < 0 || parts.length <= most + 1) return list(machine, parts);
   const cut = parts.length - most;
   return list(machine, [parts.slice(0, cut).join(between), ...parts.slice(cut)]);
-}
-
-function partition(text: string, index: number, separator: string, fromEnd: boolean): Tuple {
-  if (separator === '') return raise('ValueError', 'empty separator');
-  if (index < 0) return new Tuple(fromEnd ? ['', '', text] : [text, '', '']);
-  return new Tuple([text.slice(0, index), separator, text.slice(index + separator.length)]);
-}
-
-function padded(machine: Machine, text: string, [width = null, fill]: Value[], align: string): Value {
-  if (!isNumber(width)) return raise('TypeError', 'unsupported operand types');
-  return pad(machine, text, Number(width), align, asText(fill) ?? ' ');
 }

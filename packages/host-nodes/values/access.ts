@@ -3,8 +3,8 @@ import type { Entry, Heap } from './heap.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, type Namespace, PythonSet } from './collections.ts';
 import { join } from './join.ts';
-import { Class, Instance } from './objects.ts';
-import { Bytes, condition, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
+import { Class, Instance, Native, type NativeCall } from './objects.ts';
+import { condition, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /*
@@ -16,13 +16,13 @@ import type { Value } from './values.ts';
 export function hashKey(machine: Machine, key: Value): string | undefined {
   machine.budget.spend();
   if (key instanceof Unknown) return undefined;
-  const text = key instanceof Bytes ? key.text : key;
-  if (typeof text === 'string') machine.budget.read(text.length);
-  if (typeof key === 'string') return key.startsWith('\0') ? `\0s${key}` : key;
+  if (typeof key === 'string') {
+    machine.budget.read(key.length);
+    return key.startsWith('\0') ? `\0s${key}` : key;
+  }
   if (key === null) return '\0none';
   if (typeof key === 'boolean') return `\0n${key ? 1 : 0}`;
   if (typeof key === 'bigint' || typeof key === 'number') return `\0n${digitsOf(machine, key)}`;
-  if (key instanceof Bytes) return `\0b${key.text}`;
   if (key instanceof Tuple) return tupleKey(machine, key);
   if (key instanceof Instance) {
     if (key.payload !== undefined && key.cls.find('__hash__') === undefined)
@@ -112,6 +112,18 @@ export function leaveOpen(machine: Machine, value: Value, why: string): void {
   }
 }
 
+/** Gives a class the methods of Python's that are not followed: each gives something unknown, and may change its object. */
+export function addUnfollowed(type: Class, names: string): void {
+  for (const name of names.split(' ')) {
+    const why = `the method ${name}`;
+    const run: NativeCall = (machine, [self = null]) => {
+      leaveOpen(machine, self, why);
+      return new Unknown(why);
+    };
+    type.define(name, new Native(name, run, true));
+  }
+}
+
 /** What a dict or set holds, one by one; what may be there comes last. */
 export function held(
   machine: Machine,
@@ -185,7 +197,7 @@ export function asText(value: Value | undefined): string | undefined {
 export function plainTruth(machine: Machine, value: Value): boolean | undefined {
   if (value instanceof Unknown) return value.isTrue;
   if (value === null || value === false) return false;
-  if (typeof value === 'string' || value instanceof Bytes) return lengthOf(value) > 0;
+  if (typeof value === 'string') return value !== '';
   if (typeof value === 'bigint') return value !== 0n;
   if (typeof value === 'number') return value !== 0;
   if (value instanceof List || value instanceof Tuple) {
@@ -204,10 +216,6 @@ export function plainTruth(machine: Machine, value: Value): boolean | undefined 
     return value.entries.size > 0 || value.open !== undefined ? undefined : false;
   }
   return true;
-}
-
-function lengthOf(value: string | Bytes): number {
-  return typeof value === 'string' ? value.length : value.text.length;
 }
 
 /** The start, stop and step of a slice of so many items, as Python cuts them. */

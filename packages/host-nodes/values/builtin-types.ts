@@ -1,6 +1,6 @@
 import { Dict, List, Module, PythonSet } from './collections.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native, type NativeCall, Super } from './objects.ts';
-import { Bytes, Iterator, Range, Slice, Tuple } from './plain.ts';
+import { Iterator, Range, Slice, Tuple } from './plain.ts';
 import type { Value } from './values.ts';
 
 export const objectType = builtinType('object');
@@ -10,7 +10,7 @@ export const intType = builtinType('int');
 export const boolType = builtinType('bool', intType);
 export const floatType = builtinType('float');
 export const strType = builtinType('str');
-export const bytesType = builtinType('bytes');
+export const bytesType = hostType('bytes');
 export const listType = builtinType('list');
 export const tupleType = builtinType('tuple');
 export const dictType = builtinType('dict');
@@ -64,7 +64,6 @@ export const namedTypes = [
 ];
 
 const kinds: [new (...args: never[]) => object, Class][] = [
-  [Bytes, bytesType],
   [List, listType],
   [Tuple, tupleType],
   [Dict, dictType],

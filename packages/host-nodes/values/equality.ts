@@ -2,7 +2,7 @@ import { addItem, hashKey, lookUp, plain } from './access.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, PythonSet } from './collections.ts';
 import { Class, Instance } from './objects.ts';
-import { Bytes, isCounted, isSame, Range, Tuple, Unknown } from './plain.ts';
+import { isCounted, isSame, Range, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /** Whether two values are equal; undefined where that is unknown. Shared parts cost steps each time they are met. */
@@ -14,7 +14,6 @@ export function equal(machine: Machine, left: Value, right: Value): boolean | un
   if (own !== undefined) return own === 'unknown' ? undefined : own;
   const [a, b] = [plain(left), plain(right)];
   if (isNumber(a) && isNumber(b)) return numeric(a) === numeric(b) || Number(a) === Number(b);
-  if (a instanceof Bytes && b instanceof Bytes) return isSame(machine, a.text, b.text);
   if (a instanceof Tuple && b instanceof Tuple) return sameItems(machine, a.items, b.items);
   if (a instanceof List && b instanceof List) return sameItems(machine, a.items, b.items);
   if (a instanceof Dict && b instanceof Dict) return sameEntries(machine, a, b);
@@ -104,8 +103,6 @@ export function contains(machine: Machine, container: Value, item: Value): boole
     machine.budget.text(holder.length);
     return typeof part === 'string' ? holder.includes(part) : undefined;
   }
-  if (holder instanceof Bytes)
-    return item instanceof Bytes ? contains(machine, holder.text, item.text) : undefined;
   if (holder instanceof Dict || holder instanceof PythonSet) return holdsKey(machine, holder, item);
   if (holder instanceof List || holder instanceof Tuple) return holdsItem(machine, holder.items, item);
   return holdsItem(machine, machine.iterate(holder), item);

@@ -50,15 +50,6 @@ export function maybe(value: Value): Several {
   return value instanceof Several ? value : new Several(condition, [value]);
 }
 
-export class Bytes extends PythonObject {
-  readonly text: string;
-
-  constructor(text: string) {
-    super();
-    this.text = text;
-  }
-}
-
 export class Tuple extends PythonObject {
   readonly items: readonly Value[];
 

@@ -2,7 +2,7 @@ import { digitsOf } from './access.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, Module } from './collections.ts';
 import { Class, Instance, Native } from './objects.ts';
-import { Bytes, Range, Symbolic, Tuple, Unknown } from './plain.ts';
+import { Range, Symbolic, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /** How many characters a text has; JavaScript counts some of them twice. */
@@ -30,7 +30,6 @@ export function reprOf(machine: Machine, value: Value): string | undefined {
   if (typeof value === 'bigint') return digitsOf(machine, value);
   if (typeof value === 'number') return floatText(value);
   if (typeof value === 'string') return quoted(machine, value);
-  if (value instanceof Bytes) return `b${quoted(machine, value.text)}`;
   if (value instanceof Symbolic) return value.name;
   if (value instanceof Instance) return instanceText(machine, value);
   if (value instanceof List) return listed(machine, '[', value.items, ']');
