@@ -16,7 +16,19 @@ export function principalOf(userId: string): string {
   return hash('sha256', userId).slice(0, 16);
 }
 
+const erasedPrefix = 'erased:';
+
 /** Names a caller in keys: token issuers give names of any length. */
 export function callerHash(caller: string): string {
-  return hash('sha256', caller);
+  return isErased(caller) ? caller.slice(erasedPrefix.length) : hash('sha256', caller);
+}
+
+/** What stays of a person's name in the ledger: its keys, by which the sums are found. */
+export function erasedCaller(caller: string): string {
+  return erasedPrefix + callerHash(caller);
+}
+
+/** No token's user is named like that: `callerName` adds a prefix. */
+export function isErased(caller: string): boolean {
+  return /^erased:[0-9a-f]{64}$/.test(caller);
 }

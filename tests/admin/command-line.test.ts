@@ -83,7 +83,14 @@ test.each([
 
 test('asks before each command that stops the work of others', () => {
   expect(Object.keys(commands).filter((name) => commands[name]?.impact)).toEqual([
-    ...['publisher rename', 'publisher merge', 'publisher ban', 'token revoke', 'trust remove'],
+    ...[
+      'publisher rename',
+      'publisher merge',
+      'publisher ban',
+      'person erase',
+      'token revoke',
+      'trust remove',
+    ],
     ...['node transfer', 'node ban', 'node-version ban', 'takedown run', 'caller block'],
   ]);
 });

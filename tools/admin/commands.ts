@@ -10,6 +10,7 @@ import * as members from './commands/members.ts';
 import * as nodeVersions from './commands/node-versions.ts';
 import * as nodes from './commands/nodes.ts';
 import * as notifications from './commands/notifications.ts';
+import * as people from './commands/people.ts';
 import * as publishers from './commands/publishers.ts';
 import { numbers } from './commands/numbers.ts';
 import { run as takedown } from './commands/takedown.ts';
@@ -33,6 +34,7 @@ export const commands: Record<string, Command> = {
   'member list': members.list,
   'member add': members.add,
   'member remove': members.remove,
+  'person erase': people.erase,
   'token create': tokens.create,
   'token list': tokens.list,
   'token revoke': tokens.revoke,

@@ -121,6 +121,16 @@ export async function removeMember(
   return result;
 }
 
+/** Takes a person out without a name in the history. */
+export async function eraseMember(publisherId: string, userId: string, { force }: Force): Promise<void> {
+  await changePublisher(publisherId, { action: 'person erase', subject: publisherId }, (publisher) => {
+    if (!memberOf(publisher, userId)) return undefined;
+    if (!force) requireAnotherOwner(publisher, userId);
+    const { [userId]: _, ...members } = publisher.members;
+    return { members };
+  });
+}
+
 function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
   const isOwner = memberOf(publisher, userId)?.role === 'owner';
   const owners = Object.values(publisher.members).filter(({ role }) => role === 'owner');

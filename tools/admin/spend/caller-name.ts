@@ -1,3 +1,4 @@
+import { isErased } from '../../../lib/caller.ts';
 import { UsageError } from '../command.ts';
 
 /** How an administrator writes all callers without a token; a user is written by its id. */
@@ -5,11 +6,12 @@ const anonymousName = '@anonymous';
 
 /** A user whose id looks like that name is written with a prefix, as in `user:@anonymous`. */
 const prefix = 'user:';
-const needsPrefix = /^(?:user:)*@anonymous$/i;
+const needsPrefix = /^(?:user:)*(?:@anonymous|erased:[0-9a-f]{64})$/i;
 
 export function callerOf(user: string): string {
   if (user.trim() === '') throw new UsageError('Say which user: the name is empty.');
   if (user === anonymousName) return 'anonymous';
+  if (isErased(user)) return user;
   if (!needsPrefix.test(user)) return `user:${user}`;
   if (user.startsWith(prefix)) return `user:${user.slice(prefix.length)}`;
   throw new UsageError(
@@ -19,6 +21,7 @@ export function callerOf(user: string): string {
 
 export function shownCaller(caller: string): string {
   if (caller === 'anonymous') return anonymousName;
+  if (isErased(caller)) return caller;
   const userId = caller.slice('user:'.length);
   return needsPrefix.test(userId) ? prefix + userId : userId;
 }

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { handler as publish } from '../../functions/publish-node-version.ts';
+import { handler as updateHostNode } from '../../functions/update-host-node.ts';
+import { handler as updateNode } from '../../functions/update-node.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { scan } from '../../tools/admin/registry/scan.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
+import { invoke } from '../support/invoke.ts';
+import { addPublisher, addToken } from '../support/registry.ts';
+import { pay, spender } from '../support/spending.ts';
+import { bearer } from '../support/tokens.ts';
+
+const period = ['--from', new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)];
+
+test('person erase, killed at every write, leaves sums and no record that names the person', async () => {
+  const user = await spender({ tasks_per_day: 9 });
+  const id = `p${randomUUID().slice(0, 8)}`;
+  await addPublisher(id, { owner: 'owner', [user]: 'member' });
+  await admin('member', 'add', id, user, '--name', 'Petra Person', '--role', 'owner');
+  const call = { path: { publisherId: id, nodeId: id }, headers: { authorization: bearer(user) } };
+  const body = { personal_access_token: await addToken(id), node: {}, node_version: { version: '1.0.0' } };
+  await invoke(publish, 'publish-node-version', { ...call, body });
+  await invoke(updateNode, 'update-node', { ...call, body: { name: 'Named' } });
+  await invoke(updateHostNode, 'update-host-node', {
+    ...{ path: { nodeId: id, version: '1.0.0', hostNodeName: 'Load' }, headers: call.headers },
+    body: { description: 'Loads' },
+  });
+  await pay(user, 'multiframe-video');
+  const sum = async (name: string) =>
+    await adminJson('usage', '--user', name, '--by', 'operation', ...period);
+  const before = await sum(user);
+
+  // Each run dies at its second write, so that each write is the last of one run.
+  let status = 1;
+  for (let run = 0; status !== 0 && run < 40; run += 1) {
+    let writes = 0;
+    const remove = intercept(dynamodb, async ({ command, send }) => {
+      if (!/Get|Query|Scan/.test(command)) writes += 1;
+      if (writes > 1) throw new Error('killed');
+      return send();
+    });
+    ({ status } = await admin('person', 'erase', user).catch(() => ({ status: 1 })));
+    remove();
+  }
+  const records = (await Array.fromAsync(scan({}))).filter((item) => JSON.stringify(item).includes(user));
+  const [{ user: hash }] = await adminJson('limit', 'list');
+
+  expect(records).toEqual([]);
+  expect(hash).toMatch(/^erased:/);
+  expect([before.length, await sum(hash)]).toEqual([1, before]);
+});
+
+test('person erase leaves the last owner of a publisher, unless it is forced', async () => {
+  const id = `p${randomUUID().slice(0, 8)}`;
+  await addPublisher(id, { [id]: 'owner' });
+  const refused = await admin('person', 'erase', id);
+  const forced = await admin('person', 'erase', id, '--force');
+
+  expect([refused.status, refused.stderr, forced.status]).toEqual([
+    1,
+    expect.stringContaining('last owner'),
+    0,
+  ]);
+  expect((await adminJson('member', 'list', id)).length).toBe(0);
+});
