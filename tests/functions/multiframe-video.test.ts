@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { invoke } from '../support/invoke.ts';
-import { misbehave, proxies, simulation } from '../support/proxies.ts';
+import { proxies, simulation } from '../support/proxies.ts';
 
 const join = (body: object) => invoke(proxies['multiframe-video'], 'multiframe-video', { body });
 
@@ -26,12 +26,4 @@ test('forwards every field to the provider, and no unknown or unset one, also of
 
   expect(simulation.received).toMatchObject([{ provider: 'video', path: '/multiframe' }]);
   expect(simulation.received[0]?.body).toEqual(full);
-});
-
-test('leaves out unset fields inside an echo', async () => {
-  misbehave({ kind: 'empty_echoes' });
-  const { body } = await join(full);
-
-  expect(body.image_settings).toEqual([{ key_image: 'https://images.example/1.png' }]);
-  expect(body).not.toHaveProperty('start_image');
 });

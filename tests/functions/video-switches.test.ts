@@ -7,6 +7,7 @@ setVariables({
   VIDEO_MODELS_EXTRA: 'vidq4-pro, vidq4-turbo,',
   VIDEO_PROVIDER_MODEL_PREFIX: 'acme',
   PROXY_ACCESS_TOKEN: 'optional',
+  IMAGE_PROVIDER_KEY_HEADER: 'x-image-key: Key',
 });
 
 const generate = (body: object, headers = {}) =>
@@ -35,7 +36,18 @@ describe('VIDEO_PROVIDER_MODEL_PREFIX', () => {
 
     expect(simulation.received[0]?.body).toMatchObject({ model: 'acmeq3-pro', audio: true });
     expect(body.model).toBe('vidq3-pro');
+    await generate({ model: 'vid2.0' });
+    expect(simulation.received[1]?.body).toMatchObject({ model: 'acme2.0' });
   });
+});
+
+test('IMAGE_PROVIDER_KEY_HEADER says how the key is sent', async () => {
+  await invoke(proxies['relight-image'], 'relight-image');
+
+  expect(simulation.received[0]?.headers).toHaveProperty(
+    'x-image-key',
+    `Key ${process.env.IMAGE_PROVIDER_KEY}`,
+  );
 });
 
 describe('PROXY_ACCESS_TOKEN=optional', () => {

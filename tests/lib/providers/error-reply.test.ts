@@ -59,28 +59,21 @@ describe('the details of an error reply', () => {
   });
 });
 
-describe('an error reply says that the account is out of credits', () => {
-  test.each<[Record<string, unknown>, boolean]>([
-    [{ code: 400, reason: 'CreditInsufficient' }, true],
-    [{ code: 'CreditInsufficient', reason: '' }, true],
-    [{ error: { code: 'CreditInsufficient' } }, true],
-    [{ message: 'CreditInsufficient' }, false],
-    [{ code: 400, reason: 'InvalidArgument' }, false],
-  ])('finds in %j: %j', (body, isOutOfCredits) => {
-    expect(read(body).isOutOfCredits).toBe(isOutOfCredits);
-  });
+test('an error reply says by its code or reason that the account is out of credits', () => {
+  const [code, reason] = ['CreditInsufficient', 'CreditInsufficient'];
+  for (const body of [{ code: 400, reason }, { code, reason: '' }, { error: { code } }])
+    expect([body, read(body).isOutOfCredits]).toEqual([body, true]);
+  for (const body of [{ message: code }, { code: 400, reason: 'InvalidArgument' }])
+    expect([body, read(body).isOutOfCredits]).toEqual([body, false]);
 });
 
 const key = 'the-key';
 const shownOf = (text: unknown) => cleanText(text, key);
 
 describe('a provider text', () => {
-  test.each([[undefined], [null], [7], [{ a: 1 }], [['a']]])(
-    'shows no text for %j, which is not text',
-    (text) => {
-      expect(shownOf(text)).toBe('');
-    },
-  );
+  test('is none if it is not text', () => {
+    for (const value of [undefined, null, 7, { a: 1 }, ['a']]) expect(shownOf(value)).toBe('');
+  });
 
   test.each([
     ['The prompt is too long', 'The prompt is too long'],
