@@ -1,70 +1,45 @@
 import { describe, expect, test } from '@jest/globals';
 import { notificationsOf, storedTask, unknownTicket } from '../support/relay.ts';
-import { everythingOf, lastLine, type Path, say, started } from '../support/notified.ts';
+import { everythingOf, lastLine, say, started } from '../support/notified.ts';
 import { handler } from '../../functions/receive-notification.ts';
 import { handler as unknownRoute } from '../../functions/unknown-route.ts';
 import { invoke } from '../support/invoke.ts';
 import { countRequests, setFields } from '../support/registry.ts';
 
-type Changes = Parameters<typeof invoke>[2];
+/** The body of a call in base64. */
+const encoded = (body: Buffer) => ({ rawBody: body.toString('base64'), isBase64Encoded: true });
 
 describe('POST /notifications/{provider}/{ticket}: 404', () => {
-  const wrong: [string, string, (path: Path) => { path?: Path; body?: object; changes?: Changes }][] = [
-    ['an unknown ticket', 'unknown_ticket', (path) => ({ path: { ...path, ticket: unknownTicket() } })],
+  test.each<[what: string, reason: string, call: (ticket: string) => Parameters<typeof invoke>[2]]>([
+    ['an unknown ticket', 'unknown_ticket', () => ({ path: { ticket: unknownTicket() } })],
     [
       'the ticket of the other provider',
       'unknown_ticket',
-      (path) => ({
-        path: { ...path, provider: 'image' },
-        body: { state: 'success', status: 'COMPLETED' },
-      }),
+      () => ({ path: { provider: 'image' }, body: { state: 'success', status: 'COMPLETED' } }),
     ],
-    ['a provider that does not exist', 'provider', (path) => ({ path: { ...path, provider: 'audio' } })],
-    ['a short ticket', 'ticket', (path) => ({ path: { ...path, ticket: path.ticket.slice(1) } })],
-    ['a long ticket', 'ticket', (path) => ({ path: { ...path, ticket: `${path.ticket}A` } })],
-    [
-      'a ticket of other characters',
-      'ticket',
-      (path) => ({ path: { ...path, ticket: `${path.ticket.slice(1)}+` } }),
-    ],
-    ['an empty ticket', 'ticket', (path) => ({ path: { ...path, ticket: '' } })],
-    ['an empty body', 'unreadable', () => ({ changes: { rawBody: '' } })],
-    ['no JSON', 'unreadable', () => ({ changes: { rawBody: 'state=success' } })],
-    ['a list', 'unreadable', () => ({ changes: { rawBody: '[{"state":"success"}]' } })],
-    ['null', 'unreadable', () => ({ changes: { rawBody: 'null' } })],
-    [
-      'more than 6 MB as base64',
-      'too_large',
-      () => ({
-        changes: {
-          rawBody: Buffer.alloc(6 * 1024 * 1024 + 1, ' ').toString('base64'),
-          isBase64Encoded: true,
-        },
-      }),
-    ],
-    [
-      'bytes that are not UTF-8',
-      'not_utf8',
-      () => ({
-        changes: {
-          rawBody: Buffer.from('{"state":"success\xff"}', 'latin1').toString('base64'),
-          isBase64Encoded: true,
-        },
-      }),
-    ],
-    ['half a character', 'not_utf8', () => ({ changes: { rawBody: '{"state":"success","text":"\ud800"}' } })],
-  ];
-
-  test.each(wrong)('answers %s as any unknown path, and changes nothing', async (_, reason, make) => {
+    ['a provider that does not exist', 'provider', () => ({ path: { provider: 'audio' } })],
+    ['a short ticket', 'ticket', (ticket) => ({ path: { ticket: ticket.slice(1) } })],
+    ['a long ticket', 'ticket', (ticket) => ({ path: { ticket: `${ticket}A` } })],
+    ['a ticket of other characters', 'ticket', (ticket) => ({ path: { ticket: `${ticket.slice(1)}+` } })],
+    ['an empty ticket', 'ticket', () => ({ path: { ticket: '' } })],
+    ['an empty body', 'unreadable', () => ({ rawBody: '' })],
+    ['no JSON', 'unreadable', () => ({ rawBody: 'state=success' })],
+    ['a list', 'unreadable', () => ({ rawBody: '[{"state":"success"}]' })],
+    ['null', 'unreadable', () => ({ rawBody: 'null' })],
+    ['more than 6 MB as base64', 'too_large', () => encoded(Buffer.alloc(6 * 1024 * 1024 + 1, ' '))],
+    ['bytes that are not UTF-8', 'not_utf8', () => encoded(Buffer.from('{"state":"success\xff"}', 'latin1'))],
+    ['half a character', 'not_utf8', () => ({ rawBody: '{"state":"success","text":"\ud800"}' })],
+  ])('answers %s as any unknown path, and changes nothing', async (_, reason, make) => {
     const path = await started();
     await say(path, { state: 'queueing' });
     const before = await everythingOf(path);
-    const { path: called = path, body = { state: 'success' }, changes = {} } = make(path);
-    const { result, requests } = await countRequests(() => say(called, body, changes));
+    const { path: called, ...changes } = make(path.ticket) ?? {};
+    const { result, requests } = await countRequests(() =>
+      say({ ...path, ...called }, { state: 'success' }, changes),
+    );
     const line = lastLine();
-    const elsewhere = await invoke(unknownRoute, 'unknown-route', {
-      headers: { 'x-request-id': 'sample-receive-notification' },
-    });
+    const headers = { 'x-request-id': 'sample-receive-notification' };
+    const elsewhere = await invoke(unknownRoute, 'unknown-route', { headers });
 
     expect(result).toEqual(elsewhere);
     expect(line).toMatchObject({ status: 404, code: 'route_not_found', reason });

@@ -75,36 +75,25 @@ describe('an address of a receiver', () => {
   });
 
   test.each([
-    ['http', () => 'http://example.com/hook'],
-    ['http on localhost', () => `http://localhost:${port}/`],
-    ['http on 127.0.0.1', () => `http://127.0.0.1:${port}/`],
-    ['a user', () => `https://user@example.com:${port}/`],
-    ['a user and a password', () => 'https://user:secret@example.com/'],
-    ['an empty user with a password', () => 'https://:secret@example.com/'],
-    ['a host that looks like a user', () => `https://example.com@127.0.0.1:${port}/`],
-    ['port 80', () => 'https://example.com:80/'],
-    ['port 22', () => 'https://example.com:22/'],
-    ['port 25', () => 'https://example.com:25/'],
-    ['port 0', () => 'https://example.com:0/'],
-    ['port 1023', () => 'https://example.com:1023/'],
-    ['ftp', () => 'ftp://example.com/'],
-    ['file', () => 'file:///etc/passwd'],
-    ['gopher', () => 'gopher://127.0.0.1:6379/_INFO'],
-    ['data', () => 'data:text/plain,hello'],
-    ['javascript', () => 'javascript:alert(1)'],
-    ['ws', () => 'wss://example.com/'],
-    ['no scheme', () => 'example.com/hook'],
-    ['no host', () => 'https:///'],
-    ['a port above 65535', () => 'https://example.com:99999/'],
-    ['a zone', () => `https://[fe80::1%25lo]:${port}/`],
-    ['a number with five parts', () => 'https://1.2.3.4.5/'],
-    ['a number that is too large', () => 'https://256.256.256.256/'],
-    ['nothing', () => ''],
-  ])('never gets a connection or a lookup with %s', async (_, address) => {
+    ...`http://example.com/hook http://localhost:${port}/ http://127.0.0.1:${port}/ ftp://example.com/`.split(
+      ' ',
+    ),
+    // Users and hosts that look like one
+    ...`https://user@example.com:${port}/ https://user:secret@example.com/ https://:secret@example.com/`.split(
+      ' ',
+    ),
+    `https://example.com@127.0.0.1:${port}/`,
+    ...[0, 22, 25, 80, 1023, 99_999].map((number) => `https://example.com:${number}/`),
+    ...'file:///etc/passwd gopher://127.0.0.1:6379/_INFO data:text/plain,hello wss://example.com/'.split(' '),
+    ...`javascript:alert(1) example.com/hook https:/// https://[fe80::1%25lo]:${port}/ https://1.2.3.4.5/`.split(
+      ' ',
+    ),
+    ...['https://256.256.256.256/', ''],
+  ])('never gets a connection or a lookup with %j', async (address) => {
     names.asked.length = 0;
     let result: unknown;
     const connections = await connectionsOf(async () => {
-      result = await send(address());
+      result = await send(address);
     });
 
     expect(result).toEqual({ outcome: 'failed', error: 'address_refused', isHopeless: true });
@@ -114,28 +103,18 @@ describe('an address of a receiver', () => {
 });
 
 describe('a name of a receiver', () => {
-  test.each<[string, string[]]>([
-    ['leads to loopback', ['127.0.0.1']],
-    ['leads to loopback by IPv6', ['::1']],
-    ['leads to the metadata service', ['169.254.169.254']],
-    ['leads to the metadata service by IPv6', ['fd00:ec2::254']],
-    ['leads to a private network', ['10.1.2.3']],
-    ['leads to a mapped address', ['::ffff:127.0.0.1']],
-    ['leads to a NAT64 address', ['64:ff9b::7f00:1']],
-    ['leads to a 6to4 address', ['2002:7f00:1::']],
-    ['leads to this network', ['0.0.0.0']],
-    ['leads to the unspecified address', ['::']],
-    ['leads to multicast', ['224.0.0.1']],
-    ['leads to a public address and loopback', ['93.184.216.34', '127.0.0.1']],
-    ['leads to loopback and a public address', ['127.0.0.1', '93.184.216.34']],
-    [
-      'leads to five public addresses and loopback',
-      [34, 35, 36, 37, 38].map((n) => `93.184.216.${n}`).concat('127.0.0.1'),
-    ],
-    ['leads to a public address, and by IPv6 to loopback', ['93.184.216.34', '::1']],
-    ['leads by IPv6 to a public address, and to a private network', ['2606:2800:220:1::1', '192.168.1.1']],
-  ])('never connects to %s', async (description, addresses) => {
-    const name = `${description.replaceAll(/\W+/g, '-').toLowerCase()}.example`;
+  test.each([
+    ...'127.0.0.1 ::1 169.254.169.254 fd00:ec2::254 10.1.2.3 ::ffff:127.0.0.1 64:ff9b::7f00:1'.split(' '),
+    ...'2002:7f00:1:: 0.0.0.0 :: 224.0.0.1'.split(' '),
+    // One of several
+    '93.184.216.34 127.0.0.1',
+    '127.0.0.1 93.184.216.34',
+    `${[34, 35, 36, 37, 38].map((last) => `93.184.216.${last}`).join(' ')} 127.0.0.1`,
+    '93.184.216.34 ::1',
+    '2606:2800:220:1::1 192.168.1.1',
+  ])('never connects to %s', async (leads) => {
+    const addresses = leads.split(' ');
+    const name = 'leads-there.example';
     names.zone[name] = [addresses];
     let result: unknown;
     const connections = await connectionsOf(async () => {

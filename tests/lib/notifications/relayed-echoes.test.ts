@@ -53,11 +53,11 @@ describe('an answer of a provider that repeats our address', () => {
     expect(body.payload).toBe('…');
   });
 
-  test.each<[string, (address: string) => string]>([
-    ['whole', (address) => `cannot call "${address}"`],
-    ['cut off', (address) => `cannot call "${address.slice(0, -5)}`],
-    ['by its ticket', (address) => `ticket ${pathOf(address).ticket} is odd`],
-  ])('omits the ticket from an error that repeats our address %s', async (_, sentence) => {
+  test.each<(address: string) => string>([
+    (address) => `cannot call "${address}"`,
+    (address) => `cannot call "${address.slice(0, -5)}"`,
+    (address) => `ticket ${pathOf(address).ticket} is odd`,
+  ])('omits the ticket from an error, however it is repeated (%#)', async (sentence) => {
     answer = (address) => [
       400,
       { message: sentence(address), invalid_params: [{ name: 'callback_url', reason: sentence(address) }] },

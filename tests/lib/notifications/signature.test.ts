@@ -53,15 +53,6 @@ describe('the signature of a notification', () => {
     expect(readSigningKeys(`${password} whsk_${seed}`)).toHaveLength(2);
   });
 
-  test.each(['a'.repeat(63), 'a'.repeat(65), `${'a'.repeat(63)}-`])(
-    'does not use %s, which the error does not repeat',
-    (secret) => {
-      expect(() => readSigningKeys(secret)).toThrow(
-        /^A signing key must be whsk_ .* or 64 letters and digits\.$/,
-      );
-    },
-  );
-
   test('comes once for each of two keys while one replaces the other', () => {
     const [older, newer] = [newKey(), newKey()];
     const headers = signatureHeaders(readSigningKeys(`${newer.secret} ${older.secret}`), message, at);
@@ -158,28 +149,28 @@ describe.each(checks.filter(([name]) => name !== 'Python' || hasCryptography))(
   },
 );
 
-describe('a signing key', () => {
-  test('takes its public key appended', () => {
-    const { secret, seed, publicKey } = newKey();
-    const both = `whsk_${Buffer.concat([seed, publicKey]).toString('base64')}`;
+test('a signing key takes its public key appended', () => {
+  const { secret, seed, publicKey } = newKey();
+  const both = `whsk_${Buffer.concat([seed, publicKey]).toString('base64')}`;
 
-    expect(readSigningKeys(both)[0]?.publicKey).toBe(readSigningKeys(secret)[0]?.publicKey);
-    expect(readSigningKeys(both)[0]?.publicKey).toBe(`whpk_${publicKey.toString('base64')}`);
-  });
+  expect(readSigningKeys(both)[0]?.publicKey).toBe(readSigningKeys(secret)[0]?.publicKey);
+  expect(readSigningKeys(both)[0]?.publicKey).toBe(`whpk_${publicKey.toString('base64')}`);
+});
 
-  test.each([
-    [''],
-    ['whsk_'],
-    ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
-    [`whsk_${Buffer.alloc(31).toString('base64')}`],
-    [`whsk_${Buffer.alloc(33).toString('base64')}`],
-    [`whsk_${Buffer.alloc(32).toString('hex')}!`],
-    ['-----BEGIN PRIVATE KEY-----'],
-    [Array(3).fill(newKey().secret).join(' ')],
-  ])('stops the delivery if it has another form (%#), with a sentence that does not quote it', (secret) => {
+test.each([
+  ...['', 'whsk_', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', '-----BEGIN PRIVATE KEY-----'],
+  ...['a'.repeat(63), 'a'.repeat(65), `${'a'.repeat(63)}-`],
+  ...[31, 33].map((length) => `whsk_${Buffer.alloc(length).toString('base64')}`),
+  `whsk_${Buffer.alloc(32).toString('hex')}!`,
+  Array(3).fill(newKey().secret).join(' '),
+])(
+  'a signing key of another form stops the delivery with a sentence that does not quote it (%#)',
+  (secret) => {
     const read = () => readSigningKeys(secret);
 
-    expect(read).toThrow(/^(?:A signing key must be whsk_|The signing key must be one key or two)/);
+    expect(read).toThrow(
+      /^(?:A signing key must be whsk_ .* or 64 letters|The signing key must be one key or two)/,
+    );
     for (const part of secret.split(' ').filter((text) => text.length > 5)) expect(read).not.toThrow(part);
-  });
-});
+  },
+);

@@ -12,6 +12,7 @@ import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { storedItem } from '../../support/registry.ts';
 import '../../support/patience.ts';
+import { injectFaults, planOf, underPlan } from '../../support/wire-faults.ts';
 
 const done: Answer = {
   statusCode: 200,
@@ -21,7 +22,6 @@ const done: Answer = {
 
 interface Attempt {
   key: string;
-  scope?: string;
   request?: string;
   remainingMs?: number;
   work?: () => Promise<Answer>;
@@ -37,19 +37,12 @@ const dayMs = 24 * 60 * 60 * 1000;
 let sends = 0;
 
 const olgas = { scope: 'user:olga', request: 'same' };
+const boom = () => Promise.reject(new Error('boom'));
 
 /** One keyed request, run as by the boundary. */
-async function attempt({
-  key,
-  scope = 'user:olga',
-  request = 'same',
-  remainingMs = 10_000,
-  work,
-  beforeWork,
-  task,
-}: Attempt): Promise<Answer> {
+async function attempt({ key, remainingMs = 10_000, work, beforeWork, task, ...other }: Attempt) {
   const context = { deadline: Date.now() + remainingMs };
-  const claim = new IdempotencyKey({ key, scope, request }, { attempt: randomUUID(), context });
+  const claim = new IdempotencyKey({ key, ...olgas, ...other }, { attempt: randomUUID(), context });
   try {
     const kept = await beforeSending(async () => {
       const found = await claim.claim();
@@ -82,11 +75,13 @@ afterEach(() => {
 });
 
 describe('an idempotency claim', () => {
-  test('replays an answer far larger than one record', async () => {
-    const body = JSON.stringify({ payload: noise(80_000) });
-    await attempt({ key: 'large', work: async () => ({ ...done, body }) });
+  test('replays an answer of many parts', async () => {
+    const body = JSON.stringify({ payload: noise(200_000) });
+    await attempt({ key: 'many-parts', work: async () => ({ ...done, body }) });
+    const stored = await storedItem(`IDEMPOTENCY#${hash('sha256', 'user:olga\nmany-parts')}`, 'ANSWER');
 
-    expect((await attempt({ key: 'large' })).body).toBe(body);
+    expect(stored?.parts).toBeGreaterThan(3);
+    expect((await attempt({ key: 'many-parts' })).body).toBe(body);
   });
 
   test('stores its claim, that it was sent, the parts and the answer with its task, each for 24 hours', async () => {
@@ -112,15 +107,6 @@ describe('an idempotency claim', () => {
       { pk, sk: `PART#${name}#1`, bytes, ...kept },
       { ...claim, state: 'answered', bytes, parts: 2, task_id: 'task-1', credits: 20 },
     ]);
-  });
-
-  test('replays a response of many parts', async () => {
-    const body = JSON.stringify({ payload: noise(200_000) });
-    await attempt({ key: 'many-parts', work: async () => ({ ...done, body }) });
-    const stored = await storedItem(`IDEMPOTENCY#${hash('sha256', 'user:olga\nmany-parts')}`, 'ANSWER');
-
-    expect(stored?.parts).toBeGreaterThan(3);
-    expect((await attempt({ key: 'many-parts' })).body).toBe(body);
   });
 
   test('never replays a response that lost a part', async () => {
@@ -161,13 +147,6 @@ describe('an idempotency claim', () => {
     expect(sends).toBe(1);
   });
 
-  test('releases the key when the work fails before anything was sent', async () => {
-    const fails = { key: 'unsent', beforeWork: () => Promise.reject(new ApiError('provider_unreachable')) };
-
-    expect(await outcome(attempt(fails))).toBe('provider_unreachable');
-    expect(await outcome(attempt({ key: 'unsent' }))).toBe(200);
-  });
-
   test('counts a request as running until five seconds past its deadline, and its key is free then', async () => {
     stopDate();
     const { work: dies, entered } = gate();
@@ -193,15 +172,6 @@ describe('an idempotency claim', () => {
     expect((await attempt({ key: 'woken' })).headers).toMatchObject(replayed);
   });
 
-  test('never sends again after an invocation that died after sending', async () => {
-    const { work: dies, entered } = gate();
-    attempt({ key: 'died-late', remainingMs: -6000, work: () => dies().then(() => done) }).catch(() => {});
-    await entered;
-
-    expect(await outcome(attempt({ key: 'died-late' }))).toBe('idempotency_consumed');
-    expect(sends).toBe(1);
-  });
-
   test('remembers a key for 24 hours and then forgets it, even if the store has not deleted it', async () => {
     stopDate();
     await attempt({ key: 'old' });
@@ -213,44 +183,34 @@ describe('an idempotency claim', () => {
     expect(sends).toBe(2);
   });
 
-  test.each([[''], ['a b'], ['schlüssel'], ['x'.repeat(256)], ['tab\t']])(
-    'rejects the key %j',
-    async (key) => {
+  test('takes 1 to 255 visible characters as a key', async () => {
+    const message = 'must be 1 to 255 visible ASCII characters';
+    for (const key of ['', 'a b', 'schlüssel', 'x'.repeat(256), 'tab\t'])
       await expect(attempt({ key })).rejects.toMatchObject({
         code: 'invalid_request',
-        details: [{ path: 'headers.idempotency-key', message: 'must be 1 to 255 visible ASCII characters' }],
+        details: [{ path: 'headers.idempotency-key', message }],
       });
-      expect(sends).toBe(0);
-    },
-  );
+    expect(sends).toBe(0);
+  });
 
   test('continues with its own claim when only the answer of the store was lost', async () => {
-    let calls = 0;
-    dynamodb.middlewareStack.add(
-      (next) => async (args) => {
-        const answer = await next(args);
-        calls += 1;
-        if (calls === 1) throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
-        return answer;
-      },
-      { step: 'deserialize', priority: 'low', name: 'fault' },
-    );
+    const plan = planOf([{ at: 1, kind: 'drop after', lasts: false }]);
+    const faults = await injectFaults();
 
-    expect(await outcome(attempt({ key: 'claimed-twice' }))).toBe(200);
-    expect(calls).toBe(4);
+    expect(await underPlan(plan, () => outcome(attempt({ key: 'claimed-twice' })))).toBe(200);
+    faults.stop();
+    expect(plan.struck).toEqual(['drop after']);
   });
 
   test.each([
-    [
-      'release the key',
-      'fail',
-      (command: string) => command === 'DeleteItemCommand',
-      { beforeWork: () => Promise.reject(new Error('boom')) },
-    ],
-    ['mark the key as unknown', 'fail', put(3), { work: () => Promise.reject(new Error('boom')) }],
+    ['release the key', 'fail', (command: string) => command === 'DeleteItemCommand', { beforeWork: boom }],
+    ['mark the key as unknown', 'fail', put(3), { work: boom }],
     ['keep the answer', 'succeed', put(3), {}],
   ])('warns the operator when the store fails to %s', async (work, step, isBroken, request) => {
-    breakStore(isBroken, 'before');
+    intercept(dynamodb, ({ command, send }) => {
+      if (isBroken(command)) throw new Error('the store failed');
+      return send();
+    });
     loggedLines.length = 0;
     await outcome(attempt({ key: `warned-${work}`.replaceAll(' ', '-'), ...request }));
 
@@ -262,14 +222,6 @@ describe('an idempotency claim', () => {
         causes: ['Error: the store failed'],
       }),
     ]);
-  });
-
-  test('warns of nothing if every step is done', async () => {
-    loggedLines.length = 0;
-    await attempt({ key: 'quiet' });
-    await outcome(attempt({ key: 'quiet-failure', work: () => Promise.reject(new Error('boom')) }));
-
-    expect(loggedLines).toEqual([]);
   });
 
   test.each<[string, (slow: IdempotencyKey) => Promise<void>, string | undefined]>([
@@ -316,18 +268,5 @@ function noise(words: number): string {
 /** The n-th put of an attempt: its claim, `sent`, and its result. */
 function put(place: number): (command: string) => boolean {
   let puts = 0;
-  return (command) => {
-    if (command !== 'PutItemCommand') return false;
-    puts += 1;
-    return puts === place;
-  };
-}
-
-/** Makes chosen commands fail, before or after they take effect. */
-function breakStore(isBroken: (command: string) => boolean, when: string): () => void {
-  return intercept(dynamodb, async ({ command, send }) => {
-    if (!isBroken(command)) return send();
-    if (when !== 'before') await send();
-    throw new Error('the store failed');
-  });
+  return (command) => command === 'PutItemCommand' && ++puts === place;
 }
