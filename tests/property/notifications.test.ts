@@ -17,11 +17,12 @@ import {
   requestOf,
   stateSaid,
 } from '../support/notified-calls.ts';
-import { deliver, verifyArrivals } from '../support/notified-deliveries.ts';
 import {
+  deliver,
   type Followed,
   type Stored,
   stored,
+  verifyArrivals,
   verifyNotifications,
   verifyStatus,
   verifyStep,

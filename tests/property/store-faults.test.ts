@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { seed } from '../support/access-fixtures.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
-import { type Scene, scenarios } from '../support/fault-scenarios.ts';
+import { scenarios } from '../support/fault-scenarios.ts';
 import { type LogReader, readLog } from '../support/log-reader.ts';
 import { fc } from 'testing/properties';
 import { check, counts } from 'testing/property-runs';
 import { verifierOf } from '../support/verify-faults.ts';
 import { faultKinds, injectFaults, strikesIn } from '../support/wire-faults.ts';
-
-const callsOfFinalizer = 12;
 
 describe('a failed call to a store', () => {
   let document: ApiDocument;
@@ -36,14 +34,10 @@ describe('a failed call to a store', () => {
         const values = fc.record({
           // Each invocation of the scenario gets the next of these plans, and the last ones get none.
           plans: fc.array(strikesIn(calls), { minLength: 1, maxLength: 8, size: 'max' }),
-          eventPlans: fc.array(strikesIn(callsOfFinalizer), { maxLength: 6, size: 'max' }),
-          isBad: fc.nat(7).map((draw) => draw === 7),
-          event: fc.constantFrom<Scene['event']>('prompt', 'doubled', 'late', 'lost'),
         });
-        return check(values, ({ plans, eventPlans, isBad, event }) => {
+        return check(values, ({ plans }) => {
           number += 1;
-          const nodeId = `${name}-${number}`;
-          return scenario({ nodeId, plans: [...plans], eventPlans: [...eventPlans], isBad, event, verify });
+          return scenario({ nodeId: `${name}-${number}`, plans: [...plans], verify });
         });
       }),
     );

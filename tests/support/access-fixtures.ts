@@ -1,9 +1,4 @@
 import { createPersonalAccessToken, hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
-import { nodeVersionKey } from '../../lib/store/keys.ts';
-import type { NodeVersionRecord } from '../../lib/registry/records.ts';
-import { present } from '../../lib/store/items.ts';
-import { update } from '../../lib/store/write.ts';
-import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { banPublisher, createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import {
@@ -22,24 +17,6 @@ import { bearer } from './tokens.ts';
 export async function seed(): Promise<void> {
   await emptyTable();
   await seedDemo();
-}
-
-/** Lets the time pass for which a finalizer that died keeps others from its upload. */
-export async function expireChecks(nodeId: string, version: string): Promise<void> {
-  await update<NodeVersionRecord>(
-    { deadline: Date.now() + 60_000 },
-    nodeVersionKey(nodeId, version),
-    { checked_until: 0 },
-    present,
-  );
-}
-
-/** Runs the scheduled sweep over everything published since then. Returns the nodes with unfinished versions. */
-export async function sweep(since: number): Promise<string[]> {
-  const soon = Date.now() + 60_000;
-  const nodeIds: string[] = [];
-  await sweepUploads({ deadline: soon }, { from: since, to: soon }, ({ nodeId }) => nodeIds.push(nodeId));
-  return nodeIds;
 }
 
 export interface PublisherFixture {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { fc } from 'testing/properties';
 import { endpointNames } from './endpoints.ts';
 import { type Result, sampleEvent } from './invoke.ts';
-import { type JsonSchema, SchemaValues } from './schema-arbitrary.ts';
+import type { JsonSchema } from './schema-arbitrary.ts';
 
 type Json = Record<string, unknown>;
 
@@ -21,8 +20,6 @@ export interface ApiDocument {
   bodyOf: (name: string) => JsonSchema;
   /** Throws if an answer differs from the document. */
   verify: (name: string, answer: Result) => void;
-  /** Generators of a field's values, one for each schema that has the field. */
-  valuesOf: (field: string) => fc.Arbitrary<unknown>[];
   /** Whether the document accepts a request body. */
   takes: (name: string, body: unknown) => boolean;
 }
@@ -59,11 +56,6 @@ export async function readApiDocument(): Promise<ApiDocument> {
       assert.equal(headers['content-type'], 'application/json');
       assert.match(String(headers['x-request-id']), /^[\w.-]{1,128}$/, 'there is no x-request-id');
     },
-    valuesOf: (field) =>
-      Object.values(schemas).flatMap(({ properties = {} }) => {
-        const found = properties[field];
-        return found ? [new SchemaValues(schemas, false).of(found, field)] : [];
-      }),
     takes: (name, body) => [body, withoutEmpty(body)].some((sent) => operation(name).request(sent) === true),
   };
 }

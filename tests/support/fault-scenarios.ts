@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { demo } from '../../tools/local/demo.ts';
-import { expireChecks, sweep } from './access-fixtures.ts';
 import type { Result } from './invoke.ts';
-import { download, finalize, registry, upload } from './demo-registry.ts';
+import { registry } from './demo-registry.ts';
 import { type FaultPlan, planOf, type Strike, underPlan } from './wire-faults.ts';
 
 /** Throws if an answer is wrong for any request, given the faults that were injected. */
 export type VerifyAnswer = (operation: string, answer: Result, plan: FaultPlan) => void;
 
 /** The context of one run: its own node, and the faults that are injected. */
-export interface Scene {
+interface Scene {
   nodeId: string;
-  /** The fault plans of the endpoint's invocations, and of the finalizer's, in order. */
+  /** The fault plans of the endpoint's invocations, in order. */
   plans: Strike[][];
-  eventPlans: Strike[][];
-  isBad: boolean;
-  /** How S3's event about the upload is delivered. */
-  event: 'prompt' | 'doubled' | 'late' | 'lost';
   verify: VerifyAnswer;
 }
 
@@ -29,9 +23,6 @@ interface Scenario {
 }
 
 const version = '1.0.0';
-const maxAttempts = 6;
-/** Lambda tries an S3 event three times before it gives up. */
-const maxInvocations = 3;
 
 export const scenarios: Record<string, Scenario> = {
   update: {
@@ -92,65 +83,21 @@ export const scenarios: Record<string, Scenario> = {
     },
   },
 
-  /** After any failure, a version ends active with the bytes of its publisher, or cleanly rejected, but never stuck. */
+  /** What becomes of its archive: tests/functions/lost-calls.test.ts. */
   publish: {
     calls: 4,
     async run(scene) {
-      const { nodeId, isBad } = scene;
-      const began = Date.now();
-      const archive = isBad ? Buffer.from(`no zip ${nodeId}`) : await registry.archive(nodeId);
-      await publishUntilUploaded(scene, archive);
-      const { node_version: waiting } = await registry.version(nodeId, version);
-      await expireChecks(nodeId, version);
-      await sweep(began);
-      const { node_version: ended } = await registry.version(nodeId, version);
-      if (isBad) {
-        assert.equal(ended.status, 'NodeVersionStatusPending', 'a bad archive was published');
-        assert.ok(/not a zip/.test(ended.status_reason), 'a bad archive is not rejected with its reason');
-        return;
+      const { nodeId } = scene;
+      while (scene.plans.length > 0) {
+        await struck(scene, 'publish-node-version', () => registry.publish(nodeId, version));
+        const { status } = await registry.version(nodeId, version);
+        const node = await registry.update(nodeId, {});
+        assert.equal(status === 'success', node.status === 200, 'a version without its node, or the reverse');
       }
-      assert.equal(ended.status, 'NodeVersionStatusActive', 'a version is stuck after the sweep');
-      assert.equal(ended.id, waiting.id, 'a version changed its id');
-      const node = await registry.update(nodeId, {});
-      assert.equal(node.body.latest_version?.id, ended.id, 'the latest version did not move');
-      assert.deepEqual(await download(ended.downloadUrl), archive, 'the archive has other bytes');
-      assert.ok(!(await sweep(began)).includes(nodeId), 'a version is never removed from the sweep');
+      assert.equal((await registry.publish(nodeId, version)).status, 201, 'a version cannot be published');
     },
   },
 };
-
-/** A publisher who retries until the publish succeeds, like real ones; the last attempt has no faults. */
-async function publishUntilUploaded(scene: Scene, archive: Buffer): Promise<void> {
-  const { nodeId, event } = scene;
-  for (let attempt = 1; ; attempt += 1) {
-    if (attempt === maxAttempts) scene.plans.length = 0;
-    const answer = await struck(scene, 'publish-node-version', () => registry.publish(nodeId, version));
-    const { status } = await registry.version(nodeId, version);
-    const node = await registry.update(nodeId, {});
-    assert.equal(status === 'success', node.status === 200, 'a version without its node, or the reverse');
-    if (answer.status !== 201) {
-      assert.ok(attempt < maxAttempts, `a version cannot be published: ${answer.text}`);
-      continue;
-    }
-    const url = answer.body.signedUrl;
-    await upload(url, archive);
-    const deliveries = { prompt: 1, doubled: 2, late: 1, lost: 0 }[event];
-    // A late event arrives after its publisher has published the version again and uploaded to another address.
-    if (event === 'late' && attempt < maxAttempts && scene.plans.length > 0) {
-      const next = await struck(scene, 'publish-node-version', () => registry.publish(nodeId, version));
-      if (next.status === 201) await upload(next.body.signedUrl, archive);
-      else await upload((await registry.publish(nodeId, version)).body.signedUrl, archive);
-    }
-    await Promise.all(Array.from({ length: deliveries }, () => deliver(scene, url)));
-    return;
-  }
-}
-
-async function deliver({ eventPlans }: Scene, url: string): Promise<void> {
-  const id = randomUUID();
-  for (let invocation = 1; invocation <= maxInvocations; invocation += 1)
-    if (await underPlan(planOf(eventPlans.shift() ?? []), () => finalize(url, id))) return;
-}
 
 async function struck(
   { plans, verify }: Scene,

@@ -3,6 +3,7 @@ import type { TaskState } from '../../lib/schemas/video.ts';
 import type { EndpointRequest } from './endpoints.ts';
 import { proxyNames } from './operation-names.ts';
 import { fc } from 'testing/properties';
+import type { Path } from './notified.ts';
 import type { Answer } from './receiver.ts';
 import { type Strike, strikesIn } from './wire-faults.ts';
 
@@ -102,13 +103,8 @@ export function stateSaid(provider: string, { state }: ProviderCall): TaskState 
   return provider === 'image' && state === 'queueing' ? 'created' : state;
 }
 
-export interface Place {
-  provider: string;
-  ticket: string;
-}
-
 /** The request of a call; no two calls have the same body. */
-export function requestOf({ provider, ticket }: Place, call: ProviderCall, number: number): EndpointRequest {
+export function requestOf({ provider, ticket }: Path, call: ProviderCall, number: number): EndpointRequest {
   const said = provider === 'image' ? { status: imageWords[call.state] } : { state: call.state };
   const body = { ...said, number };
   const path = { provider, ticket };

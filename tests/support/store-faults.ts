@@ -1,12 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fail } from '../../tools/local/dynamodb-protocol.ts';
-import {
-  type Listener,
-  type Origin,
-  readAll,
-  relay,
-  startReverseProxy,
-} from '../../tools/local/reverse-proxy.ts';
+import { type Listener, readAll, relay, startReverseProxy } from '../../tools/local/reverse-proxy.ts';
 import { count } from 'testing/property-runs';
 
 /** `lost`: applied, but its answer never comes. `late`: the same, and applied only after its caller has gone on. */
@@ -14,27 +8,19 @@ const kinds = ['throttled', 'dropped', 'lost', 'late', 'slow'] as const;
 
 interface Faults {
   url: string;
-  state: {
-    /** The share of the calls that fail. */
-    share: number;
-    /** Instead, settlements lose their answer and are sent again, as a careless client would do. */
-    resendsSettlements: boolean;
-  };
+  /** The share of the calls that fail. */
+  state: { share: number };
   /** Ends when the store has carried out all that it was sent. */
   stop: () => Promise<void>;
 }
 
 /** Stands in front of the store and lets its calls fail, as the network and DynamoDB do. */
 export async function startStoreFaults(url: string, random: () => number): Promise<Faults> {
-  const state = { share: 0, resendsSettlements: false };
+  const state = { share: 0 };
   const running = new Set<Promise<void>>();
   const exchange: Listener = async (request, response, origin) => {
     const body = await readAll(request);
-    const send = async (to: Origin = origin) => to.send(request, { body });
-    if (state.resendsSettlements && isSettlement(body)) {
-      (await send()).resume();
-      return relay(await send(), response);
-    }
+    const send = async () => origin.send(request, { body });
     if (random() >= state.share) return relay(await send(), response);
     const kind = kinds[Math.floor(random() * kinds.length)] ?? 'slow';
     count(`store calls ${kind}`);
@@ -68,9 +54,4 @@ export async function startStoreFaults(url: string, random: () => number): Promi
     await proxy.stop();
   };
   return { ...proxy, state, stop };
-}
-
-/** It takes back a part of what was reserved. */
-function isSettlement(body: Buffer): boolean {
-  return body.includes('UpdateExpression') && body.includes('"N":"-');
 }

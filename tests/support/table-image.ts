@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type AttributeValue,
   BatchWriteItemCommand,
-  GetItemCommand,
   paginateScan,
   type ScanCommandOutput,
   type WriteRequest,
@@ -10,12 +9,7 @@ import {
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { asOperator } from './roles.ts';
 
-interface Key {
-  pk: string;
-  sk: string;
-}
-
-export type StoredItem = Record<string, AttributeValue>;
+type StoredItem = Record<string, AttributeValue>;
 
 /** Every item of the table in its stored form, by key: two images are equal only if every byte is. */
 export type TableImage = ReadonlyMap<string, StoredItem>;
@@ -31,15 +25,6 @@ async function readAll(): Promise<TableImage> {
   );
   for await (const { Items = [] } of pages) for (const item of Items) image.set(nameOf(item), item);
   return image;
-}
-
-export async function readItem(key: Key): Promise<StoredItem | undefined> {
-  const command = new GetItemCommand({
-    TableName: tableName(),
-    Key: attributesOf(key),
-    ConsistentRead: true,
-  });
-  return asOperator(async () => (await dynamodb.send(command)).Item);
 }
 
 /** The keys of the items that were added, removed or changed. */
@@ -91,10 +76,6 @@ export function watchWrites(): WatchedWrites {
 }
 
 /** The key of an item in a table image. */
-export function nameOf({ pk, sk }: StoredItem): string {
+function nameOf({ pk, sk }: StoredItem): string {
   return `${pk?.S} ${sk?.S}`;
-}
-
-export function attributesOf({ pk, sk }: Key): StoredItem {
-  return { pk: { S: pk }, sk: { S: sk } };
 }
