@@ -74,6 +74,12 @@ describe('the ID token of a CI job', () => {
     expect(stderr).not.toContain(idToken);
   });
 
+  test('sends the ID token in GitHub Actions, for a given audience', async () => {
+    await publish(gitHub(), '--audience', 'our-registry');
+
+    expect(asked.map(({ url }) => url)).toEqual(['/token?api-version=2.0&audience=our-registry']);
+  });
+
   test('sends the ID token in GitHub Actions, after a retry of a failed request', async () => {
     answers.push({ status: 500, body: {} });
     await publish(gitHub());
@@ -149,6 +155,13 @@ describe('publish-node in a CI job without an ID token', () => {
 
     expect([code, stderr]).toEqual([5, expect.stringContaining('GitHub Actions gave no ID token')]);
     expect(sent()).toEqual([]);
+  });
+
+  test('fails on a person’s computer if --identity names a CI', async () => {
+    expect(await publish(stored, '--identity', 'ci')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('This is not a CI that issues ID tokens.'),
+    });
   });
 });
 

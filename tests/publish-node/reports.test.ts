@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { banNodeVersion } from '../../tools/admin/registry/node-versions.ts';
@@ -142,6 +142,16 @@ describe('publish-node and a folder with several problems', () => {
       'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.',
     ]);
   });
+
+  test('does not ask for values that an unreadable pyproject.toml may have', async () => {
+    await writeFiles(folder, { 'pyproject.toml': '[project', '.env': 'A=1' });
+    const { stderr } = await command('publish');
+
+    expect(stderr).toMatch(
+      /^The pyproject\.toml is not valid TOML at line 1, column 2\.\n.*\n {2}\.env: is an environment file\.\n$/s,
+    );
+    expect(stderr).not.toContain('Name the');
+  });
 });
 
 describe('publish-node status', () => {
@@ -215,6 +225,13 @@ describe('publish-node whoami', () => {
     expect(await storedItem('NODE#whose', 'NODE')).toEqual(before);
   });
 
+  test('tells that the tokens may publish a node that has a version of the label it asks for', async () => {
+    await write('has-zero');
+    await command('publish', '--version', '0.0.0', '--other-version');
+
+    expect(await whoami(access)).toMatchObject({ code: 0, status: 'may_publish' });
+  });
+
   test('creates no node that is not there yet', async () => {
     await write('not-there-yet');
 
@@ -277,6 +294,16 @@ describe('publish-node whoami', () => {
 });
 
 describe('publish-node publish --changelog-file', () => {
+  test('publishes the text of the file', async () => {
+    await write('with-changelog');
+    const file = join(registry.directory, 'changelog.md');
+    await writeFile(file, '# 1.0.0\n\nLoads twice as fast.\n');
+
+    expect((await report('publish', '--changelog-file', file)).node_version.changelog).toBe(
+      '# 1.0.0\n\nLoads twice as fast.',
+    );
+  });
+
   test.each<[string[], string | RegExp]>([
     [['--changelog-file', 'nowhere.md'], 'The changelog cannot be read: ENOENT'],
     [['--changelog-file', '.'], 'The changelog cannot be read: EISDIR'],
@@ -386,6 +413,22 @@ describe('the host nodes of a publish', () => {
 
     expect(found[0]).not.toHaveProperty('description');
     expect(found[0].left_open).toEqual(['description: it is too long to be stored']);
+  });
+
+  test('counts the host nodes', async () => {
+    await write('counted', { '__init__.py': nodes });
+    const first = await command('publish');
+    const again = await report('publish');
+    const status = await command('status');
+
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/\n2 host nodes\n$/)]);
+    expect(again).toMatchObject({
+      status: 'already_published',
+      host_node_extract_status: 'success',
+      host_nodes: [{ host_node_name: 'Load it' }, { host_node_name: 'Save it' }],
+      node_version: { host_node_extract_status: 'success' },
+    });
+    expect(status.stdout).toMatch(/^host nodes {2}success$/m);
   });
 
   test('name the reason if they cannot be read, as --dry-run and status do', async () => {

@@ -122,6 +122,20 @@ describe('the archive of a git folder', () => {
     ]);
   });
 
+  test('names the files that it leaves out: deleted files, and inner repositories that are not submodules', async () => {
+    await writeFiles(folder, { 'node.py': '', 'gone.py': '', 'inner/x.py': '' });
+    await git(folder, 'add', 'node.py', 'gone.py');
+    await rm(join(folder, 'gone.py'));
+    await git(join(folder, 'inner'), 'init', '--quiet');
+    const { files, notes } = await packed();
+
+    expect(files.map(({ path }) => path)).toEqual(['node.py']);
+    expect(notes.sort()).toEqual([
+      'gone.py is left out: it is in git, but not in the folder.',
+      'inner/ is left out: it is another git repository, and not a submodule of this one.',
+    ]);
+  });
+
   test.each<[string, string[][], string[]?]>([
     ['of version 2', [['update-index', '--index-version', '2']]],
     ['of version 3, with an intended file', [['add', '--intent-to-add', 'new.py']]],

@@ -97,7 +97,21 @@ describe('an error of the registry', () => {
     [3, [['forbidden', 403], ['invalid_request'], ['wrong_digest'], ['version_closed']]],
     [4, [['archive_rejected']]],
     [5, [['unreachable'], ['timed_out'], ['upload_failed'], ['still_checking'], ['too_many_requests', 429]]],
-    [5, [['internal_error', 500]]],
+    [
+      5,
+      [
+        ['internal_error', 500],
+        ['invalid_reply', 200],
+      ],
+    ],
+    // Of another server.
+    [
+      2,
+      [
+        ['invalid_reply', 404],
+        ['invalid_reply', 405],
+      ],
+    ],
   ])('ends with exit code %i, and all that is said, after %j', (exitCode, errors) => {
     const details = Array.from({ length: 21 }, (_, at) => ({ path: `field${at}`, message: 'is wrong' }));
     for (const [code, status] of errors) {

@@ -51,6 +51,13 @@ describe('.comfyignore', () => {
     expect((await paths(includes)).filter((path) => !own.includes(path))).toEqual(expected);
   });
 
+  test('counts next to .publishignore, which leaves out what includes names too', async () => {
+    const rules = { '.comfyignore': 'a.py\n', '.publishignore': 'b.py\n.*ignore\n' };
+    await writeFiles(folder, { ...rules, ...emptyFiles('a.py b.py c.py') });
+
+    expect(await paths(['a.py', 'b.py'])).toEqual(['a.py', 'c.py']);
+  });
+
   test('leaves out an empty submodule', async () => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, {
@@ -101,6 +108,7 @@ describe.each(['sha1', 'sha256'])('the files of a git repository with %s', (form
       'Published, but not in git: new.py, other1.py, other2.py, other3.py, other4.py and 1 more.',
       'Published with uncommitted changes: b.py.',
     ]);
+    expect(stdout).toMatch(/\nThe largest:\n +\d+ B {2}pyproject\.toml\n +8 B {2}a\.py\n/);
     expect(stdout).toMatch(/^a\.py\nb\.py {2}\(with uncommitted changes\)\nnew\.py {2}\(not in git\)\n/);
   });
 
@@ -315,6 +323,14 @@ describe('an archive in the folder', () => {
       'planned-1.0.0.zip is left out: it looks like an archive that pack or download wrote.',
     );
   });
+
+  test('stays in the plan if git tracks it or includes names it', async () => {
+    await writeFiles(folder, { 'node.py': '', 'data-1.0.0.zip': 'x', 'more-1.0.0.zip': 'x' });
+    await git(folder, 'init', '--quiet');
+    await git(folder, 'add', 'data-1.0.0.zip');
+
+    expect(await paths(['more-1.0.0.zip'])).toEqual(['data-1.0.0.zip', 'more-1.0.0.zip', 'node.py']);
+  });
 });
 
 describe('a folder that is too large', () => {
@@ -339,6 +355,24 @@ describe('the command line', () => {
     const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'));
 
     expect(await publishNode([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test('prints its help without arguments', async () => {
+    const { code, stdout } = await publishNode([]);
+
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Usage: publish-node')]);
+    for (const name of [
+      'publish',
+      'pack',
+      'status',
+      'whoami',
+      'withdraw',
+      'restore',
+      'deprecate',
+      'show',
+      'init',
+    ])
+      expect(stdout).toContain(`  ${name} `);
   });
 });
 

@@ -155,6 +155,13 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
     });
   });
 
+  test('gives our table precedence over the other, field by field', async () => {
+    const both =
+      '[tool.node-registry]\npublisher = "me"\n[tool.comfy]\nPublisherId = "other"\nDisplayName = "Kept"\n';
+
+    expect(await projectOf(base + both)).toMatchObject({ publisher: 'me', displayName: 'Kept' });
+  });
+
   test.each([
     ['git@example.com:a/b.git', 'assets/icon.png', 'data:image/png;base64,iVBORw0='],
     ['ssh://git@example.com/a', './a b.png', 'HTTP://example.com/banner.png'],
@@ -201,6 +208,7 @@ describe('publish-node init', () => {
       'a table next to text that looks like one',
       `[project]\n${named}description = """\n[tool.poetry]\n"""\n`,
     ],
+    ['a table before blank lines', `[project]\n${named} \n\n`],
     ['a table after a byte order mark', `\uFEFF[project]\n${named}`],
   ])('adds only what is missing: %s', async (_, before) => {
     const after = await initAfter(before);
