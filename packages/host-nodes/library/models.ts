@@ -4,6 +4,7 @@ import { pathModels } from './paths.ts';
 import { importModels } from './importing.ts';
 import { functionModels } from './functions.ts';
 import { typeModels } from './classes.ts';
+import { signatureModels } from './signatures.ts';
 import { textModels } from './texts.ts';
 import { valueModels } from './values.ts';
 
@@ -16,6 +17,7 @@ export function libraryModels(): ReadonlyMap<string, Value> {
     ...importModels(),
     ...functionModels(),
     ...typeModels(),
+    ...signatureModels(),
     ...textModels(),
   ]);
 }

@@ -50,8 +50,8 @@ const values: Record<string, [code: string, result: unknown]> = {
     ['a-7', 'xy-1-x'],
   ],
   'methods of strings': [
-    'RESULT = ["a,b".split(","), " x ".strip(), "Ab".lower(), "ab".replace("a", "c"), "-".join("abc"), "x.y.z".rsplit(".", 1), "a b".title()]',
-    [['a', 'b'], 'x', 'ab', 'cb', 'a-b-c', ['x.y', 'z'], 'A B'],
+    'RESULT = ["a,b".split(","), " x ".strip(), "Ab".lower(), "ab".replace("a", "c"), "-".join("abc"), "x.y.z".rsplit(".", 1), "x.y.z".rpartition("."), "x.y".find("."), "a b".title()]',
+    [['a', 'b'], 'x', 'ab', 'cb', 'a-b-c', ['x.y', 'z'], ['x.y', '.', 'z'], 1, 'A B'],
   ],
   'methods of lists': [
     'x = [3, 1]\nx.append(2)\nx.sort(reverse=True)\nx.insert(0, 9)\nx.extend((5,))\nx.remove(1)\nRESULT = [x, x.index(2), x.pop()]',
@@ -181,6 +181,14 @@ const values: Record<string, [code: string, result: unknown]> = {
   inspect: [
     'import inspect\nclass A:\n    def f(self): pass\nRESULT = [inspect.isclass(A), inspect.isfunction(A.f), [n for n, _ in inspect.getmembers(A, inspect.isfunction)]]',
     [true, true, ['f']],
+  ],
+  'annotations and defaults of parameters': [
+    'import inspect\nclass A:\n    def f(self, a: int, b: str = "x", *c, d: "D" = None): pass\np = inspect.signature(A().f).parameters\nRESULT = [list(p), [p["a"].annotation is int, p["d"].annotation], p["c"].annotation is inspect.Parameter.empty, p["b"].default, p["c"].kind == inspect.Parameter.VAR_POSITIONAL]',
+    [['a', 'b', 'c', 'd'], [true, 'D'], true, 'x', true],
+  ],
+  'annotations that a module keeps as texts': [
+    'from __future__ import annotations\nimport inspect\ndef f(a: int): pass\nRESULT = inspect.signature(f).parameters["a"].annotation is int',
+    undefined,
   ],
   paths: [
     'import os\nRESULT = [os.path.join("a", "b.txt"), os.path.splitext("x/y.tar.gz"), os.path.basename("/a/b"), os.path.dirname("/a/b"), os.path.normpath("a/../b/./c")]',

@@ -120,6 +120,7 @@ outside.f(opened)
 x = "a" * n
 y = "a" * n
 file = open(os.path.dirname(__file__) + "/file")
+exec("def many(" + ",".join("p" + name for name in texts) + "): pass")
 class A: pass
 Many = type("Many", (), d)
 class Fields: __annotations__ = d
@@ -144,7 +145,13 @@ test.each([
   ...['x == y', 'x in [y]', '{y: 1}', 'x[0]', 'getattr(A, y, 1)', 'setattr(A, y, 1)', 'x + y', 'x * 1'],
   ...['"b" in x', 'int(y)', 'float(y)', 'x.upper()', '"".strip(y)', 'f"{x:.1}"', '"%s" % x'],
   ...['re.escape(x)', 're.sub("b", "a", x)', 're.sub("a", "\\\\1" * n, "a")'],
-  ...['os.path.normpath(x)', 'os.path.join("a", x)', 'file.readlines()', 'inspect.cleandoc(x)'],
+  ...[
+    'os.path.normpath(x)',
+    'os.path.join("a", x)',
+    'file.readlines()',
+    'inspect.signature(many)',
+    'inspect.cleandoc(x)',
+  ],
 ])('spends a step for at most 32 items or characters: %s', (code) => {
   expect(steps(code) - before).toBeGreaterThanOrEqual(size / 32);
 });

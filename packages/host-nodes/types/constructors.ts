@@ -227,7 +227,7 @@ export function equipTypes(): void {
   dictType.define('fromkeys', new Descriptor('staticmethod', makeFromKeys));
   addUnfollowed(
     strType,
-    'casefold center count encode expandtabs find index isascii isprintable ljust maketrans partition rfind rindex rjust rpartition swapcase translate zfill',
+    'casefold center count encode expandtabs index isascii isprintable ljust maketrans rindex rjust swapcase translate zfill',
   );
   addUnfollowed(intType, 'bit_count bit_length is_integer to_bytes');
   addUnfollowed(floatType, 'as_integer_ratio hex is_integer');

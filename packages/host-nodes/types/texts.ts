@@ -30,6 +30,10 @@ const plainMethods: Record<string, TextMethod> = {
   split: (text, args, machine, keywords) => split(text, args, machine, keywords),
   rsplit: (text, args, machine, keywords) => rsplit(text, args, machine, keywords),
   splitlines: (text, _, machine) => list(machine, text.replace(/\r?\n$/, '').split(/\r?\n/)),
+  find: (text, [part, ...span]) => position(text, text.indexOf(word(part)), span),
+  rfind: (text, [part, ...span]) => position(text, text.lastIndexOf(word(part)), span),
+  partition: (text, [part]) => partition(text, text.indexOf(word(part)), word(part), false),
+  rpartition: (text, [part]) => partition(text, text.lastIndexOf(word(part)), word(part), true),
   isupper: (text) => text === text.toUpperCase() && text !== text.toLowerCase(),
   islower: (text) => text === text.toLowerCase() && text !== text.toUpperCase(),
   __len__: (text) => BigInt(sizeOf(text)),
@@ -90,6 +94,18 @@ export function cleaned(machine: Machine, doc: Value | undefined): Value {
   const margin = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
   const lines = [first.trimStart(), ...rest.map((line) => line.slice(Math.min(margin, line.length)))];
   return strip(lines.join('\n'), '\n', true, true);
+}
+
+/** A search in a span of the text is not followed. */
+function position(text: string, index: number, span: Value[]): Value {
+  if (span.length > 0) return new Unknown('a text with an unknown part');
+  return index < 0 ? -1n : BigInt(sizeOf(text.slice(0, index)));
+}
+
+function partition(text: string, index: number, separator: string, fromEnd: boolean): Tuple {
+  if (separator === '') return raise('ValueError', 'empty separator');
+  if (index < 0) return new Tuple(fromEnd ? ['', '', text] : [text, '', '']);
+  return new Tuple([text.slice(0, index), separator, text.slice(index + separator.length)]);
 }
 
 /** A method's argument, which must be a text. */

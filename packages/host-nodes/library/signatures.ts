@@ -1,0 +1,76 @@
+import { addUnfollowed, dictOf } from '../values/access.ts';
+import { builtinType } from '../values/builtin-types.ts';
+import { Raised } from '../values/exceptions.ts';
+import { BoundMethod, Func, Instance, type NativeCall } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Machine } from '../values/machine.ts';
+import type { Value } from '../values/values.ts';
+import { type Models, natives } from './define.ts';
+
+const signatureType = builtinType('Signature');
+const parameterType = builtinType('Parameter');
+const empty = builtinType('_empty');
+const kinds = 'POSITIONAL_ONLY POSITIONAL_OR_KEYWORD VAR_POSITIONAL KEYWORD_ONLY VAR_KEYWORD';
+for (const [at, kind] of kinds.split(' ').entries()) parameterType.define(kind, BigInt(at));
+for (const type of [signatureType, parameterType]) type.define('empty', empty);
+addUnfollowed(signatureType, 'bind bind_partial format replace');
+addUnfollowed(parameterType, 'replace');
+
+type Arg = NonNullable<Func['code']['args']['vararg']>;
+
+/** `inspect.signature`: some packs declare their inputs by the annotations of a function. */
+export function signatureModels(): Models {
+  return [
+    ['inspect.Signature', signatureType],
+    ['inspect.Parameter', parameterType],
+    ['inspect._empty', empty],
+    ...natives('inspect', { signature }),
+  ];
+}
+
+const signature: NativeCall = (machine, [value = null]) => {
+  const func = value instanceof BoundMethod ? value.func : value;
+  if (!(func instanceof Func) || func.isDressed) return new Unknown('a signature');
+  const { posonlyargs = [], args, vararg, kwonlyargs, kwarg } = func.code.args;
+  const positional = [...posonlyargs, ...args];
+  const surplus = func.defaults.length - positional.length;
+  const all = [
+    ...positional.map((arg, at) =>
+      parameter(machine, func, arg, at < posonlyargs.length ? 0n : 1n, func.defaults[at + surplus]),
+    ),
+    ...(vararg ? [parameter(machine, func, vararg, 2n)] : []),
+    ...kwonlyargs.map((arg, at) => parameter(machine, func, arg, 3n, func.keywordDefaults[at])),
+    ...(kwarg ? [parameter(machine, func, kwarg, 4n)] : []),
+  ];
+  const result = new Instance(signatureType);
+  result.define('parameters', dictOf(machine, value instanceof BoundMethod ? all.slice(1) : all));
+  result.define('return_annotation', new Unknown('an annotation'));
+  return result;
+};
+
+function parameter(
+  machine: Machine,
+  func: Func,
+  node: Arg,
+  kind: bigint,
+  fallback: Value = empty,
+): [string, Value] {
+  const made = new Instance(parameterType);
+  made.define('name', node.arg);
+  made.define('kind', kind);
+  made.define('default', fallback);
+  made.define('annotation', annotation(machine, func, node));
+  return [node.arg, made];
+}
+
+/** Evaluated late. Texts, if the module asks for them by `from __future__ import annotations`, are not followed. */
+function annotation(machine: Machine, { frame }: Func, { annotation: node }: Arg): Value {
+  if (!node) return empty;
+  if (frame.module.own('annotations') instanceof Unknown) return new Unknown('an annotation');
+  try {
+    return machine.evaluate(node, frame);
+  } catch (error) {
+    if (error instanceof Raised) return new Unknown('an annotation');
+    throw error;
+  }
+}
