@@ -103,6 +103,7 @@ let problems: string[];
     await status(/nodes$/);
 
     await page.locator('#results > li').nth(39).waitFor();
+    expect(await page.evaluate('scrollY')).toBeGreaterThan(1000);
     expect(await page.getByLabel('Search').inputValue()).toBe('sampler');
   });
 

@@ -4,7 +4,7 @@ import type { IndexedNode } from 'registry-rules/schemas/index-files';
 import { type BuiltFile, buildSite, sitePage, unknownPath } from '../build.ts';
 import { renderReadme } from '../readme.ts';
 import { entryCard } from '../templates/entry.ts';
-import { feed, publisherPage, sitemap } from '../templates/lists.ts';
+import { byUse, feed, publisherPage, sitemap } from '../templates/lists.ts';
 import { nodePage, versionPage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, listed, manyNodes, version } from './listed-nodes.ts';
 import { leadAddress } from './serve-files.ts';
@@ -96,8 +96,9 @@ describe('the page of a node', () => {
     expect(plain(pageOf('a', { versions }))).toContain(sentence);
   });
 
-  test('lists no banned host node, and has no address of its own without a name of the site', () => {
+  test('lists no banned host node, each deprecated one once, and has no address of its own without a name of the site', () => {
     expect(page).not.toContain('Evil');
+    expect(page.split('<bdi>Old</bdi>')).toHaveLength(2);
     expect(nodePage(undefined, filesOf(listed('whole')))).not.toMatch(/canonical|og:url/);
   });
 
@@ -226,15 +227,69 @@ describe('an address', () => {
   });
 });
 
+/** The elements of some XML, each with its text or, before it, its attributes. Fails for what is not well-formed. */
+function elementsOf(xml: string): { path: string; said: string }[] {
+  const start = '<?xml version="1.0" encoding="utf-8"?>\n';
+  const token = /<(\/?)(\w+)((?: \w+="[^"<&]*")*)(\/?)>|([^<]+)/y;
+  const bad = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|>|&(?!(?:amp|lt|gt|quot|#39);)/u;
+  const open: string[] = [];
+  const found: { path: string; said: string }[] = [];
+  expect(xml.startsWith(start)).toBe(true);
+  for (token.lastIndex = start.length; token.lastIndex < xml.length; ) {
+    const [whole, end, name = '', attributes = '', alone, said] = token.exec(xml) ?? [];
+    if (whole === undefined) throw new Error('This is not well-formed.');
+    const last = found.at(-1);
+    if (said !== undefined) {
+      expect(said).not.toMatch(bad);
+      if (last?.path === open.join('/')) last.said ||= said;
+    } else if (end) expect(open.pop()).toBe(name);
+    else {
+      found.push({ path: [...open, name].join('/'), said: attributes });
+      if (!alone) open.push(name);
+    }
+  }
+  expect(open).toEqual([]);
+  return found;
+}
+
+type Entry = ReturnType<typeof entriesOf>[number];
+
 describe('the lists', () => {
-  const entries = entriesOf([listed('a', { name: `${hostile}\u0000` }), listed('b-b', { name: 'B' })]);
+  const bad = `${hostile}\u0000`;
+  const entries = entriesOf([listed('a', { name: bad, description: bad }), listed('b-b', { name: 'B' })]);
 
-  test('are a feed whose ids are addresses, and a sitemap, both without a character that XML lacks', () => {
-    const atom = feed(site, entries);
+  test('order nodes by ranking, then by the downloads of 90 days, then by name', () => {
+    const [a, b, c, d] = entriesOf(['a', 'b', 'c', 'd'].map((id) => listed(id))) as [
+      Entry,
+      Entry,
+      Entry,
+      Entry,
+    ];
+    const given = [b, a, { ...c, downloads_90_days: 2 }, { ...d, search_ranking: 1 }];
 
-    expect(atom).toContain('<id>https://nodes.example/nodes/b-b/1.0.0</id>');
+    expect(given.sort(byUse).map(({ id }) => id)).toEqual(['d', 'c', 'a', 'b']);
+  });
+
+  test.each([[entries], [[]]])('are a feed that keeps the rules of Atom (RFC 4287): %#', (given) => {
+    const elements = elementsOf(feed(site, given));
+    const of = (path: string) => elements.filter((each) => each.path === path).map(({ said }) => said);
+    const ids = [...of('feed/id'), ...of('feed/entry/id')];
+    const dates = [...of('feed/updated'), ...of('feed/entry/updated')];
+
+    expect(of('feed')).toEqual([' xmlns="http://www.w3.org/2005/Atom"']);
+    expect(of('feed/link')).toContain(' rel="self" href="https://nodes.example/feed.xml"');
+    for (const name of ['feed/id', 'feed/title', 'feed/updated']) expect(of(name)).toHaveLength(1);
+    for (const name of ['', '/id', '/title', '/updated', '/link', '/author/name', '/summary'])
+      expect(of(`feed/entry${name}`)).toHaveLength(given.length);
+    expect([new Set(ids).size, ids.filter((id) => URL.canParse(id)).length]).toEqual([
+      ids.length,
+      ids.length,
+    ]);
+    for (const date of dates) expect(date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+  });
+
+  test('are a sitemap with the pages of publishers', () => {
     expect(sitemap(site, entries)).toContain('<loc>https://nodes.example/publishers/acme</loc>');
-    expect([atom.includes('<script>'), atom.includes('\u0000')]).toEqual([false, false]);
   });
 });
 
