@@ -240,6 +240,23 @@ describe('a sweep', () => {
     });
   });
 
+  test('visits the other pages while one visit takes long', async () => {
+    for (const number of [0, 1]) await addDue(number, 1);
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const other = Promise.withResolvers<void>();
+    const { report } = await sweep({
+      visitsAtOnce: 2,
+      visit: async (entry) => {
+        if (entry.pk === 'DUE#1') other.resolve();
+        await other.promise;
+        await update<Task>(soon(), entry, notDue, present);
+        return 'done';
+      },
+    });
+
+    expect(report).toMatchObject({ findings: { done: 2 }, unvisited: 0 });
+  });
+
   test('leaves to the next run what fails once its time is up', async () => {
     await addDue(0, 1);
     let isOver = false;
