@@ -75,6 +75,16 @@ function isSame(some: object, others: object): boolean {
   return JSON.stringify(some) === JSON.stringify(others);
 }
 
+/** The content of a file; undefined without one, or for one of another format. */
+export async function readFile<Content>(
+  context: Context,
+  key: string,
+  format: Format<Content>,
+): Promise<Content | undefined> {
+  const stored = await readText(context, key);
+  return stored && format.read(stored.text)?.content;
+}
+
 /**
  * Puts the content under the key if the file there is still the listed one (undefined: none), and returns undefined if
  * not. The content must have been read after the listing.

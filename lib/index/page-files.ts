@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Format, json, maxFilesAtOnce, refreshFile } from '../bucket/public-file.ts';
+import { type Format, json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
 import { readText } from '../bucket/text-objects.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
@@ -88,15 +88,6 @@ async function readFiles(context: Context, nodeId: string, label?: string) {
       ? undefined
       : await readFile(context, hostNodesPath(nodeId, version), json<IndexedHostNodes>('host_nodes'));
   return { node, hostNodes };
-}
-
-async function readFile<Content>(
-  context: Context,
-  key: string,
-  format: Format<Content>,
-): Promise<Content | undefined> {
-  const stored = await readText(context, key);
-  return stored && format.read(stored.text)?.content;
 }
 
 function stateOf({ name, icon, status, status_detail, publisher }: IndexedNode): string {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { json, maxFilesAtOnce } from '../bucket/public-file.ts';
+import { json, maxFilesAtOnce, readFile } from '../bucket/public-file.ts';
 import { listObjects } from '../bucket/list-objects.ts';
 import { readText, writeIfMatches } from '../bucket/text-objects.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
@@ -36,7 +36,7 @@ export async function writeCatalog(_: unknown, invocation: EventInvocation): Pro
 
 /** Undefined if no piece has changed since the last time. */
 async function refreshLists(context: Context): Promise<{ nodes: number; written: number } | undefined> {
-  const config = await readJson<IndexConfig>(context, configPath);
+  const config = await readFile(context, configPath, json<IndexConfig>());
   if (!config) return undefined;
   const { catalog_pieces: pieces } = config;
   const etags = await listObjects(context, catalogPath(pieces, 0).replace(/0\.json$/, ''));
@@ -48,7 +48,7 @@ async function refreshLists(context: Context): Promise<{ nodes: number; written:
   const entries: CatalogEntry[] = [];
   await inParallel(Array(pieces).keys(), maxFilesAtOnce, async (piece) => {
     entries.push(
-      ...((await readJson<CatalogPiece>(context, catalogPath(pieces, piece), 'nodes'))?.nodes ?? []),
+      ...((await readFile(context, catalogPath(pieces, piece), json<CatalogPiece>('nodes')))?.nodes ?? []),
     );
   });
   entries.sort(byUse);
@@ -76,15 +76,6 @@ async function refreshLists(context: Context): Promise<{ nodes: number; written:
 
 /** Raised with the templates, so that a release writes its pages again. */
 const format = 2;
-
-async function readJson<Content extends object>(
-  context: Context,
-  key: string,
-  ...lists: (keyof Content & string)[]
-): Promise<Content | undefined> {
-  const stored = await readText(context, key);
-  return stored && json<Content>(...lists).read(stored.text)?.content;
-}
 
 function topOf(entries: readonly CatalogEntry[]): CatalogEntry[] {
   const ranked = entries.filter(({ search_ranking }) => search_ranking !== undefined).length;

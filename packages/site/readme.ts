@@ -23,27 +23,11 @@ const plainTags = `abbr b blockquote center code dd del details div dl dt em i i
 const allowed = new Set(`a img h1 h2 h3 h4 h5 h6 br hr ${plainTags}`.split(/\s+/));
 const alone = new Set(['br', 'hr', 'img']);
 /** What is in them is no text for readers. */
-const dropped = new Set([
-  'script',
-  'style',
-  'title',
-  'textarea',
-  'template',
-  'noscript',
-  'iframe',
-  'svg',
-  'math',
-  'select',
-]);
+const dropped = new Set('script style title textarea template noscript iframe svg math select'.split(' '));
 const attributes: Record<string, RegExp> = {
   align: /^(?:left|center|right)$/,
-  ...{
-    colspan: /^\d{1,3}$/,
-    height: /^\d{1,4}%?$/,
-    rowspan: /^\d{1,3}$/,
-    start: /^\d{1,9}$/,
-    width: /^\d{1,4}%?$/,
-  },
+  ...{ colspan: /^\d{1,3}$/, rowspan: /^\d{1,3}$/, start: /^\d{1,9}$/ },
+  ...{ height: /^\d{1,4}%?$/, width: /^\d{1,4}%?$/ },
   ...{ alt: /^/, dir: /^(?:ltr|rtl|auto)$/, open: /^/, title: /^/ },
 };
 

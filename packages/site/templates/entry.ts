@@ -8,13 +8,9 @@ export function nodeAddress(id: string, version?: string): string {
   return `/nodes/${[foldNodeId(id), ...(version === undefined ? [] : [version])].map(encodeURIComponent).join('/')}`;
 }
 
-export function publisherLink({
-  id = '',
-  name,
-}: {
-  id?: string | undefined;
-  name?: string | undefined;
-}): Markup {
+type Named = { id?: string | undefined; name?: string | undefined };
+
+export function publisherLink({ id = '', name }: Named): Markup {
   return html`<a href="/publishers/${encodeURIComponent(id)}">${foreign(name || id)}</a>`;
 }
 

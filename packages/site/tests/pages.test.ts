@@ -23,12 +23,7 @@ const plain = (page: string) => page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' 
 
 describe('the page of a node', () => {
   const whole = {
-    ...{
-      name: 'Whole',
-      description: 'All\nof it.',
-      license: 'MIT',
-      repository: 'https://code.example/whole',
-    },
+    ...{ name: 'Whole', description: 'All\nof it.', license: 'MIT' },
     ...{
       downloads: 1234,
       downloads_90_days: 56,
@@ -122,19 +117,10 @@ describe('the page of a node', () => {
   });
 
   test('shows no text of a publisher as markup, and none that turns another', () => {
-    const texts = Object.fromEntries(
-      [
-        'name',
-        'description',
-        'author',
-        'license',
-        'category',
-        'status_detail',
-        'repository',
-        'icon',
-        'banner_url',
-      ].map((field) => [field, `javascript:${hostile}${turned}`]),
+    const names = 'name description author license category status_detail repository icon banner_url'.split(
+      ' ',
     );
+    const texts = Object.fromEntries(names.map((name) => [name, `javascript:${hostile}${turned}`]));
     const bad = version('bad', '1.0.0', {
       ...{ changelog: hostile + turned, dependencies: [hostile], supported_os: [hostile], tags: [hostile] },
       downloadUrl: `javascript:${hostile}`,
