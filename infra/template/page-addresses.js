@@ -19,7 +19,7 @@ function handler(event) {
     request.uri = '/pages/'.concat(folder);
   else if (folder === 'nodes' || folder === 'publishers') {
     if (parts[parts.length - 1] === '') parts.pop();
-    if (folder === 'nodes' && parts[2]) parts[2] = parts[2].toLowerCase().replace(/[-_.]+/g, '-');
+    if (parts[2]) parts[2] = parts[2].toLowerCase().replace(/[-_.]+/g, '-');
     request.uri = '/pages'.concat(parts.join('/'), '.html');
   } else request.uri = parts.join('/');
   return request;

@@ -1,3 +1,4 @@
+import { foldNodeId } from 'registry-rules/names';
 import { hash } from 'node:crypto';
 import { json, maxFilesAtOnce, readFile } from '../bucket/public-file.ts';
 import { listObjects } from '../bucket/list-objects.ts';
@@ -95,7 +96,7 @@ function* pagesOf(
   listed: Iterable<string>,
 ): Generator<File> {
   const page = (key: string, text: string) => ({ key, text, contentType: 'text/html; charset=utf-8' });
-  const byPublisher = Map.groupBy(entries, ({ publisher }) => publisher.id);
+  const byPublisher = Map.groupBy(entries, ({ publisher }) => foldNodeId(publisher.id));
   for (const [, own] of byPublisher)
     if (own[0])
       yield page(publisherPagePath(own[0].publisher.id), publisherPage(site, own[0].publisher, own));

@@ -49,7 +49,7 @@ export function changeNode(context: Context, request: NodeUpdate): Promise<Owned
       publisherKey(publisherId),
       numbersKey(nodeId),
     );
-    const moved = movedTo(publisherItem);
+    const moved = movedTo(publisherItem, publisherId);
     if (moved !== undefined) return changeNode(context, { ...request, publisherId: moved });
     const publisher = requirePublisher(publisherItem);
     const node = requireEditableNode(nodeItem, request, publisher);

@@ -11,10 +11,12 @@ export function requirePublisher(item: Item | undefined): PublisherRecord {
 
 const takenDays = 90;
 
-/** The id that a publisher's old one means after a rename or a merge; for a time it is taken as the new one. */
-export function movedTo(item: Item | undefined): string | undefined {
-  const { moved_to, moved_at = '' } = publisherRecord(item) ?? {};
-  if (moved_to === undefined) return undefined;
+/**
+ * The id that is meant by another one: the publisher's own spelling, or the new id after a rename or a merge, for a time.
+ */
+export function movedTo(item: Item | undefined, asked: string): string | undefined {
+  const { id, moved_to, moved_at = '' } = publisherRecord(item) ?? {};
+  if (moved_to === undefined) return id === asked ? undefined : id;
   if (Date.now() - Date.parse(moved_at) < takenDays * 24 * 60 * 60 * 1000) return moved_to;
   const message = `This publisher is "${moved_to}" now, and its old id is no longer accepted.`;
   throw new ApiError('publisher_not_found', { message });

@@ -190,7 +190,7 @@ async function readStanding(
     ),
     job ? readTrusts(context, publisherId) : [],
   ]);
-  const moved = movedTo(publisherItem);
+  const moved = movedTo(publisherItem, publisherId);
   if (moved !== undefined) return { movedTo: moved };
   const publisher = requirePublisher(publisherItem);
   const credential = requireCredential(publication, { item: proofItem, trusts }, { nodeId, versionKey });

@@ -1,12 +1,12 @@
 /*
  * One table. Every access pattern, and the key that serves it:
  *
- *   publisher with its members        PUBLISHER#<id>            PUBLISHER
- *   personal access tokens of one     PUBLISHER#<id>            TOKEN#<sha256>              one query lists them
- *   CI jobs that one trusts           PUBLISHER#<id>            TRUST#<id>                  one query lists them
- *   new nodes of a publisher          PUBLISHER#<id>            PUBLISHING                  by day
- *   versions that it began to publish PENDING#<publisher id>    <pk and sk of the version>  one query lists them
- *   nodes of a publisher              PUBLISHER#<id>            NODE#<folded id>            one query lists them
+ *   publisher with its members        PUBLISHER#<folded id>     PUBLISHER
+ *   personal access tokens of one     PUBLISHER#<folded>       TOKEN#<sha256>              one query lists them
+ *   CI jobs that one trusts           PUBLISHER#<folded>       TRUST#<id>                  one query lists them
+ *   new nodes of a publisher          PUBLISHER#<folded>       PUBLISHING                  by day
+ *   versions that it began to publish PENDING#<folded>          <pk and sk of the version>  one query lists them
+ *   nodes of a publisher              PUBLISHER#<folded>       NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   numbers of a node                 NODE#<folded id>          NUMBERS                     apart from its revision
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
@@ -27,7 +27,7 @@
  *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
  *   tasks without an end              index `pending`           shards ask-0 to -f          sparse, by the next question
  *   public keys of notifications      SIGNING#KEYS              KEYS                        what signs them now
- *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
+ *   history of a publisher            PUBLISHER#<folded>       HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *   release that the records are of   STAGE                     RELEASE                     read before a deployment
  *
@@ -76,30 +76,35 @@ export const partitions: Record<Partition, string> = {
 
 export const pendingIndex = 'pending';
 
+/** Ids of nodes and of publishers fold alike. */
+function publisherPartition(publisherId: string): string {
+  return `PUBLISHER#${foldNodeId(publisherId)}`;
+}
+
 export function publisherKey(publisherId: string): Key {
-  return { pk: `PUBLISHER#${publisherId}`, sk: 'PUBLISHER' };
+  return { pk: publisherPartition(publisherId), sk: 'PUBLISHER' };
 }
 
 export function publishingKey(publisherId: string): Key {
-  return { pk: `PUBLISHER#${publisherId}`, sk: 'PUBLISHING' };
+  return { pk: publisherPartition(publisherId), sk: 'PUBLISHING' };
 }
 
 /** Apart from the publisher: the finalizer may remove these, and nothing of a publisher. */
 export function pendingVersionKey(publisherId: string, version: Key): Key {
-  return { pk: `PENDING#${publisherId}`, sk: keyName(version).replace('\n', '#') };
+  return { pk: `PENDING#${foldNodeId(publisherId)}`, sk: keyName(version).replace('\n', '#') };
 }
 
 /** Where the keys of a publisher's pending versions begin. */
 export function pendingVersionsOf(publisherId: string): Key {
-  return { pk: `PENDING#${publisherId}`, sk: 'NODE#' };
+  return { pk: `PENDING#${foldNodeId(publisherId)}`, sk: 'NODE#' };
 }
 
 export function personalAccessTokenKey(publisherId: string, hash: string): Key {
-  return { pk: `PUBLISHER#${publisherId}`, sk: `TOKEN#${hash}` };
+  return { pk: publisherPartition(publisherId), sk: `TOKEN#${hash}` };
 }
 
 export function trustKey(publisherId: string, id: string): Key {
-  return { pk: `PUBLISHER#${publisherId}`, sk: `TRUST#${id}` };
+  return { pk: publisherPartition(publisherId), sk: `TRUST#${id}` };
 }
 
 /** Of all publishers together: a token is used once, even if other publishers trust its job. */
@@ -108,12 +113,12 @@ export function idTokenKey(hash: string): Key {
 }
 
 export function ownedNodeKey(publisherId: string, nodeId: string): Key {
-  return { pk: `PUBLISHER#${publisherId}`, sk: nodeKey(nodeId).pk };
+  return { pk: publisherPartition(publisherId), sk: nodeKey(nodeId).pk };
 }
 
 /** Where the keys of a publisher's nodes begin. */
 export function ownedNodesOf(publisherId: string): Key {
-  return { pk: `PUBLISHER#${publisherId}`, sk: 'NODE#' };
+  return { pk: publisherPartition(publisherId), sk: 'NODE#' };
 }
 
 export function nodeKey(nodeId: string): Key {

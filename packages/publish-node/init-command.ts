@@ -34,7 +34,7 @@ export async function initCommand(folder: string, flags: Metadata): Promise<Endi
   if (!PublisherId.safeParse(publisher).success) {
     throw new Failure(
       'usage',
-      `"${publisher}" is not a publisher ID: 1 to 63 lower-case letters, digits or "-".`,
+      `"${publisher}" is not a publisher ID: 1 to 100 letters, digits, ".", "_" or "-".`,
     );
   }
   const table = project !== undefined ? 'project' : tool?.poetry !== undefined ? 'tool.poetry' : undefined;

@@ -46,7 +46,7 @@ export function versionPagePath(nodeId: string, version: string): string {
 export const publisherPages = `${pageRoot}publishers/`;
 
 export function publisherPagePath(publisherId: string): string {
-  return `${publisherPages}${publisherId}.html`;
+  return `${publisherPages}${foldNodeId(publisherId)}.html`;
 }
 
 /** The piece of the catalog that a node belongs to. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
+import { hasNoHiddenCharacters, hiddenMessage } from './hidden-characters.ts';
 
-export const NodeId = z
+const id = z
   .string()
   .check(
     z.maxLength(100),
@@ -8,18 +9,11 @@ export const NodeId = z
       /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/,
       'must be letters, digits, ".", "_" or "-", beginning and ending with a letter or digit',
     ),
-  )
-  .with(z.describe('Unique identifier of the node; case does not matter'));
+  );
 
-export const PublisherId = z
-  .string()
-  .check(
-    z.regex(
-      /^[a-z][a-z0-9-]{0,62}$/,
-      'must be 1 to 63 lower-case letters, digits or "-", beginning with a letter',
-    ),
-  )
-  .with(z.describe('Unique identifier of the publisher'));
+export const NodeId = id.with(z.describe('Unique identifier of the node; case does not matter'));
+
+export const PublisherId = id.with(z.describe('Unique identifier of the publisher; case does not matter'));
 
 /** A name of the maximum length takes 600 bytes as UTF-8, well inside the 1,024 of a DynamoDB sort key. */
 export const HostNodeName = z
@@ -29,6 +23,7 @@ export const HostNodeName = z
     z.minLength(1),
     z.maxLength(200),
     z.refine((name) => name.isWellFormed(), 'must be valid Unicode'),
+    z.refine(hasNoHiddenCharacters, hiddenMessage),
     z.refine(isSendable, 'must not be "." or "..", which no client can send in a path'),
   )
   .with(

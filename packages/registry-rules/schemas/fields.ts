@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { hasNoHiddenCharacters, hiddenMessage } from '../hidden-characters.ts';
 
 /** A point in time as RFC 3339 writes it. zod's own pattern also knows days of months, at the price of a kilobyte. */
 export const Timestamp = z
@@ -20,6 +21,13 @@ export function list<Item extends z.ZodMiniType>(item: Item, maxItems: number) {
 /** A list of texts in a record. */
 export function texts() {
   return list(z.string(), maxRecordItems);
+}
+
+/** A text by which people tell things apart. */
+export const plainText = z.string().check(z.refine(hasNoHiddenCharacters, hiddenMessage));
+
+export function tags() {
+  return list(plainText, maxRecordItems);
 }
 
 type Clearable<Shape extends z.core.$ZodShape> = {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { added, clearable, texts, Timestamp } from './fields.ts';
+import { added, clearable, tags, texts, Timestamp } from './fields.ts';
 import { VersionLabel } from '../version-label.ts';
 
 export const NodeVersionStatus = z
@@ -71,7 +71,7 @@ const fields = {
   supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
   supported_host_version: z.string().with(z.describe('Supported host versions')),
   supported_os: texts().with(z.describe('Operating systems supported')),
-  tags: texts().with(z.describe('Words to find the version by')),
+  tags: tags().with(z.describe('Words to find the version by')),
   tags_admin: texts().with(
     z.describe(
       'Tags for security warnings and admin metadata. Set by admins and by the extraction of host nodes; from others, only as stored. Answered to the publisher only, neither in bulk nor in the index',

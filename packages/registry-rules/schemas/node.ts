@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { clearable, texts, Timestamp } from './fields.ts';
+import { clearable, plainText, tags, texts, Timestamp } from './fields.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
 import { isRunByPage } from '../web-address.ts';
@@ -41,7 +41,7 @@ const fields = {
   id: z.string().with(z.describe('Unique identifier of the node')),
   latest_version: NodeVersion,
   license: z.string().with(z.describe('Path to the LICENSE file in the repository')),
-  name: z.string().with(z.describe('Display name')),
+  name: plainText.with(z.describe('Display name')),
   preempted_host_node_names: texts().with(z.describe('Host node names preempted by this node')),
   publisher: Publisher,
   rating: z.number().with(z.describe('Average rating')),
@@ -57,7 +57,7 @@ const fields = {
   supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
   supported_host_version: z.string().with(z.describe('Supported host versions')),
   supported_os: texts().with(z.describe('Operating systems supported')),
-  tags: texts().with(z.describe('Words to find the node by')),
+  tags: tags().with(z.describe('Words to find the node by')),
   tags_admin: texts().with(z.describe('Admin-only tags for security warnings and admin metadata')),
   translations,
 };

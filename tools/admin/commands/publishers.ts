@@ -21,7 +21,8 @@ import { fields, table } from 'command-line/table';
 export const create = command({
   parameters: ['publisher'],
   summary: 'Create a publisher without members',
-  notes: 'The id is 1 to 63 lower-case letters, digits or "-", begins with a letter, and cannot be changed.',
+  notes:
+    'The id is 1 to 100 letters, digits, ".", "_" or "-". Case does not matter, and no other publisher may have the id in another spelling.',
   options: {
     name: { value: 'TEXT', about: 'The display name', required: true },
     description: { value: 'TEXT', about: 'What the publisher makes' },

@@ -109,7 +109,7 @@ async function readEither(from: string, to: string): Promise<PublisherRecord> {
   const [item] = await get(newContext(), publisherKey(from));
   if (!item) throw new Rejection(`There is no publisher "${from}".`);
   const publisher = requirePublisher(item);
-  const now = movedTo(item);
+  const now = movedTo(item, from);
   if (now !== undefined && now !== to) throw new Rejection(`The publisher "${from}" is "${now}" now.`);
   if (publisher.banned) throw new Rejection(`The publisher "${from}" is banned: lift the ban first.`);
   return publisher;

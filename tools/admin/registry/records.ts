@@ -17,6 +17,7 @@ export async function readPublisher(context: Context, publisherId: string): Prom
   if (!publisher) throw new Rejection(`There is no publisher "${publisherId}".`);
   if (publisher.moved_to !== undefined)
     throw new Rejection(`The publisher "${publisherId}" is "${publisher.moved_to}" now.`);
+  if (publisher.id !== publisherId) throw new Rejection(`The publisher's id is "${publisher.id}".`);
   return publisher;
 }
 
