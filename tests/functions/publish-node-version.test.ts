@@ -242,11 +242,13 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
     });
 
     test('takes deprecated together with fields of the node, and writes both', async () => {
+      await addNode('acme', 'replaced');
+      await addVersion('acme', 'replaced', '1.0.0', { archive_key: 'replaced.zip' });
       const node = { name: 'Edited', description: 'Use another one' };
-      const { status } = await publish({ nodeId: 'edited', fields: { deprecated: true }, node });
+      const { status } = await publish({ nodeId: 'replaced', fields: { deprecated: true }, node });
 
       expect(status).toBe(201);
-      expect(await storedNode('edited')).toMatchObject(node);
+      expect(await storedNode('replaced')).toMatchObject(node);
     });
 
     test.each([
