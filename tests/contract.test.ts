@@ -613,7 +613,7 @@ describe('Resources and their fields', () => {
       ...{ movement_amplitude: 'auto', payload: 'p', prompt: 'q', resolution: '720p', seed: 0 },
       ...{ style: 'anime', watermark: true },
     };
-    responses('text-to-video', { ...echoes }, echoes, 74);
+    responses('text-to-video', { ...echoes }, echoes);
   });
 
   describe('Extend request fields', () => {
@@ -675,7 +675,6 @@ describe('Resources and their fields', () => {
         ...{ duration: 5, images: ['a'], model: 'vidq2-pro', payload: 'p', prompt: 'q', resolution: '540p' },
         ...source,
       },
-      250,
     );
   });
 
@@ -734,7 +733,6 @@ describe('Resources and their fields', () => {
       'multiframe-video',
       { model: 'vidq2-pro', ...frame },
       { model: 'vidq2-pro', payload: 'p', resolution: '540p', ...frame },
-      20,
     );
   });
 
@@ -1206,12 +1204,7 @@ function pathOf({ within }: Target, field: string): string {
 }
 
 /** Declares the tests of a video answer: each echo of the contract, and what providers send for unset ones. */
-function responses(
-  proxy: ProxyName,
-  request: object,
-  echoes: Record<string, unknown>,
-  ceiling: number,
-): void {
+function responses(proxy: ProxyName, request: object, echoes: Record<string, unknown>): void {
   const task = { task_id: 'task-1', state: 'created', credits: 20 };
   const answerTo = async (reply: object) => {
     misbehave({ kind: 'text', text: JSON.stringify({ ...task, ...reply }) });
@@ -1240,12 +1233,12 @@ function responses(
     expect((await answerTo({ credits: '12.5' })).credits).toBe(13);
   });
 
-  test('holds "credits (required)": without a price it is what the ledger counts', async () => {
+  test('holds "credits (required)": without a price it is 0, and the ledger counts the ceiling', async () => {
     misbehave({ kind: 'text', text: JSON.stringify({ ...task, credits: 'free' }) });
     loggedLines.length = 0;
     const { status, headers, body } = await send(proxy, request);
 
-    expect([status, body.credits]).toEqual([200, ceiling]);
+    expect([status, body.credits]).toEqual([200, 0]);
     expect(headers).not.toHaveProperty('x-credits-used');
     expect(loggedLines.join('')).toContain('"credits_are_ceiling":true');
   });

@@ -22,8 +22,8 @@ interface ProviderRequest<C extends PaidContract> {
   path: string;
   /** What is sent, of a valid request. */
   body: (request: BodyOf<C>) => object;
-  /** What our caller gets of the provider's reply. The ceiling is what is counted if the reply names no price. */
-  reply: (started: StartedTask, request: BodyOf<C>, ceiling: number) => ReplyBody<C> | SerializedJson;
+  /** What our caller gets of the provider's reply. */
+  reply: (started: StartedTask, request: BodyOf<C>) => ReplyBody<C> | SerializedJson;
 }
 
 /** An operation that buys a task of a provider: a paid request from its first name to its answer. */
@@ -60,7 +60,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       const started = await outgoing.startTask();
 
       const { task } = started;
-      const reply = call.reply(started, body, money.ceiling);
+      const reply = call.reply(started, body);
       const given = jsonAnswer(contract.status, reply, taskHeaders);
       const answer = relay?.inAnswer(given) ?? given;
       await afterwards(context, 'succeed', {

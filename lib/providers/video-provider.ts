@@ -45,8 +45,7 @@ export function videoBody<Request extends VideoRequest>(request: Request): Reque
 
 /** Reads the reply to a video operation, with the fields that its contract has. */
 export function videoReply({ reply: { shape } }: VideoContract) {
-  return (started: StartedTask, sent: object, ceiling: number) =>
-    readVideoReply(shape, started, sent, ceiling);
+  return (started: StartedTask, sent: object) => readVideoReply(shape, started, sent);
 }
 
 /** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
@@ -54,7 +53,6 @@ function readVideoReply(
   shape: VideoContract['reply']['shape'],
   { task: { taskId, credits }, reply }: StartedTask,
   sent: object,
-  ceiling: number,
 ): SerializedJson {
   const word = readWord(reply.state ?? reply.status);
   const state = word === undefined ? undefined : stateOf(word);
@@ -63,12 +61,12 @@ function readVideoReply(
     const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
     log('warn', 'provider_reply', { unreadable, ...(state === undefined && { provider_state: word }) });
   }
-  // The interface requires credits. Without a price they are what the ledger counts, and X-Credits-Used is absent.
+  // The interface requires credits: 0 stands for a price that isn't told. The ledger counts the ceiling.
   if (credits === undefined) note({ credits_are_ceiling: true });
   const required: RequiredFields = {
     task_id: taskId,
     state: state ?? 'created',
-    credits: Math.min(credits ?? ceiling, maxInt32),
+    credits: Math.min(credits ?? 0, maxInt32),
     created_at: readCreatedAt(reply.created_at),
   };
   return boundedObject(required, readEchoes(shape, reply, { ...sent }));

@@ -26,11 +26,7 @@ export type TaskState = z.infer<typeof TaskState>;
 export const taskFields = {
   credits: z
     .int32()
-    .with(
-      z.describe(
-        'What the task costs. If the provider names no price, the most that it may cost, and X-Credits-Used is absent',
-      ),
-    ),
+    .with(z.describe('What the task costs; 0, without X-Credits-Used, if the provider names no price')),
   state: TaskState,
   task_id: z.string().with(z.describe('Unique identifier of the task at the provider')),
   created_at: Timestamp.with(z.describe('Creation time of the task')),

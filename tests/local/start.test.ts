@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import type { Browser, Locator, Page } from 'playwright-core';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
+import { until } from 'testing/until';
 import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 import { requireEndWithout } from '../support/lost-part.ts';
 import '../support/in-order.ts';
@@ -72,6 +73,11 @@ inBrowser(`the pages in a browser${note}`, () => {
   );
 
   test('shows the demo node from the index on the site, and leads back to the home page', async () => {
+    // A page is a file: it does not change while it is open.
+    await until(async () => {
+      const written = await fetch(`${stack.pagesUrl}/nodes/demo-node`);
+      return (await written.text()).includes('Blend Images (demo)');
+    });
     await open('/site/index.html', 1280);
     await page.locator('#results a[href="/nodes/demo-node"]').click();
     await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();

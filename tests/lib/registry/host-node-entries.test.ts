@@ -3,6 +3,7 @@ import { fc } from 'testing/properties';
 import type { ReadHostNode } from 'host-nodes';
 import { entriesOf } from 'registry-rules/host-node-entries';
 import { HostNodeInput } from 'registry-rules/schemas/host-node';
+import { hasNoHiddenCharacters } from 'registry-rules/hidden-characters';
 import { HostNodeName } from 'registry-rules/names';
 
 const node: ReadHostNode = {
@@ -119,7 +120,9 @@ describe('the entries of a version', () => {
       fc.property(fc.array(read as fc.Arbitrary<ReadHostNode>, { maxLength: 5 }), (nodes) => {
         for (const [name, fields] of entriesOf(nodes).entries) {
           expect(JSON.stringify([name, fields]).isWellFormed()).toBe(true);
-          expect(HostNodeName.safeParse(name.replace(/[%/?#]/g, encodeURIComponent)).data).toBe(name);
+          // What an archive has is kept, although endpoint 7 takes no hidden characters.
+          if (hasNoHiddenCharacters(name))
+            expect(HostNodeName.safeParse(name.replace(/[%/?#]/g, encodeURIComponent)).data).toBe(name);
           expect(HostNodeInput.safeParse(fields).error).toBeUndefined();
         }
       }),

@@ -103,7 +103,7 @@ describe('a paid request that a provider takes', () => {
       expect.objectContaining({ event: 'provider_reply', unreadable: ['credits'] }),
     );
     expect(headers).not.toHaveProperty('x-credits-used');
-    expect(body.credits).toBe(ceilings['text-to-video']);
+    expect(body.credits).toBe(0);
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
     expect(await usageOf(user)).toMatchObject([{ state: 'taken', is_exact: false }]);
     expect(lastRequestLine()).toMatchObject({
