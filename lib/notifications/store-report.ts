@@ -119,10 +119,17 @@ interface Change {
 }
 
 /** What changes by a report; undefined if nothing does. */
-function changeOf(task: TaskRecord, { state, unknownWord }: ProviderNotification): Change | undefined {
+function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotification): Change | undefined {
   if (state !== undefined) {
-    if (!isForward(task.state, state)) return undefined;
-    return { state, isQuiet: false, changes: { state, provider_state: null } };
+    const hasMedia = state === 'success' && media.length > 0;
+    // Some providers name the results in a call of their own.
+    const isLate = hasMedia && task.state === 'success' && !task.has_media;
+    if (!isForward(task.state, state) && !isLate) return undefined;
+    return {
+      state,
+      isQuiet: false,
+      changes: { state, provider_state: null, has_media: hasMedia || undefined },
+    };
   }
   const { words = [], provider_state, sequence } = task;
   const isHeard = unknownWord === undefined || unknownWord === provider_state || words.includes(unknownWord);

@@ -189,6 +189,16 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(await usageOf(user)).toMatchObject([{ state: 'taken', final_state: 'success' }]);
     });
 
+    test('takes the results that a provider names after its success, once', async () => {
+      const path = await started('text-to-video', await spender());
+      const creations = [{ url: `${hook}.webm` }];
+      for (const more of [{}, {}, { creations }, { creations }])
+        await say(path, { state: 'success', ...more });
+      const notified = (await notificationsOf(path.ticket)).map(({ body }) => JSON.parse(String(body)).media);
+
+      expect(notified).toEqual([[], [`${hook}.webm`]]);
+    });
+
     test('names the answered task, whatever a notification calls it', async () => {
       const user = await spender();
       const path = await started('text-to-video', user);
