@@ -186,6 +186,7 @@ describe('the sweep of spending', () => {
   });
 
   test('ends a record and closes its minute once when two sweeps meet', async () => {
+    await sweepAfter(6);
     const { user } = await leave('recorded');
     loggedLines.length = 0;
     const meeting = beforeNext(dynamodb, /^UpdateItemCommand$/, () => sweepAfter(6));
