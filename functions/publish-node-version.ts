@@ -4,7 +4,7 @@ import { signUpload } from '../lib/bucket/signed-upload.ts';
 import { publishNodeVersion } from '../lib/contracts/publish-node-version.ts';
 import { type Call, endpoint } from '../lib/http/endpoint.ts';
 import { isObject } from '../lib/json.ts';
-import { ciJobOf, proofOf } from '../lib/registry/credentials.ts';
+import { ciJobOf, givenCredential } from '../lib/registry/credentials.ts';
 import { requireSameNode } from '../lib/registry/nodes.ts';
 import { findAwaitedUpload, registerVersion } from '../lib/registry/publishing.ts';
 
@@ -25,9 +25,9 @@ export const handler = endpoint(
 );
 
 function publicationOf({ path, body, sent, caller, job }: Call<typeof publishNodeVersion>) {
-  const proof = proofOf(body.personal_access_token, job);
+  const given = givenCredential(body.personal_access_token, job);
   requireSameNode(path.nodeId, body.node.id, 'body.node.id');
-  return { ...path, node: body.node, version: body.node_version, label: labelIn(sent), ...proof, caller };
+  return { ...path, node: body.node, version: body.node_version, label: labelIn(sent), ...given, caller };
 }
 
 /** The label as it was sent: the body that was checked has its normal form. */

@@ -122,7 +122,7 @@ export const tokens = concern(() => ({
   ),
   ADMIN_CLAIM_VALUE: variable(
     z._default(
-      text(
+      textMatching(
         /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<! )$/u,
         'be 1 to 200 characters on one line, without spaces at its ends',
       ),
@@ -155,7 +155,7 @@ export const ci = concern(() => ({
 export const metrics = concern(() => ({
   METRICS_NAMESPACE: variable(
     z.optional(
-      text(
+      textMatching(
         /^(?!AWS\/)[\w./#-][\w./#:-]{0,254}$/,
         'be up to 255 letters, digits and ._/#:- and not begin with AWS/',
       ),
@@ -167,7 +167,7 @@ export const metrics = concern(() => ({
 
 export const registry = concern(() => ({
   TABLE_NAME: variable(
-    text(/^[\w.-]{3,255}$/, 'be 3 to 255 letters, digits, dots, hyphens and underscores'),
+    textMatching(/^[\w.-]{3,255}$/, 'be 3 to 255 letters, digits, dots, hyphens and underscores'),
     undefined,
     'DynamoDB table: `node-registry-<stage>`.',
   ),
@@ -185,7 +185,7 @@ export const publishing = concern(() => ({
 export const bucket = concern(() => ({
   AWS_REGION: variable(nonEmpty(), undefined, 'Region; Lambda sets it.'),
   BUCKET_NAME: variable(
-    text(
+    textMatching(
       /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*(?:-s3alias|--ol-s3|--x-s3|--table-s3|-an)$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
       'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
     ),
@@ -257,7 +257,10 @@ export const videoProvider = concern(() => ({
     'The same for the video provider.',
   ),
   VIDEO_PROVIDER_MODEL_PREFIX: variable(
-    z._default(text(/^[\w.-]{1,32}$/, 'be 1 to 32 letters, digits, dots, hyphens and underscores'), 'vid'),
+    z._default(
+      textMatching(/^[\w.-]{1,32}$/, 'be 1 to 32 letters, digits, dots, hyphens and underscores'),
+      'vid',
+    ),
     'videoProviderModelPrefix',
     'Its spelling of `vid` in model names.',
   ),
@@ -391,12 +394,12 @@ function nonEmpty() {
   return z.string().check(z.minLength(1));
 }
 
-export function text(pattern: RegExp, rule: string) {
+export function textMatching(pattern: RegExp, rule: string) {
   return z.string().check(z.refine((value) => pattern.test(value), `must ${rule}`));
 }
 
 export function hostName() {
-  return text(
+  return textMatching(
     /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
     'be a lowercase host name',
   );
@@ -435,7 +438,7 @@ export function wholeNumber(minimum: number, maximum: number) {
 }
 
 function claimText() {
-  return text(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
+  return textMatching(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
 }
 
 /** A secret or, in a deployment always, a reference to it: `ssm:<name>` or `secretsmanager:<name>`. */
@@ -512,7 +515,7 @@ function stateWords() {
 function taskPath(standard: string) {
   return z.pipe(
     z._default(
-      text(/^(?:off|\/[\w./~-]*\{task_id\}[\w./~-]*)$/, 'be a path with {task_id}, or off'),
+      textMatching(/^(?:off|\/[\w./~-]*\{task_id\}[\w./~-]*)$/, 'be a path with {task_id}, or off'),
       standard,
     ),
     z.transform((path) => (path === 'off' ? undefined : path)),

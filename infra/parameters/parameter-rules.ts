@@ -1,6 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
 import * as z from 'zod/mini';
-import { text } from '../../lib/config.ts';
+import { textMatching } from '../../lib/config.ts';
 
 const privateNetworks = new BlockList();
 for (const [network, bits] of [
@@ -33,7 +33,7 @@ function isClosed(address: string): boolean {
 /** An ARN ends with the six characters that the store appends; without them no other account can be asked. */
 const secretArn = String.raw`arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@!-]+-[A-Za-z0-9]{6}`;
 
-export const secretReference = text(
+export const secretReference = textMatching(
   new RegExp(String.raw`^(?:ssm:/[\w./-]+|secretsmanager:(?:[\w/+=.@!-]+|${secretArn}))$`),
   'name a secret, as ssm:/<name>, secretsmanager:<name> or secretsmanager:<complete ARN>; the key itself would be readable in the template',
 );

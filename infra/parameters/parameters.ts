@@ -73,7 +73,10 @@ export const parameters: Record<string, Parameter> = {
     config.spending.variables().CREDITS_PER_DAY.about,
   ),
   secretsKeyArn: optional(
-    config.text(/^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'be the ARN of a KMS key, not of an alias'),
+    config.textMatching(
+      /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/,
+      'be the ARN of a KMS key, not of an alias',
+    ),
     'KMS key of the provider keys, if not the account’s default.',
   ),
   site: required(onOff, '`on` serves a site that searches the registry.'),
@@ -90,7 +93,10 @@ export const parameters: Record<string, Parameter> = {
   tableMaxWrites: required(capacity, 'Maximum write units a second.'),
   domainName: optional(config.hostName(), 'API’s host name.'),
   certificateArn: optional(
-    config.text(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'be the ARN of a certificate'),
+    config.textMatching(
+      /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
+      'be the ARN of a certificate',
+    ),
     'Its issued certificate, in the stage’s region.',
   ),
   generatedUrl: required(
@@ -98,18 +104,21 @@ export const parameters: Record<string, Parameter> = {
     '`off` turns the generated URL off, once no caller and no running task uses it.',
   ),
   siteCertificateArn: optional(
-    config.text(
+    config.textMatching(
       /^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
       'be the ARN of a certificate in us-east-1',
     ),
     'Certificate of the site’s host name, in us-east-1, as CloudFront asks for.',
   ),
   hostedZoneId: optional(
-    config.text(/^Z[A-Z0-9]{1,31}$/, 'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ'),
+    config.textMatching(
+      /^Z[A-Z0-9]{1,31}$/,
+      'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ',
+    ),
     'Route 53 zone for its record.',
   ),
   alarmTopicArn: optional(
-    config.text(
+    config.textMatching(
       /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/,
       'be the ARN of an SNS topic that is not FIFO',
     ),
@@ -119,12 +128,12 @@ export const parameters: Record<string, Parameter> = {
   accessLogs: required(onOff, '`on` logs accesses to the bucket and the distribution, for 90 days.'),
   downloadCounts: required(onOff, '`on` counts downloads by the logs of the stage’s own distribution.'),
   archiveAdministratorArn: optional(
-    config.text(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
+    config.textMatching(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
     'Role of the administration: it alone may change archives, and deny them in bans. By default none may change them, and whoever may tag objects may deny them.',
   ),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),
   restart: optional(
-    config.text(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
+    config.textMatching(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
     'A new value restarts every function.',
   ),
 };

@@ -75,7 +75,7 @@ const maxTokenLength = 16_384;
 /** The job of an ID token. Checks the issuer first, then signature, time and audience, then the claims. */
 export async function verifyCiToken(token: string): Promise<CiJob> {
   const { issuers, keySets, verifier } = verification();
-  const issuer = issuers.get(claimedIssuer(token));
+  const issuer = issuers.get(requireIssuer(token));
   if (!issuer) throw new RejectedCiToken('unknown_issuer');
   const claims = await verifier.verify(token).catch((cause: unknown) => {
     if (keySets.isUncertain(issuer.keySetUrl, cause, token)) throw new ApiError('unavailable', { cause });
@@ -90,7 +90,7 @@ export async function verifyCiToken(token: string): Promise<CiJob> {
   return jobIn(issuer.kind, claims);
 }
 
-function claimedIssuer(token: string): string {
+function requireIssuer(token: string): string {
   if (token.length > maxTokenLength) throw new RejectedCiToken('malformed');
   try {
     return decomposeUnverifiedJwt(token).payload.iss ?? '';
@@ -111,7 +111,7 @@ function jobIn(kind: CiKind, claims: Claims): CiJob {
     tokenId: required(claims, 'jti'),
     expiresAt: Number(claims.exp),
     ...(kind === 'github' ? gitHubJob(claims) : gitLabJob(claims)),
-    environment: text(claims, 'environment'),
+    environment: textClaim(claims, 'environment'),
   };
 }
 
@@ -120,7 +120,8 @@ type Described = Omit<CiJob, 'issuer' | 'tokenId' | 'expiresAt' | 'environment'>
 /** `workflow_ref` is the file that was triggered, even if the job is in a workflow that this file uses. */
 function gitHubJob(claims: Claims): Described {
   const isOfPullRequest =
-    /^pull_request/i.test(text(claims, 'event_name') ?? '') || text(claims, 'head_ref') !== undefined;
+    /^pull_request/i.test(textClaim(claims, 'event_name') ?? '') ||
+    textClaim(claims, 'head_ref') !== undefined;
   if (isOfPullRequest) throw new RejectedCiToken('pull_request');
   const repository = required(claims, 'repository');
   const ref = lastingRef(required(claims, 'ref'));
@@ -129,7 +130,7 @@ function gitHubJob(claims: Claims): Described {
     repositoryId: required(claims, 'repository_id'),
     ownerId: required(claims, 'repository_owner_id'),
     workflow: ownFile(required(claims, 'workflow_ref'), `${repository}/.github/workflows/`, ref),
-    jobWorkflow: text(claims, 'job_workflow_ref'),
+    jobWorkflow: textClaim(claims, 'job_workflow_ref'),
     ref,
     commit: required(claims, 'sha'),
     run: required(claims, 'run_id'),
@@ -137,12 +138,12 @@ function gitHubJob(claims: Claims): Described {
 }
 
 function gitLabJob(claims: Claims): Described {
-  const source = text(claims, 'pipeline_source');
+  const source = textClaim(claims, 'pipeline_source');
   if (source === 'merge_request_event' || source === 'external_pull_request_event') {
     throw new RejectedCiToken('pull_request');
   }
   const repository = required(claims, 'project_path');
-  const ref = lastingRef(text(claims, 'ref_path') ?? namedRef(claims));
+  const ref = lastingRef(textClaim(claims, 'ref_path') ?? namedRef(claims));
   const home = `${new URL(required(claims, 'iss')).host}/${repository}//`;
   return {
     repository,
@@ -180,13 +181,13 @@ function ownFile(whole: string, home: string, ref: string): string {
 }
 
 function required(claims: Claims, name: string): string {
-  const value = text(claims, name);
+  const value = textClaim(claims, name);
   if (value === undefined) throw new RejectedCiToken('incomplete');
   return value;
 }
 
 /** Some issuers write IDs as numbers. */
-function text(claims: Claims, name: string): string | undefined {
+function textClaim(claims: Claims, name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;

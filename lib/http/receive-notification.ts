@@ -56,8 +56,8 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
     contentType: plainType.test(contentType) ? contentType : 'application/json',
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
-  const { result, shownHash, state } = receipt;
-  note({ notification: result, ticket_hash: shownHash, task_state: state });
+  const { result, hashPrefix, state } = receipt;
+  note({ notification: result, ticket_hash: hashPrefix, task_state: state });
   return jsonAnswer(200, {});
 }
 

@@ -5,7 +5,7 @@ import { type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
 import { type Key, nodeKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 
-export interface OwnedNode {
+export interface NodeOfPublisher {
   node: NodeRecord;
   publisher: PublisherRecord;
   numbers: NumbersRecord | undefined;
@@ -17,7 +17,7 @@ export async function readNode(
   context: Context,
   nodeId: string,
   ...keys: readonly Key[]
-): Promise<OwnedNode | undefined> {
+): Promise<NodeOfPublisher | undefined> {
   const [item, numbers, ...others] = await get(context, nodeKey(nodeId), numbersKey(nodeId), ...keys);
   const node = nodeRecord(item);
   if (!node) return undefined;

@@ -8,8 +8,8 @@ import {
   type NodeRecord,
   type NodeVersionRecord,
   type PublisherRecord,
-  type ShownVersion,
-  shownFields,
+  type VersionCopy,
+  pickFields,
 } from '../registry/records.ts';
 import {
   type CatalogEntry,
@@ -30,15 +30,15 @@ export function showsVersions(node: NodeRecord, publisher: PublisherRecord): boo
 }
 
 /** The latest version, if the index has it. */
-export function latestShown(node: NodeRecord, publisher: PublisherRecord): ShownVersion | undefined {
+export function latestShown(node: NodeRecord, publisher: PublisherRecord): VersionCopy | undefined {
   const { latest_version: latest } = node;
   return latest && showsVersions(node, publisher) && isDownloadable(latest) ? latest : undefined;
 }
 
 /** A version that the index has; undefined for one that is pending, banned or deleted. */
-export function publicVersion(version: ShownVersion): PublicVersion | undefined {
+export function publicVersion(version: VersionCopy): PublicVersion | undefined {
   if (!isDownloadable(version)) return undefined;
-  return shownFields<PublicVersion>(nodeVersionView(version), PublicVersion);
+  return pickFields<PublicVersion>(nodeVersionView(version), PublicVersion);
 }
 
 export function indexedNode(
@@ -54,11 +54,11 @@ export function indexedNode(
     const downloads = counts[String(version?.version)];
     return version && { ...version, ...(downloads !== undefined && { downloads }) };
   };
-  return shownFields<IndexedNode>(
+  return pickFields<IndexedNode>(
     {
       ...view,
       ...(publisher.banned && { status: 'NodeStatusBanned' }),
-      publisher: shownFields<PublicPublisher>(publisher, PublicPublisher),
+      publisher: pickFields<PublicPublisher>(publisher, PublicPublisher),
       ...(latest && { latest_version: counted(publicVersion(latest)) }),
       ...(downloads_90_days !== undefined && { downloads_90_days }),
       versions: showsVersions(node, publisher)

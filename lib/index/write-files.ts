@@ -30,7 +30,7 @@ import { get, query } from '../store/read.ts';
 import { updateConfig } from './config-file.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { catalogPath, hostNodesPath, nodePath, pieceOf } from 'registry-rules/index-paths';
-import { type OwnedNode, readNode } from './read-node.ts';
+import { type NodeOfPublisher, readNode } from './read-node.ts';
 import {
   catalogEntry,
   hostNodeWords,
@@ -115,7 +115,7 @@ export function refreshHostNodes(
  */
 export async function refreshListedHostNodes(
   context: Context,
-  owned: OwnedNode,
+  owned: NodeOfPublisher,
   version: NodeVersionRecord,
   listed: string | undefined,
 ): Promise<'written' | 'unchanged'> {
@@ -128,7 +128,7 @@ export async function refreshListedHostNodes(
 
 async function hostNodesOf(
   context: Context,
-  { node, publisher }: OwnedNode,
+  { node, publisher }: NodeOfPublisher,
   version: NodeVersionRecord,
   hasFile: boolean,
 ): Promise<IndexedHostNodes | undefined> {

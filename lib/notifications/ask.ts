@@ -10,7 +10,7 @@ import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { givenUpAfterMs, nextQuestionAt } from './questions.ts';
 import { takeReport } from './receive.ts';
-import { shownHash, taskRecord, type TaskRecord, ticketHash } from './records.ts';
+import { hashPrefix, taskRecord, type TaskRecord, ticketHash } from './records.ts';
 
 /*
  * A task whose end was not notified is asked for: the provider's notification may be lost, or it may send none. The record of
@@ -50,7 +50,7 @@ function askForDue(context: Context): Promise<SweepReport> {
     nameOf: (task) => ({
       provider: task.provider,
       provider_task_id: task.task_id,
-      ticket_hash: shownHash(ticketHashOf(task)),
+      ticket_hash: hashPrefix(ticketHashOf(task)),
     }),
   });
 }

@@ -8,7 +8,7 @@ import { handOver } from '../store/hand-over.ts';
 import { deliverOnce } from './deliver-once.ts';
 import { isForward, isState, withCommonFields } from './common-fields.ts';
 import {
-  claim,
+  beginAttempt,
   conclude,
   end,
   enqueue,
@@ -18,7 +18,7 @@ import {
   readMessage,
   readWaiting,
 } from './outbox.ts';
-import { type NotificationRecord, shownHashOf, type TaskRecord } from './records.ts';
+import { type NotificationRecord, hashPrefixOf, type TaskRecord } from './records.ts';
 import { loadAndPublishSigningKeys } from './signing-keys.ts';
 
 type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
@@ -44,7 +44,7 @@ async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQ
       withLogFields({}, async () => {
         try {
           const message = readMessage(body);
-          note({ notification: message.id, ticket_hash: shownHashOf(message) });
+          note({ notification: message.id, ticket_hash: hashPrefixOf(message) });
           await deliver(context, message);
           return [];
         } catch (error) {
@@ -125,7 +125,7 @@ async function notify(
 ): Promise<void> {
   const began = Date.now();
   const keys = await loadAndPublishSigningKeys(context);
-  const record = await claim(context, waiting);
+  const record = await beginAttempt(context, waiting);
   if (record === undefined) return;
   if (record === 'exhausted')
     return log('info', 'delivery', { outcome: 'failed', attempt: waiting.attempts });

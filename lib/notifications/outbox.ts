@@ -84,7 +84,7 @@ export async function postpone(context: Context, record: NotificationRecord): Pr
 }
 
 /** Lists it to be handed over with the next run: its message could not be sent. */
-export async function listNow(context: Context, record: Key): Promise<void> {
+export async function makeDueNow(context: Context, record: Key): Promise<void> {
   await update<NotificationRecord>(context, record, { pending_since: timestamp(Date.now()) }, ofAttempt(0));
 }
 
@@ -102,7 +102,7 @@ export async function readWaiting(
 }
 
 /** The record, if this invocation makes the attempt. `exhausted` if no attempt is left. */
-export async function claim(
+export async function beginAttempt(
   context: Context,
   { pk, sk, attempts }: NotificationRecord,
 ): Promise<NotificationRecord | 'exhausted' | undefined> {

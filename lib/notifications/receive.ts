@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
-import { enqueue, listNow } from './outbox.ts';
+import { enqueue, makeDueNow } from './outbox.ts';
 import { type NotificationRecord, ticketHash } from './records.ts';
 import { type Receipt, type Report, storeReport } from './store-report.ts';
 
@@ -24,6 +24,6 @@ async function queueOrList(context: Context, notification: NotificationRecord): 
     await enqueue(context, notification);
   } catch (error) {
     log('warn', 'notification_not_queued', { notification: notification.id, ...describeError(error) });
-    await listNow(context, notification).catch(() => {});
+    await makeDueNow(context, notification).catch(() => {});
   }
 }

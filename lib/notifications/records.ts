@@ -109,13 +109,13 @@ export function statusKey(ticket: string): string {
 }
 
 /** The beginning of a ticket's hash, by which the lines of a task are found in the log. */
-export function shownHash(ticketHashed: string): string {
+export function hashPrefix(ticketHashed: string): string {
   return ticketHashed.slice(0, 16);
 }
 
 /** The same beginning, for the lines about a notification. */
-export function shownHashOf({ id }: Pick<NotificationRecord, 'id'>): string {
-  return shownHash(id.slice('msg_'.length));
+export function hashPrefixOf({ id }: Pick<NotificationRecord, 'id'>): string {
+  return hashPrefix(id.slice('msg_'.length));
 }
 
 /** Contains the whole key, so that a notification that a receiver reports can be found. */

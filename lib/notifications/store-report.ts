@@ -17,7 +17,7 @@ import {
   type NotificationRecord,
   notificationId,
   readTask,
-  shownHash,
+  hashPrefix,
   statusKey,
   type TaskRecord,
   ttlFrom,
@@ -36,7 +36,7 @@ export interface Report {
 }
 
 export type Receipt =
-  | { result: 'written' | 'repeated'; shownHash: string; state: TaskState | undefined }
+  | { result: 'written' | 'repeated'; hashPrefix: string; state: TaskState | undefined }
   | { result: 'rejected'; reason: 'unreadable' | 'unknown_ticket' };
 
 interface Stored {
@@ -58,9 +58,11 @@ export async function storeReport(context: Context, report: Report): Promise<Sto
     if (!task || task.provider !== report.provider || isExpired(task))
       return { receipt: { result: 'rejected', reason: 'unknown_ticket' } };
     const change = changeOf(task, said);
-    if (said.state === undefined && (change || said.unknownWord === undefined)) noteUnknown(task, said);
+    if (said.state === undefined && (change || said.unknownWord === undefined)) logUnknown(task, said);
     if (change === undefined)
-      return { receipt: { result: 'repeated', shownHash: shownHash(hash), state: said.state ?? task.state } };
+      return {
+        receipt: { result: 'repeated', hashPrefix: hashPrefix(hash), state: said.state ?? task.state },
+      };
     const now = Date.now();
     const at = new Date(now).toISOString();
     const sequence = task.sequence + 1;
@@ -100,7 +102,7 @@ export async function storeReport(context: Context, report: Report): Promise<Sto
     const isEnd = said.state !== undefined && isFinal(said.state);
     const usage = isEnd ? usageOf(task, { ...said, taskId }, at, report.isGivenUp) : undefined;
     if (!(await writeWithUsage(context, writes, usage))) return undefined;
-    return { receipt: { result: 'written', shownHash: shownHash(hash), state }, notification };
+    return { receipt: { result: 'written', hashPrefix: hashPrefix(hash), state }, notification };
   });
 }
 
@@ -144,13 +146,13 @@ function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotif
 }
 
 /** An alarm counts these lines: the parameter `providerStates` says what a word means. */
-function noteUnknown(task: TaskRecord, { unknownWord, taskId }: ProviderNotification): void {
+function logUnknown(task: TaskRecord, { unknownWord, taskId }: ProviderNotification): void {
   log('warn', 'unknown_state', {
     provider: task.provider,
     provider_state: unknownWord ?? null,
     provider_task_id: task.task_id ?? taskId,
     paid_request_id: task.request_id,
-    ticket_hash: shownHash(ticketHashOf(task)),
+    ticket_hash: hashPrefix(ticketHashOf(task)),
   });
 }
 

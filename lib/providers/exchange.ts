@@ -68,7 +68,7 @@ interface OutgoingCall {
 }
 
 /** The statuses by which a provider rejects a request, with our caller's error for each. */
-const refusals: Record<number, ErrorCode> = {
+const rejections: Record<number, ErrorCode> = {
   400: 'provider_rejected',
   401: 'provider_credentials',
   402: 'provider_quota',
@@ -141,7 +141,7 @@ function readReply({ status, headers, body }: HttpReply, key: string): ExchangeR
 
   const retryAfterMs = readRetryAfter(headers['retry-after']);
   const { text, details, isOutOfCredits } = readErrorReply(content, key);
-  const code = refusalFor(status, isOutOfCredits, retryAfterMs);
+  const code = rejectionCode(status, isOutOfCredits, retryAfterMs);
   const cause = new Error(`the provider answered ${status}`);
   if (code !== undefined) return { payment: 'refused', status, code, text, details, retryAfterMs, cause };
 
@@ -158,10 +158,14 @@ function readReply({ status, headers, body }: HttpReply, key: string): ExchangeR
   };
 }
 
-function refusalFor(status: number, isOutOfCredits: boolean, retryAfterMs?: number): ErrorCode | undefined {
+function rejectionCode(
+  status: number,
+  isOutOfCredits: boolean,
+  retryAfterMs?: number,
+): ErrorCode | undefined {
   if (status === 503 && retryAfterMs !== undefined) return 'provider_busy';
   if (status >= 400 && status < 500 && isOutOfCredits) return 'provider_quota';
-  return refusals[status];
+  return rejections[status];
 }
 
 function taskIdIn({ task_id, data }: JsonObject): string | undefined {

@@ -98,14 +98,14 @@ function waitBeforeRetry(result: ExchangeResult): number | undefined {
   return retryAfterMs === undefined || retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs + jitter;
 }
 
-type Failure = Exclude<ExchangeResult, { payment: 'taken' }>;
+type FailedExchange = Exclude<ExchangeResult, { payment: 'taken' }>;
 
 const connectionLost =
   'The connection to the provider was lost before its reply came, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.';
 
 /** Our caller's error for a call that started no task that we can name. */
-function errorFor(result: Failure): ApiError {
-  if (result.payment === 'refused') return refusalError(result);
+function errorFor(result: FailedExchange): ApiError {
+  if (result.payment === 'refused') return rejectionError(result);
   const { code, cause, task } = result;
   const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
   const text = isLost ? connectionLost : errorCatalog[code].message;
@@ -113,13 +113,13 @@ function errorFor(result: Failure): ApiError {
   return new ApiError(code, { message, cause, payment: 'unknown', task });
 }
 
-function refusalError({
+function rejectionError({
   code,
   text,
   details,
   retryAfterMs,
   cause,
-}: Failure & { payment: 'refused' }): ApiError {
+}: FailedExchange & { payment: 'refused' }): ApiError {
   const isAboutTheRequest = code === 'provider_rejected';
   const isBusy = code === 'provider_busy' && retryAfterMs !== undefined;
   return new ApiError(code, {

@@ -5,7 +5,7 @@ import { nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, updating, type Write } from '../store/write.ts';
-import { latestOf, shownVersion } from './latest-version.ts';
+import { latestOf, versionCopy } from './latest-version.ts';
 import { requireNode } from './nodes.ts';
 import { type NodeRecord, type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 
@@ -26,7 +26,7 @@ export function latestWrite(
   others: Changes<NodeRecord> = {},
 ): Write {
   const latest = latestOf(versions);
-  const changes = { ...others, latest_version: latest ? shownVersion(latest) : null };
+  const changes = { ...others, latest_version: latest ? versionCopy(latest) : null };
   return updating<NodeRecord>(node, changes, onRevision(node));
 }
 
@@ -40,7 +40,7 @@ export function refreshLatest(context: Context, nodeId: string): Promise<true> {
     const node = requireNode(item, nodeId);
     const versions = await readVersions(context, nodeId);
     const latest = latestOf(versions);
-    if (isDeepStrictEqual(latest && shownVersion(latest), node.latest_version)) return true;
+    if (isDeepStrictEqual(latest && versionCopy(latest), node.latest_version)) return true;
     await transact(context, [latestWrite(node, versions)]);
     return undefined;
   });

@@ -9,7 +9,7 @@ import { type CredentialRecord, type NodeVersionRecord, type TrustRecord, tokenR
 import { pinIds, provenanceOf, requireTrust, usedTokenKey, useToken } from './trusts.ts';
 
 /** The credential of a publish: the SHA-256 of a personal access token, or a job of a CI. */
-export type Proof = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
+export type GivenCredential = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
 
 /** The CI job that publishes, if the token is an ID token: it has two dots, and a personal access token has none. */
 export async function ciJobOf(token: string): Promise<CiJob | undefined> {
@@ -17,7 +17,7 @@ export async function ciJobOf(token: string): Promise<CiJob | undefined> {
   return verifyCiToken(token);
 }
 
-export function proofOf(token: string, job: CiJob | undefined): Proof {
+export function givenCredential(token: string, job: CiJob | undefined): GivenCredential {
   if (job) return { job };
   // A mistyped token is rejected without reading the store.
   if (!isWellFormed(token)) throw new ApiError('invalid_personal_access_token');
@@ -25,28 +25,28 @@ export function proofOf(token: string, job: CiJob | undefined): Proof {
 }
 
 /** A valid credential: its record, the part that stays with the version, and the writes that go with it. */
-export interface Credential {
+export interface AcceptedCredential {
   record: CredentialRecord;
   kept: Pick<NodeVersionRecord, 'token_id' | 'token_hash' | 'trust_id' | 'provenance'>;
   writes: Write[];
 }
 
 /** The record that decides: the token itself, or the use of an ID token. */
-export function proofKey(publisherId: string, { tokenHash, job }: Proof): Key {
+export function keyOfCredential(publisherId: string, { tokenHash, job }: GivenCredential): Key {
   return job ? usedTokenKey(job) : personalAccessTokenKey(publisherId, tokenHash);
 }
 
-interface Found {
-  /** The record under `proofKey`. */
+interface FoundRecords {
+  /** The record under `keyOfCredential`. */
   item: Item | undefined;
   trusts: readonly TrustRecord[];
 }
 
 export function requireCredential(
-  { tokenHash, job }: Proof,
-  { item, trusts }: Found,
+  { tokenHash, job }: GivenCredential,
+  { item, trusts }: FoundRecords,
   { nodeId, versionKey }: { nodeId: string; versionKey: Key },
-): Credential {
+): AcceptedCredential {
   if (!job) {
     const token = requireToken(item);
     note({ token_id: token.id });
@@ -78,7 +78,7 @@ const useIntervalMs = 60_000;
  * The last use of a credential is no part of the publish: written with it, every publish of a token would wait for
  * the others. So it is written next to it, at most once a minute, once, and a failure changes nothing.
  */
-export async function noteUse({ last_used_at = '', id, ...key }: CredentialRecord): Promise<void> {
+export async function recordUse({ last_used_at = '', id, ...key }: CredentialRecord): Promise<void> {
   const now = Date.now();
   if (Date.parse(last_used_at) > now - useIntervalMs) return;
   const changes = { last_used_at: new Date(now).toISOString() };

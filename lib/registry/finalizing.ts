@@ -20,16 +20,16 @@ import {
  * What happens to a version once it is registered. *Listed* means that it is in the index `pending`, the list of
  * what is left to do:
  *
- *   pending, listed ──activate──> active, listed ──complete──> active, listed for its extraction
- *     │  ▲ claim, then refuse                        latest_version moves, then the version leaves the
- *     └──┘ or release; or block                      finalizer's shards
+ *   pending, listed ──activate──> active, listed ──finishPublishing──> active, listed for its extraction
+ *     │  ▲ beginChecks, then reject                  latest_version moves, then the version leaves the
+ *     └──┘ or endChecks; or block                    finalizer's shards
  *
- * Each arrow is one function (`complete` is in latest-version.ts) and one conditional write: the second of two that take it
+ * Each arrow is one function (`finishPublishing` is in latest-version.ts) and one conditional write: the second of two that take it
  * finds its condition failed, changes nothing, and reads again what the upload is. A finalizer that dies between two arrows
  * leaves a listed version, which the next event or sweep takes further.
  *
  * Checking an archive takes up to minutes, and each use of a signed URL is an event. So one finalizer at a time checks for
- * an upload, and after some refusals its URL is used up.
+ * an upload, and after some rejections its URL is used up.
  */
 
 /** Why a version stays pending, for a program and for its publisher. */
@@ -44,7 +44,7 @@ type FoundUpload =
   | { state: 'unknown' | 'superseded' | 'published_before' | 'refused_before' | 'in_progress' };
 
 /** A person who puts a corrected archive to the same URL gets these tries; then a publish makes a new URL. */
-const maxRefusals = 5;
+const maxRejections = 5;
 
 /** Decides by one read what an upload is, for a finalizer that found this object under its key. */
 export async function readUpload(
@@ -67,16 +67,16 @@ export async function readUpload(
   if (status !== pending) return { state: 'blocked' };
   const reason = await findObstacle(context, version, nodeRecord(node));
   if (reason) return { state: 'blocked', reason };
-  if (wasRefused(version, objectVersion)) return { state: 'refused_before' };
+  if (wasRejected(version, objectVersion)) return { state: 'refused_before' };
   const { checked_by = finalizerId, checked_until = 0 } = version;
   if (checked_by !== finalizerId && checked_until > Date.now()) return { state: 'in_progress' };
   return { state: 'awaited', version };
 }
 
 /** Whether this object was rejected, or the URL that it came by is used up. */
-function wasRefused({ refused_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
+function wasRejected({ refused_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
   if (objectVersion === undefined) return false;
-  return refused_objects.includes(objectVersion) || refused_objects.length >= maxRefusals;
+  return refused_objects.includes(objectVersion) || refused_objects.length >= maxRejections;
 }
 
 /** The reason that keeps a version from becoming active, regardless of its archive. */
@@ -125,13 +125,13 @@ interface PublishedArchive {
   sha256: string;
 }
 
-const unclaimed = { checked_by: null, checked_until: null };
+const unchecked = { checked_by: null, checked_until: null };
 
 /**
  * Keeps other finalizers from checking until this one's deadline. A finalizer is named by the id that Lambda gives an event
  * and all its retries. False if the version changed since it was read.
  */
-export async function claim(
+export async function beginChecks(
   context: Context,
   version: NodeVersionRecord,
   finalizerId: string,
@@ -141,36 +141,36 @@ export async function claim(
 }
 
 /** After a failure that another event may get past. If it fails, retries of the same event get through. */
-export async function release(context: Context, upload: Upload, finalizerId: string): Promise<void> {
-  await change(context, upload, unclaimed, claimedBy(finalizerId)).catch((error: unknown) =>
+export async function endChecks(context: Context, upload: Upload, finalizerId: string): Promise<void> {
+  await change(context, upload, unchecked, checkedBy(finalizerId)).catch((error: unknown) =>
     log('warn', 'checks_kept', describeError(error)),
   );
 }
 
 /** The version stays pending, and its publisher can read why. */
 export function block(context: Context, upload: Upload, reason: PendingReason): Promise<boolean> {
-  return change(context, upload, { ...reason, ...unclaimed });
+  return change(context, upload, { ...reason, ...unchecked });
 }
 
-/** Because of these bytes, and releases the claim. The reason mentions it if the URL takes no more archives. */
-export function refuse(
+/** Because of these bytes, and ends the checks. The reason mentions it if the URL takes no more archives. */
+export function reject(
   context: Context,
   upload: Upload,
   { refused_objects = [] }: NodeVersionRecord,
   { finalizerId, versionId, problem }: { finalizerId: string; versionId: string; problem: string },
 ): Promise<boolean> {
   const refused = [...refused_objects, versionId];
-  const usedUp = `An upload address accepts ${maxRefusals} archives. Publish again for a new one.`;
+  const usedUp = `An upload address accepts ${maxRejections} archives. Publish again for a new one.`;
   const changes: Changes<NodeVersionRecord> = {
     status_reason_code: 'archive_refused',
-    status_reason: refused.length < maxRefusals ? problem : `${problem} ${usedUp}`,
+    status_reason: refused.length < maxRejections ? problem : `${problem} ${usedUp}`,
     refused_objects: refused,
-    ...unclaimed,
+    ...unchecked,
   };
-  return change(context, upload, changes, claimedBy(finalizerId));
+  return change(context, upload, changes, checkedBy(finalizerId));
 }
 
-function claimedBy(finalizerId: string): Clause<NodeVersionRecord> {
+function checkedBy(finalizerId: string): Clause<NodeVersionRecord> {
   return ['checked_by', '=', finalizerId];
 }
 
@@ -197,7 +197,7 @@ export async function activate(
     sha256: archive.sha256,
     upload_id: null,
     refused_objects: null,
-    ...unclaimed,
+    ...unchecked,
     published_at: new Date().toISOString(),
   };
   return change(context, upload, changes);

@@ -17,12 +17,12 @@ import {
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
-  type ShownVersion,
-  shownFields,
+  type VersionCopy,
+  pickFields,
 } from './records.ts';
 
 /** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
-export async function complete(context: Context, nodeId: string, version: string): Promise<void> {
+export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
   const versionKey = nodeVersionKey(nodeId, version);
   await untilWritten(context, async () => {
     const [versionItem, nodeItem] = await get(context, versionKey, nodeKey(nodeId));
@@ -75,7 +75,7 @@ async function moveLatest(
       ['host_node_extract_status', '=', version.host_node_extract_status],
       version.deprecated === undefined ? ['deprecated', 'absent'] : ['deprecated', '=', version.deprecated],
     ]),
-    updating<NodeRecord>(node, { latest_version: shownVersion(version) }, [
+    updating<NodeRecord>(node, { latest_version: versionCopy(version) }, [
       ['status', '=', node.status],
       ...seen,
     ]),
@@ -88,12 +88,12 @@ async function moveLatest(
 }
 
 /** The version that a node shows as its latest: of those that can be downloaded, the highest. */
-export function latestOf<Version extends ShownVersion>(versions: readonly Version[]): Version | undefined {
+export function latestOf<Version extends VersionCopy>(versions: readonly Version[]): Version | undefined {
   return versions.filter(isDownloadable).sort((a, b) => compareForLatest(b, a))[0];
 }
 
 /** Positive if `a` comes first: not deprecated, then stable before pre-release, then precedence, then time. */
-function compareForLatest(a: ShownVersion, b: ShownVersion): number {
+function compareForLatest(a: VersionCopy, b: VersionCopy): number {
   return (
     Number(b.deprecated ?? false) - Number(a.deprecated ?? false) ||
     Number(isPreRelease(b.version)) - Number(isPreRelease(a.version)) ||
@@ -103,10 +103,10 @@ function compareForLatest(a: ShownVersion, b: ShownVersion): number {
 }
 
 /** The copy that a node keeps of its latest version. */
-export function shownVersion(version: NodeVersionRecord): ShownVersion {
+export function versionCopy(version: NodeVersionRecord): VersionCopy {
   const { archive_key, published_at, id, status } = version;
   return {
-    ...shownFields<NodeVersion>(version, NodeVersion),
+    ...pickFields<NodeVersion>(version, NodeVersion),
     id,
     version: version.version,
     status,

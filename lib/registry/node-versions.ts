@@ -13,21 +13,21 @@ import {
 import { normalizeVersion, versionIssue } from 'registry-rules/version-label';
 import { isSameNodeId, type Key, keyName, nodeVersionKey } from '../store/keys.ts';
 import { maxBatchKeys, readBatches } from '../store/read.ts';
-import { type NodeVersionRecord, nodeVersionRecord, type ShownVersion, shownFields } from './records.ts';
+import { type NodeVersionRecord, nodeVersionRecord, type VersionCopy, pickFields } from './records.ts';
 
 export const maxVersionBytes = 120_000;
 
 export const pending: NodeVersionStatus = 'NodeVersionStatusPending';
 
 /** A version as callers see it. The address of the archive is composed here, so that it can move. */
-export function nodeVersionView(version: ShownVersion): NodeVersion {
+export function nodeVersionView(version: VersionCopy): NodeVersion {
   const { archive_key, provenance } = version;
   const offered = archive_key !== undefined && isDownloadable(version);
-  return shownFields<NodeVersion>(
+  return pickFields<NodeVersion>(
     {
       ...version,
       ...(offered && { downloadUrl: downloadUrl(archive_key) }),
-      ...(provenance && { provenance: shownFields<Provenance>(provenance, Provenance) }),
+      ...(provenance && { provenance: pickFields<Provenance>(provenance, Provenance) }),
     },
     NodeVersion,
   );
@@ -55,7 +55,7 @@ export function versionFields(
 /** Flagged is a warning: such a version can still be downloaded, and stays the latest if it was. */
 const downloadable: readonly NodeVersionStatus[] = ['NodeVersionStatusActive', 'NodeVersionStatusFlagged'];
 
-export function isDownloadable({ status }: ShownVersion): boolean {
+export function isDownloadable({ status }: VersionCopy): boolean {
   return downloadable.includes(status);
 }
 

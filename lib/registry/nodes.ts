@@ -14,7 +14,7 @@ import { historyOf } from './history.ts';
 import { type NumbersRecord, numbersOf, numbersRecord } from './numbers.ts';
 import { nodeVersionView } from './node-versions.ts';
 import { movedTo, publisherView, requireOwner, requirePublisher } from './publishers.ts';
-import { type NodeRecord, nodeRecord, type PublisherRecord, shownFields } from './records.ts';
+import { type NodeRecord, nodeRecord, type PublisherRecord, pickFields } from './records.ts';
 
 /**
  * A node shares DynamoDB's 400 KB an item with the copy of its latest version, so each has its own bound:
@@ -124,7 +124,7 @@ export function etagOf(node: NodeRecord): string {
 /** The attributes that an update sets or, with null, removes. */
 export function nodeChanges(input: NodeInput, { isAdmin }: Pick<Caller, 'isAdmin'>) {
   // The path has decided the node's id.
-  const { translations, status, id: _, ...rest } = shownFields<NodeInput>(input, NodeInput);
+  const { translations, status, id: _, ...rest } = pickFields<NodeInput>(input, NodeInput);
   const fields = {
     ...rest,
     status: status || undefined,
@@ -182,7 +182,7 @@ export function requireNodeFits({ latest_version: _, ...node }: Partial<NodeReco
   requireFits(node, maxNodeBytes);
 }
 
-/** DynamoDB's own refusal of a large item comes only with the write, and takes a transaction with it. */
+/** DynamoDB's own rejection of a large item comes only with the write, and takes a transaction with it. */
 export function requireFits(record: object, maxBytes: number): void {
   if (Buffer.byteLength(JSON.stringify(record)) > maxBytes) throw new ApiError('record_too_large');
 }
@@ -190,7 +190,7 @@ export function requireFits(record: object, maxBytes: number): void {
 /** A node as callers see it: with its publisher, without bookkeeping. */
 export function nodeView({ node, publisher, numbers }: OwnedNode): Node {
   const { translations, latest_version, ...fields } = node;
-  return shownFields<Node>(
+  return pickFields<Node>(
     {
       ...fields,
       ...numbersOf(numbers),

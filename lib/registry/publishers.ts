@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { Publisher } from 'registry-rules/schemas/publisher';
 import type { Item } from '../store/items.ts';
-import { type Member, type PublisherRecord, publisherRecord, shownFields } from './records.ts';
+import { type Member, type PublisherRecord, publisherRecord, pickFields } from './records.ts';
 
 export function requirePublisher(item: Item | undefined): PublisherRecord {
   if (!item) throw new ApiError('publisher_not_found');
@@ -45,7 +45,7 @@ export function memberOf({ members }: PublisherRecord, userId: string): Member |
 /** A publisher as its owners and admins see it: with the e-mail addresses. */
 export function publisherView({ members, ...publisher }: PublisherRecord): Publisher {
   const entries = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
-  return shownFields<Publisher>({ ...publisher, members: entries.map(memberView) }, Publisher);
+  return pickFields<Publisher>({ ...publisher, members: entries.map(memberView) }, Publisher);
 }
 
 function memberView([id, { role, email, name }]: [string, Member]) {

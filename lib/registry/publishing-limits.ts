@@ -2,7 +2,7 @@ import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import { type Changes, type Condition, Plus } from '../store/items.ts';
+import { always, type Changes, Plus } from '../store/items.ts';
 import {
   type Key,
   nodeVersionKey,
@@ -29,8 +29,6 @@ import {
  * as may be pending: then each is looked up. So the list cannot drift from the truth for good. That there is no room is
  * remembered for a minute: looking costs much.
  */
-
-const always: Condition<Key> = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
 
 /** What a publish adds. */
 export interface Addition {
@@ -82,12 +80,12 @@ export async function requireRoom(
 }
 
 /** Whether a version is among those that its publisher began to publish. */
-export function isNoted(begun: readonly PendingVersionRecord[], { pk, sk }: Key): boolean {
+export function isRecorded(begun: readonly PendingVersionRecord[], { pk, sk }: Key): boolean {
   return begun.some(({ version_pk, version_sk }) => version_pk === pk && version_sk === sk);
 }
 
-/** Notes the version that a publish adds. */
-export async function notePending(
+/** Records the version that a publish adds. */
+export async function recordPending(
   context: Context,
   { publisherId, nodeId, version }: Addition,
 ): Promise<void> {

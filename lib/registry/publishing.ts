@@ -20,7 +20,13 @@ import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
-import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
+import {
+  type AcceptedCredential,
+  recordUse,
+  type GivenCredential,
+  keyOfCredential,
+  requireCredential,
+} from './credentials.ts';
 import {
   isDownloadable,
   maxVersionBytes,
@@ -41,7 +47,13 @@ import {
 } from './nodes.ts';
 import { movedTo, requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
 import { editVersion, isEdit } from './published-versions.ts';
-import { countNewNode, isNoted, notePending, readPendingVersions, requireRoom } from './publishing-limits.ts';
+import {
+  countNewNode,
+  isRecorded,
+  recordPending,
+  readPendingVersions,
+  requireRoom,
+} from './publishing-limits.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
@@ -50,12 +62,12 @@ import {
   type OwnedNodeRecord,
   type PublishingRecord,
   publishingRecord,
-  shownFields,
+  pickFields,
 } from './records.ts';
 import { extractAgain } from './extract-again.ts';
 import { readTrusts } from './trusts.ts';
 
-type Publication = Proof & RequestedVersion;
+type Publication = GivenCredential & RequestedVersion;
 
 interface RequestedVersion {
   publisherId: string;
@@ -108,13 +120,13 @@ export async function registerVersion(context: Context, publication: Publication
     if (!existing) await requireRoom(context, publishing, begun, addition);
     const [failed] = await allEnded([
       transact(context, writes),
-      noteUse(credential.record),
-      // A publish that died may have left the version without its note.
-      existing && isNoted(begun, record) ? undefined : notePending(context, addition),
+      recordUse(credential.record),
+      // A publish that died may have left the version without its record.
+      existing && isRecorded(begun, record) ? undefined : recordPending(context, addition),
     ]);
     if (failed.length > 0) return undefined;
     if (addition.isNewNode) await countNewNode(context, addition);
-    return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
+    return { version: pickFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
   });
 }
 
@@ -122,7 +134,11 @@ export async function registerVersion(context: Context, publication: Publication
 async function editPublished(
   context: Context,
   publication: Publication,
-  { node, existing, credential }: { node: NodeRecord; existing: NodeVersionRecord; credential: Credential },
+  {
+    node,
+    existing,
+    credential,
+  }: { node: NodeRecord; existing: NodeVersionRecord; credential: AcceptedCredential },
 ): Promise<Registration | undefined> {
   const { version: input, caller } = publication;
   const { record, kept, writes: also } = credential;
@@ -131,7 +147,7 @@ async function editPublished(
   const actor = caller ? callerName(caller) : job === undefined ? `token:${token}` : `ci:${job}`;
   const [edited] = await allEnded([
     editVersion(context, { node, version: existing, input, nodeChanges, actor, also }),
-    noteUse(record),
+    recordUse(record),
   ]);
   if (!edited) return undefined;
   return { version: nodeVersionView(edited), upload: awaitedUpload({ ...edited, upload_id: randomUUID() }) };
@@ -165,7 +181,7 @@ export async function findAwaitedUpload(
 }
 
 interface Standing {
-  credential: Credential;
+  credential: AcceptedCredential;
   publishing: PublishingRecord | undefined;
   node: NodeRecord | undefined;
   existing: NodeVersionRecord | undefined;
@@ -179,12 +195,12 @@ async function readStanding(
   const { publisherId, nodeId, version, job, caller } = publication;
   const versionKey = nodeVersionKey(nodeId, version.version);
   note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
-  const [[publisherItem, publishingItem, proofItem, nodeItem, versionItem], trusts] = await Promise.all([
+  const [[publisherItem, publishingItem, credentialItem, nodeItem, versionItem], trusts] = await Promise.all([
     get(
       context,
       publisherKey(publisherId),
       publishingKey(publisherId),
-      proofKey(publisherId, publication),
+      keyOfCredential(publisherId, publication),
       nodeKey(nodeId),
       versionKey,
     ),
@@ -193,7 +209,7 @@ async function readStanding(
   const moved = movedTo(publisherItem, publisherId);
   if (moved !== undefined) return { movedTo: moved };
   const publisher = requirePublisher(publisherItem);
-  const credential = requireCredential(publication, { item: proofItem, trusts }, { nodeId, versionKey });
+  const credential = requireCredential(publication, { item: credentialItem, trusts }, { nodeId, versionKey });
   if (caller && !caller.isAdmin) requireMember(publisher, caller.userId);
   requireNotBanned(publisher);
   const node = nodeRecord(nodeItem);
@@ -224,7 +240,7 @@ function versionExists({ status }: NodeVersionRecord): ApiError {
 
 function pendingVersion(
   { publisherId, nodeId, version, label, caller }: Publication,
-  { kept }: Credential,
+  { kept }: AcceptedCredential,
   node: NodeRecord | undefined,
   existing: NodeVersionRecord | undefined,
 ): NodeVersionRecord {
@@ -270,7 +286,7 @@ function nodeChangesOf(
 ): Changes<NodeRecord> {
   const editor = { isAdmin: caller?.isAdmin ?? false };
   requireMayChange(input, node, editor, 'body.node');
-  requireSameStatus(input.status);
+  requireActiveStatus(input.status);
   const changes = nodeChanges(input, editor);
   requireNodeFits(withChanges(node ?? {}, changes));
   return changes;
@@ -293,7 +309,7 @@ function writeNode(publication: Publication, node: NodeRecord | undefined): Writ
 }
 
 /** A publish is for nodes in use; members may publish, and only owners withdraw. */
-function requireSameStatus(status: NodeInput['status']): void {
+function requireActiveStatus(status: NodeInput['status']): void {
   if (!status || status === 'NodeStatusActive') return;
   const message = 'cannot be changed by a publish; update the node instead';
   throw new ApiError('invalid_request', { details: [{ path: 'body.node.status', message }] });

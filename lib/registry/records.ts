@@ -68,7 +68,7 @@ export interface IdTokenRecord extends Key {
 }
 
 /** Of a version what its node shows of it too: `latest_version` is a copy, so that one read answers a whole node. */
-export interface ShownVersion extends Omit<NodeVersion, 'downloadUrl'> {
+export interface VersionCopy extends Omit<NodeVersion, 'downloadUrl'> {
   id: string;
   version: string;
   status: NodeVersionStatus;
@@ -77,8 +77,8 @@ export interface ShownVersion extends Omit<NodeVersion, 'downloadUrl'> {
   published_at?: string;
 }
 
-export interface NodeVersionRecord extends Stored, ShownVersion {
-  host_node_extract_status: NonNullable<ShownVersion['host_node_extract_status']>;
+export interface NodeVersionRecord extends Stored, VersionCopy {
+  host_node_extract_status: NonNullable<VersionCopy['host_node_extract_status']>;
   node_id: string;
   publisher_id: string;
   createdAt: string;
@@ -92,7 +92,7 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   trust_id?: string;
   /** The one upload that may bring the archive. */
   upload_id?: string;
-  /** The archives that came to that upload's address and were refused, by S3's ids of them. */
+  /** The archives that came to that upload's address and were rejected, by S3's ids of them. */
   refused_objects?: readonly string[];
   /** Which finalizer checks an archive for it, and until when, in milliseconds. */
   checked_by?: string;
@@ -147,7 +147,7 @@ export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_ver
   publisher_id: string;
   status: NodeStatus;
   created_at: string;
-  latest_version?: ShownVersion;
+  latest_version?: VersionCopy;
   /** A withdrawn node is withdrawn again when its ban is lifted. */
   before_ban?: Pick<NodeRecord, 'status' | 'status_detail'>;
   /** Who updated it last, and when. The history has the fields; a publish is in neither. */
@@ -209,7 +209,7 @@ export const historyRecord = typedRead<HistoryRecord>();
  * The attributes that a schema names, in its order: bookkeeping never reaches a caller, whatever is added to it,
  * and answers read alike each time, though DynamoDB keeps no order.
  */
-export function shownFields<Shown extends object>(
+export function pickFields<Shown extends object>(
   record: Shown,
   { shape }: { shape: { [Name in keyof Shown]-?: z.ZodMiniType } },
 ): Shown {

@@ -53,13 +53,13 @@ export async function withImageUrls<Body>(context: Context, caller: string, body
 const rule = `must be upload:<sha256 in 64 lowercase hexadecimal digits>:<bytes>, of at most ${maxBytes} bytes`;
 const needed = 'PUT these bytes to upload_url within 15 minutes, then send the same request again';
 
-interface Found {
+interface ImageField {
   path: string;
   text: string;
   image: CallerImage | undefined;
 }
 
-function imagesIn(value: unknown, path = 'body'): Found[] {
+function imagesIn(value: unknown, path = 'body'): ImageField[] {
   if (typeof value === 'string')
     return value.slice(0, beginning.length).toLowerCase() === beginning
       ? [{ path, text: value, image: read(value) }]

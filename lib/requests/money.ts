@@ -8,7 +8,7 @@ import { ceilingOf, pricedFields } from '../spend/ceiling.ts';
 import { reserve, settle, warnOnce } from '../spend/reservation.ts';
 import {
   completeUsage,
-  listDayCaller,
+  recordDayCaller,
   openUsage,
   refuseUsage,
   type Task,
@@ -66,7 +66,7 @@ export class Money {
     const { account, at } = this.#mustBeReserved;
     const isFirst = account[`tasks:${dayOf(at)}`] === 1;
     // The sweep lists the caller too, so this may fail.
-    const listed = isFirst ? listDayCaller(this.#context, caller, at).catch(logUnlisted) : undefined;
+    const listed = isFirst ? recordDayCaller(this.#context, caller, at).catch(logUnlisted) : undefined;
     await allEnded([openUsage(this.#context, this.#opened), listed]);
     this.#isRecorded = true;
     this.#sentAt = Date.now();

@@ -7,7 +7,7 @@ import { note } from '../log.ts';
 import { replaceOurUrl } from '../notifications/hidden-ticket.ts';
 import { readReceiverUrl } from '../notifications/receiver-address.ts';
 import { firstQuestionAt } from '../notifications/questions.ts';
-import { shownHash, statusKey, type TaskRecord, ttlFrom } from '../notifications/records.ts';
+import { hashPrefix, statusKey, type TaskRecord, ttlFrom } from '../notifications/records.ts';
 import type { BoughtTask } from '../providers/exchange.ts';
 import { dueShard } from '../store/due.ts';
 import { absent, present } from '../store/items.ts';
@@ -81,7 +81,7 @@ export class Relay {
       revision: 1,
       ttl: ttlFrom(now),
     };
-    note({ ticket_hash: shownHash(this.#ticket.hash) });
+    note({ ticket_hash: hashPrefix(this.#ticket.hash) });
     await put(this.#context, record, absent);
   }
 

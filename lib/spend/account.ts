@@ -174,7 +174,7 @@ export function dayOfMinute(minute: number): string {
 }
 
 /** How `pending_since` writes a minute. */
-export function shownMinute(minute: number): string {
+export function minuteText(minute: number): string {
   return new Date(startOfMinute(minute)).toISOString().slice(0, 16);
 }
 

@@ -19,7 +19,7 @@ import {
   pastCounters,
   rateLimitFields,
   shardOf,
-  shownMinute,
+  minuteText,
   type Terms,
 } from './account.ts';
 
@@ -57,7 +57,7 @@ export async function reserve(context: Context, request: Request): Promise<Reser
     at = Math.max(Date.now(), startOfMinute((result.found?.closed ?? -1) + 1));
     const account = result.found ?? { ...key, caller: request.caller, revision: 0 };
     if (account.terms?.blocked) throw new ApiError('caller_blocked');
-    const error = refusal(account, at, request.ceiling);
+    const error = rejection(account, at, request.ceiling);
     if (error) throw error;
     return undefined;
   });
@@ -78,7 +78,7 @@ function tryReserve(
     caller,
     // An index is written again for each change of its keys.
     pending_shard: new IfAbsent(shardOf(caller)),
-    pending_since: new IfAbsent(shownMinute(minute)),
+    pending_since: new IfAbsent(minuteText(minute)),
   };
   const condition: Clause<AccountRecord>[] = [
     terms ? [['terms', 'id'], '=', terms.id] : ['terms', 'absent'],
@@ -105,7 +105,7 @@ function remember(pk: string, terms: Terms | undefined): void {
 }
 
 /** Why an account does not let a task through; undefined if it does. */
-function refusal(account: AccountRecord, at: number, ceiling: number): ApiError | undefined {
+function rejection(account: AccountRecord, at: number, ceiling: number): ApiError | undefined {
   const fields = rateLimitFields(account, at);
   const limits = limitsOf(account.terms);
   if (limits.credits_per_day > 0 && ceiling > limits.credits_per_day) {

@@ -11,7 +11,7 @@ import {
   sweepDue,
   type SweepReport,
 } from '../store/due.ts';
-import { type Changes, type Clause, type Condition, Plus } from '../store/items.ts';
+import { always, type Changes, type Clause, Plus } from '../store/items.ts';
 import { heartbeatKey, keyOf, usagePartitions, attemptOf } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { put, update } from '../store/write.ts';
@@ -23,12 +23,12 @@ import {
   lateMinutes,
   openMinutes,
   pastCounters,
-  shownMinute,
+  minuteText,
 } from './account.ts';
 import { keptOutcome } from './kept-outcome.ts';
 import {
   completeUsage,
-  listDayCaller,
+  recordDayCaller,
   type UsageRecord,
   type UsageResult,
   usageRecord,
@@ -126,7 +126,7 @@ async function closeMinutes(
       });
     }
     if (listed !== day && (isSettled || recorded?.records)) {
-      await listDayCaller(context, account.caller, startOfMinute(minute));
+      await recordDayCaller(context, account.caller, startOfMinute(minute));
       listed = day;
     }
   }
@@ -142,7 +142,7 @@ async function closeMinutes(
     ...pastCounters(account, startOfMinute(lastMinute)),
     ...closing.changes,
     ...(last !== undefined && { closed: last, listed }),
-    ...(next === undefined ? notDue : { pending_since: shownMinute(next) }),
+    ...(next === undefined ? notDue : { pending_since: minuteText(next) }),
   };
   // A reservation that came meanwhile has opened a minute, and counts on the account being listed.
   if (next === undefined) condition.push(['revision', '=', account.revision]);
@@ -180,7 +180,7 @@ async function sumMinute(
 ): Promise<{ credits: number; tasks: number; records: number }> {
   const sum = { credits: 0, tasks: 0, records: 0 };
   const addPartition = async (partition: string) => {
-    const range = { partition: ['pk', partition], sort: ['sk', 'begins with', shownMinute(minute)] } as const;
+    const range = { partition: ['pk', partition], sort: ['sk', 'begins with', minuteText(minute)] } as const;
     for await (const page of query(context, range)) {
       for (const item of page) {
         const record = usageRecord(item);
@@ -232,6 +232,5 @@ export async function scheduledSweep({ part }: { part?: Part }, invocation: Even
 async function beat(context: Context): Promise<void> {
   if (Date.now() >= context.deadline) return;
   const heartbeat = { ...heartbeatKey, at: new Date().toISOString() };
-  const always: Condition<typeof heartbeat> = { anyOf: [[['pk', 'absent']], [['pk', '<>', '']]] };
   await put(context, heartbeat, always).catch((error) => log('error', 'heartbeat', describeError(error)));
 }

@@ -162,7 +162,7 @@ export interface DayCallerRecord extends Key {
 
 export const dayCallerRecord = typedRead<DayCallerRecord>();
 
-export async function listDayCaller(context: Context, caller: string, at: number): Promise<void> {
+export async function recordDayCaller(context: Context, caller: string, at: number): Promise<void> {
   const key = dayCallerKey(callerHash(caller), dayOf(at));
   await put<DayCallerRecord>(context, { ...key, caller, ttl: ttlOf(at) }, absent);
 }

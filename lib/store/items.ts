@@ -82,6 +82,9 @@ export const absent: Condition<Key> = [['pk', 'absent']];
 /** Holds for a record that is there. */
 export const present: Condition<Key> = [['pk', 'exists']];
 
+/** Holds whether the item exists or not. */
+export const always: Condition<Key> = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
+
 /** Holds only if there was no write since the record was read: each counts its revision on. */
 export function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {
   return [['revision', '=', revision]];

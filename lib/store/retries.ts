@@ -111,7 +111,7 @@ export async function untilWritten<Result>(
 }
 
 /** Why a call may go better later. All but `unanswered`, which may have been applied, have done nothing. */
-type Failure = 'conflict' | 'throttled' | 'unsent' | 'unanswered';
+type StoreFailure = 'conflict' | 'throttled' | 'unsent' | 'unanswered';
 
 const conflictNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 const throttledNames = new Set([
@@ -137,7 +137,7 @@ function noteThrottling(error: unknown): void {
 }
 
 /** Undefined if the same call would fail again. */
-function failureOf(error: unknown): Failure | undefined {
+function failureOf(error: unknown): StoreFailure | undefined {
   if (!(error instanceof Error)) return undefined;
   if (conflictNames.has(error.name)) return 'conflict';
   if (isCanceled(error)) return failureOfCanceled(error);
@@ -164,7 +164,7 @@ export function isCanceled(error: unknown): error is TransactionCanceledExceptio
   return error instanceof Error && error.name === 'TransactionCanceledException';
 }
 
-function failureOfCanceled(error: TransactionCanceledException): Failure | undefined {
+function failureOfCanceled(error: TransactionCanceledException): StoreFailure | undefined {
   const codes = reasonsOf(error).map(({ Code }) => String(Code));
   if (codes.includes('ConditionalCheckFailed') || codes.includes('ValidationError')) return undefined;
   if (codes.includes('TransactionConflict')) return 'conflict';

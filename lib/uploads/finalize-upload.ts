@@ -5,8 +5,8 @@ import { checkArchive } from 'registry-rules/archives/check-archive';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
 import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
-import { activate, block, claim, readUpload, refuse, release } from '../registry/finalizing.ts';
-import { complete } from '../registry/latest-version.ts';
+import { activate, beginChecks, block, endChecks, readUpload, reject } from '../registry/finalizing.ts';
+import { finishPublishing } from '../registry/latest-version.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
 
 /** What an upload is for its version, and what a finalizer or a sweep reports about it. */
@@ -66,7 +66,7 @@ export async function finalizeUpload(
   if (!upload) return 'unknown';
   const result = await takeSteps(context, { upload, objectKey, finalizerId, hasTimeFor });
   if (result === 'published' || result === 'published_before')
-    await complete(context, upload.nodeId, upload.version);
+    await finishPublishing(context, upload.nodeId, upload.version);
   if (isOver.has(result)) await removeAll(context, objectKey);
   return result;
 }
@@ -74,7 +74,7 @@ export async function finalizeUpload(
 /** Reads what there is and takes the step that follows, until nothing is left to do. */
 async function takeSteps(context: Context, finalization: Finalization): Promise<UploadState> {
   const { upload, objectKey, finalizerId, hasTimeFor } = finalization;
-  // The events of uploads that arrive during a check end at its claim, so after a rejection the next one is looked for.
+  // The events of uploads that arrive during a check end when they find it running, so after a rejection the next one is looked for.
   let last: UploadState = 'missing';
   for (let looks = 1; looks <= maxSteps; looks += 1) {
     const object = await findObject(objectKey);
@@ -88,11 +88,11 @@ async function takeSteps(context: Context, finalization: Finalization): Promise<
     } else if (found.state !== 'awaited') return found.state;
     else if (!object) return last;
     else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
-    else if (await claim(context, found.version, finalizerId)) {
-      const publishing = publishOrRefuse(context, finalization, found.version, object);
+    else if (await beginChecks(context, found.version, finalizerId)) {
+      const publishing = publishOrReject(context, finalization, found.version, object);
       const result = await publishing.catch(async (error: unknown) => {
         if (error instanceof ObjectChanged && looks < maxLooks) return undefined;
-        await release(context, upload, finalizerId);
+        await endChecks(context, upload, finalizerId);
         throw error;
       });
       if (result === 'published') return result;
@@ -103,7 +103,7 @@ async function takeSteps(context: Context, finalization: Finalization): Promise<
 }
 
 /** Checks the archive, and copies or deletes it accordingly. Undefined if the version changed meanwhile. */
-async function publishOrRefuse(
+async function publishOrReject(
   context: Context,
   { upload, finalizerId }: Finalization,
   version: NodeVersionRecord,
@@ -115,7 +115,7 @@ async function publishOrRefuse(
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
     const refused = { finalizerId, versionId, problem: checked.message };
-    if (!(await refuse(context, upload, version, refused))) return undefined;
+    if (!(await reject(context, upload, version, refused))) return undefined;
     await deleteObject(object);
     return 'refused';
   }
@@ -132,7 +132,7 @@ function archiveProblemOnly(error: unknown): ArchiveProblem {
 
 /**
  * A signed URL takes objects of any size as long as it lasts, so nothing stays there. Removing a version of an object
- * uncovers the one before it, and the events of what arrived during a check ended at the claim.
+ * uncovers the one before it, and the events of what arrived during a check ended when they found it running.
  */
 async function removeAll(context: Context, objectKey: string): Promise<void> {
   for (let steps = 0; steps < maxSteps && Date.now() < context.deadline; steps += 1) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { findObject } from '../bucket/bucket.ts';
 import { stagingKey } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
-import { complete } from '../registry/latest-version.ts';
+import { finishPublishing } from '../registry/latest-version.ts';
 import { type ListedVersion, readListedVersions } from '../registry/listed-versions.ts';
 import { type UploadState, finalizeUpload } from './finalize-upload.ts';
 import { type DueKey, type Period, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
@@ -46,7 +46,7 @@ export function sweepUploads(
     read: (keys) => readUploads(context, keys),
     visit: async (version) => {
       if (!version.awaits) {
-        await complete(context, version.nodeId, version.version);
+        await finishPublishing(context, version.nodeId, version.version);
         return 'completed';
       }
       const result = version.hasArrived

@@ -9,7 +9,7 @@ import { sweepUploads } from './sweep-uploads.ts';
 /** The schedule names no time. An administrator may, after a restore or a long failure. */
 type SweepEvent = EventBridgeEvent<'Scheduled Event', unknown> & { from?: unknown };
 
-/** How far back a scheduled sweep looks: several runs get their chance, and no refusal is checked for ever. */
+/** How far back a scheduled sweep looks: several runs get their chance, and no rejected archive is checked for ever. */
 const lookBackMs = 6 * 60 * 60 * 1000;
 
 /** The youngest work is left to its events and their retries. */

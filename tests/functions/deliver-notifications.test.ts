@@ -4,7 +4,7 @@ import { eventOf } from '../../tools/local/consume-queue.ts';
 import '../support/patience.ts';
 import { deadLetters, queue, runQueue } from '../support/queue.ts';
 import { handler } from '../../functions/deliver-notifications.ts';
-import { claim, conclude } from '../../lib/notifications/outbox.ts';
+import { beginAttempt, conclude } from '../../lib/notifications/outbox.ts';
 import type { NotificationRecord, TaskRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
@@ -301,8 +301,8 @@ describe('a message', () => {
 
   test('changes nothing if its attempt ends after a later one was begun, or has delivered', async () => {
     const soon = { deadline: Date.now() + 5000 };
-    const early = (await claim(soon, await writeNotification(receiver.url))) as NotificationRecord;
-    const late = (await claim(soon, early)) as NotificationRecord;
+    const early = (await beginAttempt(soon, await writeNotification(receiver.url))) as NotificationRecord;
+    const late = (await beginAttempt(soon, early)) as NotificationRecord;
     await conclude(soon, early, { outcome: 'failed', error: 'timed_out' });
     expect(await storedNotification(late)).toEqual(late);
 

@@ -22,7 +22,7 @@ const { seed } = await import('../../tools/local/seed.ts');
 const { intercept } = await import('../support/intercept.ts');
 const { loggedLines } = await import('../support/logged-lines.ts');
 const { finalize, finalizeAs, publish, sha256, storedVersion } = await import('../support/uploads.ts');
-const { claim } = await import('../../lib/registry/finalizing.ts');
+const { beginChecks } = await import('../../lib/registry/finalizing.ts');
 const { nodeVersionRecord } = await import('../../lib/registry/records.ts');
 const { until } = await import('testing/until');
 const { zip } = await import('testing/zip');
@@ -188,7 +188,7 @@ test('counts a bad archive once, though a second one covered it while it was che
 
 describe('a finalizer that died while it checked', () => {
   async function claimUntil(deadline: number, { nodeId, version }: Upload): Promise<void> {
-    await claim({ deadline }, nodeVersionRecord(await storedVersion(nodeId, version)), 'died');
+    await beginChecks({ deadline }, nodeVersionRecord(await storedVersion(nodeId, version)), 'died');
   }
 
   test('gives way to the retry of its own event at once', async () => {

@@ -46,7 +46,8 @@ export async function readNotification(id: string): Promise<NotificationRecord> 
 export async function retryNotification(id: string): Promise<void> {
   const record = await readNotification(id);
   if (record.result === 'delivered') throw new Rejection(`It was delivered at ${record.delivered_at}.`);
-  if (!(await listAgain(record))) throw new Rejection('It is being sent at this moment; look at it again.');
+  if (!(await makeDueAgain(record)))
+    throw new Rejection('It is being sent at this moment; look at it again.');
 }
 
 const retriedAtOnce = 20;
@@ -61,7 +62,7 @@ export async function retryFailed(): Promise<number> {
     for (let start = 0; start < page.length; start += retriedAtOnce) {
       const records = await readAll(page.slice(start, start + retriedAtOnce));
       const failed = records.filter(({ result }) => result === 'failed');
-      retried += (await Promise.all(failed.map(listAgain))).filter(Boolean).length;
+      retried += (await Promise.all(failed.map(makeDueAgain))).filter(Boolean).length;
     }
     context.deadline = newContext().deadline;
   }
@@ -69,7 +70,7 @@ export async function retryFailed(): Promise<number> {
 }
 
 /** False if something has happened to it since it was read. */
-async function listAgain(record: NotificationRecord): Promise<boolean> {
+async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
   const now = Date.now();
   const changes = {
     result: 'pending' as const,

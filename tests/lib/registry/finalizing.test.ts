@@ -27,7 +27,7 @@ const soon = () => ({ deadline: Date.now() + 10_000 });
 const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
 const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a finalizer', archive);
 const block = (upload: Upload) => finalizing.block(soon(), upload, tooLarge);
-const complete = ({ nodeId, version }: Upload) => latestVersion.complete(soon(), nodeId, version);
+const complete = ({ nodeId, version }: Upload) => latestVersion.finishPublishing(soon(), nodeId, version);
 
 beforeAll(async () => {
   await seed();
@@ -66,24 +66,32 @@ describe('activate', () => {
     const upload = await publish('awaited', '1.0.0');
     const before = await storedVersion('awaited', '1.0.0');
     const claimed = nodeVersionRecord(before);
-    expect(await finalizing.claim(soon(), claimed, 'a finalizer')).toBe(true);
-    expect(await finalizing.claim(soon(), claimed, 'another')).toBe(false);
+    expect(await finalizing.beginChecks(soon(), claimed, 'a finalizer')).toBe(true);
+    expect(await finalizing.beginChecks(soon(), claimed, 'another')).toBe(false);
     const bad = { finalizerId: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
-    expect(await finalizing.refuse(soon(), upload, claimed, bad)).toBe(true);
+    expect(await finalizing.reject(soon(), upload, claimed, bad)).toBe(true);
     const refused = {
       status_reason_code: 'archive_refused',
       status_reason: 'no zip',
       refused_objects: ['bytes'],
     };
     expect(await storedVersion('awaited', '1.0.0')).toEqual({ ...changed(before, 3), ...refused });
-    await finalizing.claim(soon(), nodeVersionRecord(await storedVersion('awaited', '1.0.0')), 'a finalizer');
+    await finalizing.beginChecks(
+      soon(),
+      nodeVersionRecord(await storedVersion('awaited', '1.0.0')),
+      'a finalizer',
+    );
     expect(await block(upload)).toBe(true);
     expect(await storedVersion('awaited', '1.0.0')).toEqual({
       ...changed(before, 5),
       ...refused,
       ...tooLarge,
     });
-    await finalizing.claim(soon(), nodeVersionRecord(await storedVersion('awaited', '1.0.0')), 'a finalizer');
+    await finalizing.beginChecks(
+      soon(),
+      nodeVersionRecord(await storedVersion('awaited', '1.0.0')),
+      'a finalizer',
+    );
     expect(await activate(upload)).toBe(true);
 
     const { status_reason: _, status_reason_code: __, upload_id: ___, ...kept } = changed(before, 7);
@@ -193,11 +201,11 @@ describe('activate', () => {
   test('refuses no archive, and frees no claim, once another finalizer has the upload', async () => {
     const upload = await publish('claimed-anew', '1.0.0');
     const version = nodeVersionRecord(await storedVersion('claimed-anew', '1.0.0'));
-    await finalizing.claim(soon(), version, 'another');
+    await finalizing.beginChecks(soon(), version, 'another');
     const late = { finalizerId: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
 
-    expect(await finalizing.refuse(soon(), upload, version, late)).toBe(false);
-    await finalizing.release(soon(), upload, 'a finalizer');
+    expect(await finalizing.reject(soon(), upload, version, late)).toBe(false);
+    await finalizing.endChecks(soon(), upload, 'a finalizer');
     expect(await found(upload)).toEqual({ state: 'in_progress' });
   });
 

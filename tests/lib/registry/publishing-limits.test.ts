@@ -11,7 +11,7 @@ import { bearer } from '../../support/tokens.ts';
 import { handler } from '../../../functions/publish-node-version.ts';
 import {
   forgetPending,
-  notePending,
+  recordPending,
   readPendingVersions,
   requireRoom,
 } from '../../../lib/registry/publishing-limits.ts';
@@ -80,7 +80,7 @@ describe('429 too_many_requests', () => {
     const versions = ['1.0.0', '1.0.1', '1.0.2'];
     for (const version of versions) expect((await publish('n', version)).status).toBe(201);
     const lost = { publisherId, nodeId: 'a', isNewNode: false };
-    for (const version of ['0.0.1', '0.0.2', '0.0.3']) await notePending(soon(), { ...lost, version });
+    for (const version of ['0.0.1', '0.0.2', '0.0.3']) await recordPending(soon(), { ...lost, version });
     const stopped = await publish('n', '1.0.3');
 
     expect([stopped.status, stopped.body.error]).toEqual([429, 'too_many_requests']);

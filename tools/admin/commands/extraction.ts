@@ -1,4 +1,4 @@
-import { shownVersion } from '../../../lib/registry/latest-version.ts';
+import { versionCopy } from '../../../lib/registry/latest-version.ts';
 import { command } from '../command.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
 import { findStage } from '../stage.ts';
@@ -26,6 +26,6 @@ export const extract = command({
       Removed: removed.join(', '),
       'Admin tags': record.tags_admin?.join(', '),
     });
-    return { data: { ...shownVersion(record), found: [...found.nodes.keys()], removed }, text };
+    return { data: { ...versionCopy(record), found: [...found.nodes.keys()], removed }, text };
   },
 });

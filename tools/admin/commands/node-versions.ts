@@ -10,7 +10,7 @@ import {
 import type { Changed } from '../registry/administration.ts';
 import { withDownloads } from '../downloads.ts';
 import { describeNodeVersion, listVersionsWith, showNodeVersion } from '../listing.ts';
-import { shownVersion } from '../../../lib/registry/latest-version.ts';
+import { versionCopy } from '../../../lib/registry/latest-version.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { command, type CommandResult, UsageError } from '../command.ts';
 import { fields, table } from 'command-line/table';
@@ -39,7 +39,7 @@ export const list = command({
     ]);
     const none = `"${nodeId}" has no versions.`;
     const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows, { none });
-    return { data: versions.map(shownVersion), text };
+    return { data: versions.map(versionCopy), text };
   },
 });
 
@@ -69,7 +69,7 @@ export const find = command({
     ]);
     const none = `No version is ${status}.`;
     const text = table(['NODE', 'VERSION', 'PUBLISHER', 'CREATED', 'REASON'], rows, { none });
-    return { data: versions.map(shownVersion), text };
+    return { data: versions.map(versionCopy), text };
   },
 });
 
@@ -99,7 +99,7 @@ export const show = command({
       Commit: commit,
       Workflow: workflow,
     });
-    return { data: shownVersion(found), text };
+    return { data: versionCopy(found), text };
   },
 });
 
@@ -190,7 +190,7 @@ function resultOf(verb: string, { result, changed }: Changed<NodeVersionRecord>)
   const text = changed
     ? `${verb} version ${version} of "${node_id}": it is ${state}.`
     : `Nothing changed: version ${version} of "${node_id}" is ${state}.`;
-  return { data: shownVersion(result), text };
+  return { data: versionCopy(result), text };
 }
 
 function shortStatus(status: string | undefined): string {

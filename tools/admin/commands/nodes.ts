@@ -5,7 +5,7 @@ import { fields, table } from 'command-line/table';
 import { withDownloads } from '../downloads.ts';
 import { describeNode, listAllNodes, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
-import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
+import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
 import { Node } from 'registry-rules/schemas/node';
 import { parseAsWritten } from '../../../lib/json.ts';
 
@@ -129,7 +129,7 @@ export const unban = command({
 function dataOf({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
   const { translations, latest_version, ...rest } = node;
   return {
-    ...shownFields<Node>(rest, Node),
+    ...pickFields<Node>(rest, Node),
     ...(translations !== undefined && { translations: parseAsWritten(translations) }),
     latest_version,
     ...(publisher && { publisher: publisherView(publisher) }),

@@ -2,7 +2,7 @@ import { fields, table } from 'command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { shownHash } from '../../../lib/notifications/records.ts';
+import { hashPrefix } from '../../../lib/notifications/records.ts';
 import { periodOf, periodOptions, secondsOf } from '../spend/period.ts';
 import { type FoundRequest, findRequest, maxPages } from '../spend/requests.ts';
 import { callerOfPrincipal } from '../spend/usage.ts';
@@ -58,7 +58,7 @@ function unlessUnavailable(error: unknown): undefined {
 function queryFor(id: string, found: readonly FoundRequest[]): string {
   const names = ['request_id', 'gateway_request_id', 'function_request_id', '@requestId'];
   const tasks = found.flatMap(({ usage }) =>
-    usage.ticket_hash === undefined ? [] : `ticket_hash = '${shownHash(usage.ticket_hash)}'`,
+    usage.ticket_hash === undefined ? [] : `ticket_hash = '${hashPrefix(usage.ticket_hash)}'`,
   );
   const filter = [`'${id}' in [${names.join(', ')}]`, ...tasks].join(' or ');
   return `fields @timestamp, @log, @message | filter ${filter} | sort @timestamp`;

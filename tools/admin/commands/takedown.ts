@@ -1,4 +1,4 @@
-import { shownVersion } from '../../../lib/registry/latest-version.ts';
+import { versionCopy } from '../../../lib/registry/latest-version.ts';
 import { command } from '../command.ts';
 import { withDownloads } from '../downloads.ts';
 import { describeNodeVersion } from '../listing.ts';
@@ -21,7 +21,7 @@ export const run = command({
     const notice = `Version ${result.version} of "${result.node_id}" was taken down: ${reason}`;
     const members = Object.entries(publisher.members).map(([user, member]) => ({ user, ...member }));
     return withDownloads([nodeId], {
-      data: { node_version: shownVersion(result), notice, members },
+      data: { node_version: versionCopy(result), notice, members },
       text: `${notice}\n\nSend this to the members of "${publisher.id}":\n${memberTable(publisher.members)}\n`,
     });
   },

@@ -1,5 +1,5 @@
 import { movedTo, requirePublisher } from '../../../lib/registry/publishers.ts';
-import { forgetPending, notePending } from '../../../lib/registry/publishing-limits.ts';
+import { forgetPending, recordPending } from '../../../lib/registry/publishing-limits.ts';
 import { pending } from '../../../lib/registry/node-versions.ts';
 import { readVersions } from '../../../lib/registry/chosen-latest.ts';
 import {
@@ -74,7 +74,7 @@ async function moveVersion(nodeId: string, version: string, to: string): Promise
     const current = nodeVersionRecord(item);
     if (!current || current.publisher_id === to) return true;
     if (current.status === pending)
-      await notePending(context, { publisherId: to, nodeId, version, isNewNode: false });
+      await recordPending(context, { publisherId: to, nodeId, version, isNewNode: false });
     const changes = { publisher_id: to };
     const { written } = await update<NodeVersionRecord>(context, current, changes, onRevision(current));
     if (!written) return undefined;

@@ -2,7 +2,7 @@ import {
   hostNodeRecord,
   type NodeRecord,
   type PublisherRecord,
-  shownFields,
+  pickFields,
 } from '../../../lib/registry/records.ts';
 import { HostNode } from 'registry-rules/schemas/host-node';
 import { normalizeVersion } from 'registry-rules/version-label';
@@ -50,7 +50,7 @@ export async function listHostNodes(nodeId: string, version: string): Promise<Ho
   const [found] = normal ? await get(newContext(), nodeVersionKey(nodeId, normal)) : [];
   if (!normal || !found) throw noSuchVersion(nodeId, version);
   const items = await listItems(hostNodeKey(nodeId, normal, ''));
-  return items.map((item) => shownFields<HostNode>(hostNodeRecord(item), HostNode));
+  return items.map((item) => pickFields<HostNode>(hostNodeRecord(item), HostNode));
 }
 
 async function changeNodeStatus(

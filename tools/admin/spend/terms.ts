@@ -11,7 +11,7 @@ import {
 } from '../../../lib/spend/account.ts';
 import { type Key, termsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { type Clause, typedRead } from '../../../lib/store/items.ts';
+import { always, type Clause, typedRead } from '../../../lib/store/items.ts';
 import { administerChange, listHistory, listItems, newContext } from '../registry/administration.ts';
 
 /** Lists a caller that has its own terms: accounts can only be found by their caller. */
@@ -21,7 +21,6 @@ interface TermsRecord extends Key {
 }
 
 const termsRecord = typedRead<TermsRecord>();
-const always: Clause<TermsRecord>[] = [['caller', '<>', '']];
 
 export interface CallerTerms {
   caller: string;
@@ -83,10 +82,7 @@ async function changeTerms(
     const listed: TermsRecord = { ...termsKey(callerHash(caller)), caller, terms };
     return {
       change: { of: key, action, subject: caller, detail },
-      writes: [
-        updating<AccountRecord>(key, { caller, terms }, [seen]),
-        putting(listed, { anyOf: [[['pk', 'absent']], always] }),
-      ],
+      writes: [updating<AccountRecord>(key, { caller, terms }, [seen]), putting(listed, always)],
       result: { caller, terms, hasPaid: hasPaid(account) },
     };
   });
