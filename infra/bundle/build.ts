@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { dirname, join, parse, relative, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { createCommand, runCommand } from 'command-line/command';
-import { lambdaPlugins } from './lambda-plugins.ts';
+import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
 
 interface Output {
   path: string;
@@ -52,6 +52,7 @@ export const bundling = {
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none',
+  define: absentGlobals,
   plugins: [...lambdaPlugins],
   logLevel: 'warning',
 } as const satisfies BuildOptions;
