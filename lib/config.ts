@@ -214,10 +214,10 @@ export const archives = concern(() => ({
 
 export const downloadLogs = concern(() => ({
   LOG_BUCKET_NAME: variable(z.string(), undefined, 'Bucket of the distribution’s logs.'),
-  KEPT_LOGS: variable(
-    choice('off', 'on'),
-    undefined,
-    '`off` deletes each log of the distribution once it is counted.',
+  ACCESS_LOGS: variable(
+    choice('counted', 'on', 'off'),
+    'accessLogs',
+    '`counted`: downloads are counted by the logs of the stage’s own distribution, which are then deleted. `on` also logs accesses to the bucket, and keeps all logs for 90 days. `off` logs nothing.',
   ),
 }));
 
@@ -406,7 +406,7 @@ export function hostName() {
 }
 
 /** The first is the default. */
-function choice<const Values extends [string, string]>(...values: Values) {
+function choice<const Values extends [string, ...string[]]>(...values: Values) {
   return z._default(z.enum(values), values[0]);
 }
 

@@ -48,17 +48,11 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
   ],
   [
     ({ accessLogs, downloadBaseUrl }, region) =>
-      accessLogs === 'on' && !downloadBaseUrl && !regionsOfLogs.has(region),
-    'accessLogs',
-    'must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
-  ],
-  [
-    ({ downloadCounts, downloadBaseUrl }, region) =>
-      downloadCounts === 'on' &&
+      accessLogs !== 'off' &&
       !downloadBaseUrl &&
       !regionsOfLogs.has(region) &&
       !/^(?:cn|us-gov)-/.test(region),
-    'downloadCounts',
+    'accessLogs',
     'must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
   ],
   [
@@ -87,10 +81,10 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must be on without a domainName: it is the only address of the API.',
   ],
   [
-    ({ accessLogs, downloadCounts, downloadBaseUrl, bucketName = '' }) =>
-      (accessLogs === 'on' || (downloadCounts === 'on' && !downloadBaseUrl)) && bucketName.length > 58,
+    ({ accessLogs, downloadBaseUrl, bucketName = '' }) =>
+      (accessLogs === 'on' || (accessLogs !== 'off' && !downloadBaseUrl)) && bucketName.length > 58,
     'bucketName',
-    'must have at most 58 characters where accessLogs or downloadCounts is on: the bucket of the logs adds -logs.',
+    'must have at most 58 characters unless accessLogs is off: the bucket of the logs adds -logs.',
   ],
   ...['image', 'video'].flatMap((provider): typeof rules => {
     const key = `${provider}NotificationKey`;

@@ -125,8 +125,6 @@ export const parameters: Record<string, Parameter> = {
     'SNS topic of alarms, in the stage’s region.',
   ),
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
-  accessLogs: required(onOff, '`on` logs accesses to the bucket and the distribution, for 90 days.'),
-  downloadCounts: required(onOff, '`on` counts downloads by the logs of the stage’s own distribution.'),
   archiveAdministratorArn: optional(
     config.textMatching(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
     'Role of the administration: it alone may change archives, and deny them in bans. By default none may change them, and whoever may tag objects may deny them.',

@@ -72,9 +72,10 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
   const { service } = framework;
   const values = valuesOf(framework);
   const relays = values.notifications === 'relay';
+  const countsDownloads = values.accessLogs !== 'off' && !values.downloadBaseUrl;
   const conditions: Record<string, boolean> = {
     RelaysNotifications: relays,
-    CountsDownloads: values.downloadCounts === 'on' && !values.downloadBaseUrl,
+    CountsDownloads: countsDownloads,
   };
   const functions = service
     .getAllFunctions()
@@ -95,7 +96,7 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
   return {
     namespace: `${service.service}/${framework.getProvider('aws').getStage()}`,
     functions,
-    relays,
+    ...{ relays, countsDownloads },
     bucketName: String(values.bucketName),
     creditsPerHour: Number(values.creditsPerHourAlarm),
   };

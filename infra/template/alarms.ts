@@ -58,6 +58,7 @@ export interface Stage {
   namespace: string;
   functions: StageFunction[];
   relays: boolean;
+  countsDownloads: boolean;
   bucketName: string;
   creditsPerHour: number;
 }
@@ -160,16 +161,26 @@ interface SweepSchedule {
   /** In a period. */
   minRuns: number;
   missingPeriods: Alarm['periods'];
-  unvisitedPeriods: Alarm['periods'];
+  /** Absent if it leaves nothing undone. */
+  unvisitedPeriods?: Alarm['periods'];
+  /** Only a stage of this kind has the schedule. */
+  only?: 'relays' | 'countsDownloads';
 }
 
-/** What runs by a schedule, and the function whose schedule it is. */
-const sweeps: (SweepSchedule & { sweep: string; ranBy: string; ifRelaying?: true })[] = [
-  { sweep: 'uploads', ranBy: 'finalizeUpload', ...hourly },
-  { sweep: 'host-nodes', ranBy: 'extractHostNodes', ...hourly },
+const sweeps: (SweepSchedule & { sweep: string })[] = [
+  { sweep: 'uploads', ...hourly },
+  { sweep: 'host-nodes', ...hourly },
+  {
+    sweep: 'downloads',
+    only: 'countsDownloads',
+    missing: 'The daily count of downloads has not ended for 36 hours.',
+    missingAction: 'Remove the cause, or enable its rule: the next run counts all logs of a week.',
+    seconds: 12 * hours,
+    minRuns: 1,
+    missingPeriods: [3, 3],
+  },
   {
     sweep: 'spending',
-    ranBy: 'sweepSpending',
     missing: 'A part of the sweep has not run for 15 minutes, so accounts count too much.',
     missingAction: 'Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
     seconds: 5 * minutes,
@@ -180,8 +191,7 @@ const sweeps: (SweepSchedule & { sweep: string; ranBy: string; ifRelaying?: true
   },
   {
     sweep: 'unheard',
-    ranBy: 'askProviders',
-    ifRelaying: true,
+    only: 'relays',
     missing: 'No run asks for tasks whose end was not notified.',
     missingAction: 'Enable its rule.',
     seconds: 5 * minutes,
@@ -193,10 +203,19 @@ const sweeps: (SweepSchedule & { sweep: string; ranBy: string; ifRelaying?: true
 
 function sweepAlarms(stage: Stage): Alarm[] {
   const metric = (name: string, sweep: string) => own(stage, name, { sweep });
+  const unvisited = (sweep: string, seconds: number, periods: Alarm['periods']): Alarm => ({
+    name: `sweep-unvisited-${sweep}`,
+    meaning: 'The sweep leaves work undone.',
+    look: 'the sweep’s lines',
+    action: 'Remove what keeps failing, or sweep with `npm run admin`.',
+    metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
+    ...{ seconds, periods },
+    above: 0,
+  });
   return [
     ...sweeps
-      .filter(({ ifRelaying }) => !ifRelaying || stage.relays)
-      .flatMap(({ sweep, ranBy, seconds, minRuns, missingAction, ...schedule }): Alarm[] => [
+      .filter(({ only }) => !only || stage[only])
+      .flatMap(({ sweep, seconds, minRuns, missingAction, unvisitedPeriods, ...schedule }): Alarm[] => [
         {
           name: `sweep-missing-${sweep}`,
           meaning: schedule.missing,
@@ -208,16 +227,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
           below: minRuns,
           mustRun: true,
         },
-        {
-          name: `sweep-unvisited-${sweep}`,
-          meaning: 'The sweep leaves work undone.',
-          look: 'the sweep’s lines',
-          action: 'Remove what keeps failing, or sweep with `npm run admin`.',
-          metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
-          seconds,
-          periods: schedule.unvisitedPeriods,
-          above: 0,
-        },
+        ...(unvisitedPeriods ? [unvisited(sweep, seconds, unvisitedPeriods)] : []),
       ]),
     {
       name: 'sweep-findings-uploads',

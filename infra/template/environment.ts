@@ -66,7 +66,6 @@ const computed: Record<string, string> = {
   DOWNLOAD_BASE_URL: reference('downloadAddress, self:custom.downloadAddress'),
   EXTRACTION_QUEUE_URL: reference('extractionQueueUrl, self:custom.extractionQueueUrl'),
   INDEX_QUEUE_URL: reference('indexQueueUrl, self:custom.indexQueueUrl'),
-  KEPT_LOGS: reference('accessLogs, null'),
   LOG_BUCKET_NAME: reference('logBucketName, self:custom.logBucketName'),
   METRICS_NAMESPACE: reference('metricsNamespace, self:custom.metricsNamespace'),
   NOTIFICATION_QUEUE_URL: reference('notificationQueueUrl, self:custom.notificationQueueUrl'),

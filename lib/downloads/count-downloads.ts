@@ -65,7 +65,8 @@ async function addUp(context: Context): Promise<void> {
   const first = dayBefore(shownDays - 1);
   const shown = Object.entries(lastDays).filter(([, day]) => day >= first);
   await writeCountedNodes(context, { ended: new Date().toISOString(), lastDays: Object.fromEntries(shown) });
-  log('info', 'downloads', { files, missed, nodes: counts.size, changed: changed.length });
+  const found = { files, nodes: counts.size, changed: changed.length };
+  log('info', 'sweep', { sweep: 'downloads', ...found, sweep_findings: missed, sweep_unvisited: 0 });
 }
 
 /** The stream does not pass numbers on, so the files of these nodes are written by the index's own queue. */

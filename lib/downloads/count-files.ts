@@ -33,7 +33,7 @@ export async function countFile(
 ): Promise<'counted' | 'missing' | 'unknown'> {
   const Key = countKeyOf(logKey);
   if (Key === undefined) return 'unknown';
-  const { LOG_BUCKET_NAME, KEPT_LOGS } = config.downloadLogs();
+  const { LOG_BUCKET_NAME, ACCESS_LOGS } = config.downloadLogs();
   const log = { Bucket: LOG_BUCKET_NAME, Key: logKey };
   const bytes = await readBytes(context, log);
   if (bytes === undefined) return 'missing';
@@ -43,7 +43,7 @@ export async function countFile(
   );
   await putJson(context, { Bucket: bucketName(), Key }, Body);
   // It has the addresses of people.
-  if (KEPT_LOGS !== 'on') await deleteAt(context, log);
+  if (ACCESS_LOGS !== 'on') await deleteAt(context, log);
   return 'counted';
 }
 

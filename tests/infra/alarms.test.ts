@@ -136,6 +136,7 @@ describe('the alarms', () => {
     ['index-age', { metric: 1000 }, 'OK'],
     ['index-age', { metric: 300_001 }, 'ALARM'],
     ['sweep-missing-uploads', { metric: 1 }, 'OK'],
+    ['sweep-missing-downloads', { metric: 1 }, 'OK'],
     ['sweep-missing-spending', { metric: 20 }, 'OK'],
     // A part of four has stopped.
     ['sweep-missing-spending', { metric: 15 }, 'ALARM'],

@@ -176,7 +176,7 @@ describe('parameters together', () => {
     [{ bucketName: 'a'.repeat(58), accessLogs: 'on' }, undefined],
     [
       { bucketName: 'a'.repeat(59), accessLogs: 'on' },
-      'bucketName must have at most 58 characters where accessLogs or downloadCounts is on: the bucket of the logs adds -logs.',
+      'bucketName must have at most 58 characters unless accessLogs is off: the bucket of the logs adds -logs.',
     ],
     [
       { videoNotificationKey: 'ssm:/video-key', notifications: 'direct' },
@@ -196,14 +196,10 @@ describe('parameters together', () => {
       'creditRates: duration of textToVideo must be 1 to 16 seconds for vidq3-pro.',
     ],
     [{ accessLogs: 'on' }, undefined, 'eu-west-1'],
-    [
-      { accessLogs: 'on', downloadCounts: 'off' },
-      'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
-      'eu-south-1',
-    ],
+    [{ accessLogs: 'off' }, undefined, 'eu-south-1'],
     [
       {},
-      'downloadCounts must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
+      'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
       'eu-south-1',
     ],
     [{ accessLogs: 'on', ...cdn }, undefined, 'eu-south-1'],

@@ -13,6 +13,7 @@ const everything = {
   namespace: 'own',
   functions: [undefined, 1].map((reserved) => ({ ...anyFunction, reserved })),
   relays: true,
+  countsDownloads: true,
   bucketName: 'bucket',
   creditsPerHour: 0,
 };
