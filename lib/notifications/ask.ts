@@ -4,7 +4,7 @@ import { type Context, endOf, type EventInvocation } from '../context.ts';
 import { log, withLogFields } from '../log.ts';
 import { askForTask } from '../providers/ask.ts';
 import type { ProviderName } from '../config.ts';
-import { requireNoneFailed, sweepDue, type SweepReport } from '../store/due.ts';
+import { notDue, requireNoneFailed, sweepDue, type SweepReport } from '../store/due.ts';
 import { keyOf, ticketHashOf } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
@@ -56,7 +56,8 @@ function askForDue(context: Context): Promise<SweepReport> {
 }
 
 async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<Finding | 'unvisited'> {
-  if (Date.now() >= Date.parse(task.at) + givenUpAfterMs) return giveUp(context, task);
+  const isOver = Date.now() >= Date.parse(task.at) + givenUpAfterMs;
+  if (isOver) return task.state === 'success' ? postpone(context, task, 'unasked') : giveUp(context, task);
   const { IMAGE_PROVIDER_TASK_PATH: image, VIDEO_PROVIDER_TASK_PATH: video } = config.questions();
   const path = { image, video }[task.provider];
   // A task without an ID can only be heard of.
@@ -81,7 +82,7 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   return postpone(context, task, 'told');
 }
 
-/** Lists a task for its next question, unless its end was heard of. */
+/** Lists a task for its next question, unless its end was heard of. Results are asked for once after a success. */
 async function postpone(
   context: Context,
   task: TaskRecord,
@@ -92,7 +93,8 @@ async function postpone(
   const pending_since = isLast
     ? new Date(startedAt + givenUpAfterMs).toISOString()
     : nextQuestionAt(startedAt, Date.now());
-  const { written } = await update<TaskRecord>(context, task, { pending_since }, [
+  const changes = task.state === 'success' ? notDue : { pending_since };
+  const { written } = await update<TaskRecord>(context, task, changes, [
     ['pending_since', '=', task.pending_since],
   ]);
   return written ? finding : 'ended';

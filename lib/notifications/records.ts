@@ -37,6 +37,8 @@ export interface TaskRecord extends Key {
   /** Lists it in the index `pending` until its end is known: by the time when the provider is asked for it. */
   pending_shard?: string;
   pending_since?: string;
+  /** When the last notification was written, by a clock that never goes back. */
+  reported_at?: string;
   /** Whether a success has named its results. */
   has_media?: boolean;
   /** How many notifications were written. */

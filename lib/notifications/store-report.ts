@@ -64,11 +64,13 @@ export async function storeReport(context: Context, report: Report): Promise<Sto
         receipt: { result: 'repeated', hashPrefix: hashPrefix(hash), state: said.state ?? task.state },
       };
     const now = Date.now();
-    const at = new Date(now).toISOString();
+    // Later than the report before, even if another machine's clock is fast: the status shows the last one.
+    const after = task.reported_at === undefined ? 0 : Date.parse(task.reported_at) + 1;
+    const at = new Date(Math.max(now, after)).toISOString();
     const sequence = task.sequence + 1;
     // An answered ID stays: what else a call names is not the caller's task.
     const taskId = task.task_id ?? said.taskId;
-    const { state, provider_state, isQuiet, changes } = change;
+    const { state, provider_state, isQuiet, isDone, changes } = change;
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),
       id: notificationId(hash, sequence),
@@ -92,15 +94,16 @@ export async function storeReport(context: Context, report: Report): Promise<Sto
         ticketKey(hash),
         {
           ...changes,
-          ...(isFinal(state) && task.pending_since !== undefined && notDue),
-          ...{ sequence, task_id: taskId, ttl: ttlFrom(now) },
+          ...(isDone && task.pending_since !== undefined && notDue),
+          ...{ sequence, reported_at: at, task_id: taskId, ttl: ttlFrom(now) },
         },
         onRevision(task),
       ),
       putting(notification, absent),
     ];
-    const isEnd = said.state !== undefined && isFinal(said.state);
-    const usage = isEnd ? usageOf(task, { ...said, taskId }, at, report.isGivenUp) : undefined;
+    const usage = isFinal(state)
+      ? usageOf(task, { ...said, state, taskId }, at, report.isGivenUp)
+      : undefined;
     if (!(await writeWithUsage(context, writes, usage))) return undefined;
     return { receipt: { result: 'written', hashPrefix: hashPrefix(hash), state }, notification };
   });
@@ -117,22 +120,24 @@ interface Change {
   provider_state?: string | undefined;
   /** Only the status shows it. */
   isQuiet: boolean;
+  /** Nothing more is to be asked for: a success without results may have some later. */
+  isDone: boolean;
   changes: Changes<TaskRecord>;
 }
 
 /** What changes by a report; undefined if nothing does. */
 function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotification): Change | undefined {
-  if (state !== undefined) {
-    const hasMedia = state === 'success' && media.length > 0;
-    // Some providers name the results in a call of their own.
-    const isLate = hasMedia && task.state === 'success' && !task.has_media;
-    if (!isForward(task.state, state) && !isLate) return undefined;
-    return {
-      state,
-      isQuiet: false,
-      changes: { state, provider_state: null, has_media: hasMedia || undefined },
-    };
+  const hasMedia = media.length > 0;
+  // Some providers name the results in a call of their own, which may have no word for the state.
+  const isLate =
+    hasMedia && task.state === 'success' && !task.has_media && (state ?? 'success') === 'success';
+  if (isLate || (state !== undefined && isForward(task.state, state))) {
+    const next = state ?? 'success';
+    const has_media = (next === 'success' && hasMedia) || undefined;
+    const isDone = next === 'failed' || has_media === true;
+    return { state: next, isQuiet: false, isDone, changes: { state: next, provider_state: null, has_media } };
   }
+  if (state !== undefined) return undefined;
   const { words = [], provider_state, sequence } = task;
   const isHeard = unknownWord === undefined || unknownWord === provider_state || words.includes(unknownWord);
   if (isHeard || sequence >= maxSequence - 10 || (task.state && isFinal(task.state))) return undefined;
@@ -141,6 +146,7 @@ function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotif
     state: task.state ?? 'created',
     provider_state: unknownWord,
     isQuiet,
+    isDone: false,
     changes: { provider_state: unknownWord, ...(!isQuiet && { words: [...words, unknownWord] }) },
   };
 }

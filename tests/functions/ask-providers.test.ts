@@ -92,6 +92,22 @@ describe('a task whose end was not notified', () => {
     expect(swept()).toEqual({});
   });
 
+  test.each([[['https://v.example/1.webm']], [[]]])(
+    'is asked for results %j once after a bare success',
+    async (media) => {
+      const path = await unheard(await spender());
+      await say(path, { state: 'success' });
+      misbehave({ ...running, fields: { state: 'success', creations: media.map((url) => ({ url })) } });
+      await ask(10);
+      await ask(60);
+
+      const bodies = (await notificationsOf(path.ticket)).map(({ body }) => JSON.parse(body).media);
+      expect(bodies).toEqual([[], ...(media.length > 0 ? [media] : [])]);
+      expect(await stored(path)).not.toHaveProperty('pending_since');
+      expect(swept()).toEqual({});
+    },
+  );
+
   test('is asked for at growing distances, and an off-peak task from one hour on', async () => {
     const path = await unheard(await spender());
     const offPeak = await unheard(await spender(), 'text-to-video', { off_peak: true });

@@ -1,5 +1,7 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as deliver } from '../../functions/deliver-notifications.ts';
+import { shownStatus } from '../support/notifications.ts';
 import { notificationsOf, storedTask } from '../support/relay.ts';
 import { everythingOf, hook, lastLine, say, started } from '../support/notified.ts';
 import { misbehave, type ProxyName } from '../support/proxies.ts';
@@ -61,7 +63,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const ttl = Math.ceil(Date.now() / 1000) + 14 * 86_400;
       expect(task).toEqual({
         ...before,
-        ...{ state: 'processing', sequence: 1, revision: 3, ttl },
+        ...{ state: 'processing', sequence: 1, reported_at: new Date().toISOString(), revision: 3, ttl },
       });
       const hash = String(task?.pk.slice('TICKET#'.length));
       const [notification] = notifications;
@@ -189,14 +191,33 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(await usageOf(user)).toMatchObject([{ state: 'taken', final_state: 'success' }]);
     });
 
-    test('takes the results that a provider names after its success, once', async () => {
-      const path = await started('text-to-video', await spender());
+    test.each([
+      [{ state: 'success' }],
+      [{}],
+      [{ state: 'uploaded' }],
+      // The call before came from a machine whose clock is fast.
+      [{ state: 'success' }, 60_000],
+    ])('takes the results that a provider names in %j after its success, once', async (word, aheadMs = 0) => {
+      const now = Date.now();
+      const user = await spender();
+      const path = await started('text-to-video', user);
       const creations = [{ url: `${hook}.webm` }];
-      for (const more of [{}, {}, { creations }, { creations }])
-        await say(path, { state: 'success', ...more });
-      const notified = (await notificationsOf(path.ticket)).map(({ body }) => JSON.parse(String(body)).media);
+      await say(path, { state: 'failed' });
+      stopDate(now + aheadMs);
+      await say(path, { state: 'success' });
+      stopDate(now);
+      for (const more of [{ creations }, { creations }, { creations: [{ url: `${hook}.mp4` }] }, {}])
+        await say(path, { ...word, ...more });
+      await runQueue(deliver);
 
-      expect(notified).toEqual([[], [`${hook}.webm`]]);
+      const [, bare, named, ...others] = await notificationsOf(path.ticket);
+      expect([bare, named].map((each) => JSON.parse(String(each?.body)).media)).toEqual([
+        [],
+        [`${hook}.webm`],
+      ]);
+      expect(others).toEqual([]);
+      expect((await shownStatus(named)).content).toMatchObject({ state: 'success', media: [`${hook}.webm`] });
+      expect(await usageOf(user)).toMatchObject([{ final_state: 'success', credits: 20 }]);
     });
 
     test('names the answered task, whatever a notification calls it', async () => {
