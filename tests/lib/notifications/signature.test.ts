@@ -104,23 +104,21 @@ describe('the public package of Standard Webhooks', () => {
   });
 });
 
-/** The checks that receivers copy from docs/notifications.md, as programs that exit with 0 for a valid signature. */
-const guide = await readFile('docs/notifications.md', 'utf8');
-const [, own = ''] = guide.split('## The signature, without the client');
-const snippet = (language: string) => own.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
+/** The checks that receivers copy, as programs that exit with 0 for a valid signature. */
+const example = (ending: string) => readFile(`docs/examples/verify.${ending}`, 'utf8');
 const jsMain =
   'process.exit(isSigned(JSON.parse(process.env.HEADERS), Buffer.from(process.env.BODY), process.env.PUBLIC_KEY) ? 0 : 1);';
 const pythonMain =
   'import json, os, sys\nsys.exit(0 if is_signed(json.loads(os.environ["HEADERS"]), os.environ["BODY"].encode(), os.environ["PUBLIC_KEY"]) else 1)';
 const checks: [string, string, string[]][] = [
-  ['Node', process.execPath, ['--input-type=module', '-e', snippet('js') + jsMain]],
-  ['Python', 'python3', ['-c', snippet('python') + pythonMain]],
-  ['openssl', 'bash', ['-c', `set -e; printf %s "$BODY" > body.json; ${snippet('bash')}`]],
+  ['Node', process.execPath, ['--input-type=module', '-e', (await example('mjs')) + jsMain]],
+  ['Python', 'python3', ['-c', (await example('py')) + pythonMain]],
+  ['openssl', 'bash', ['-c', `set -e; printf %s "$BODY" > body.json; ${await example('sh')}`]],
 ];
 const hasCryptography = spawnSync('python3', ['-c', 'import cryptography']).status === 0;
 
 describe.each(checks.filter(([name]) => name !== 'Python' || hasCryptography))(
-  'the check with %s in docs/notifications.md',
+  'the check with %s in docs/examples',
   (_, program, args) => {
     test('accepts our signature, and no other key, body, id or time', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'signature-'));
