@@ -5,10 +5,13 @@ import { added, list } from 'registry-rules/schemas/fields';
 import { NodeVersion } from 'registry-rules/schemas/node-version';
 import { samplePublishedVersion } from '../schemas/samples.ts';
 
-/** A pair that lacks a field is that entry's error. */
+/** A field that is absent or no text is that entry's error, and is answered as it was sent. */
+const text = (description: string) =>
+  z.optional(z.unknown()).with(z.meta({ type: ['string', 'null'], description }));
+
 const identifier = z.object({
-  node_id: z.nullish(z.string()).with(z.describe('Unique identifier of the node')),
-  version: z.nullish(z.string()).with(z.describe('Version label')),
+  node_id: text('Unique identifier of the node'),
+  version: text('Version label'),
 });
 
 export const bulkNodeVersions = contract({

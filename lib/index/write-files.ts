@@ -48,6 +48,7 @@ export function refreshNode(
   context: Context,
   nodeId: string,
   labels: readonly string[] | 'all',
+  { onlyIfDifferent = labels === 'all' }: { onlyIfDifferent?: boolean } = {},
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: IndexedNode | undefined) => {
     // A ban empties the file, so what it had must be read again when the ban is lifted.
@@ -74,7 +75,7 @@ export function refreshNode(
     return indexedNode(node, publisher, [...versions.values()], numbers);
   };
   const format = json<IndexedNode>('versions');
-  return refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent: labels === 'all', format });
+  return refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent, format });
 }
 
 type Versions = Map<string | undefined, NodeVersionRecord | undefined>;

@@ -59,9 +59,10 @@ export function isDownloadable({ status }: VersionCopy): boolean {
   return downloadable.includes(status);
 }
 
+/** As it was sent. */
 interface Identifier {
-  node_id?: string | null | undefined;
-  version?: string | null | undefined;
+  node_id?: unknown;
+  version?: unknown;
 }
 
 type Lookup =
@@ -106,7 +107,7 @@ export async function findNodeVersions(
     const reason = overlooked.get(name);
     if (reason !== undefined) return { status: 'error', error_message: reason };
     const version = found.get(name);
-    if (!version || !isSameNodeId(version.node_id, identifier.node_id ?? '')) {
+    if (!version || !isSameNodeId(version.node_id, String(identifier.node_id))) {
       return { status: 'not_found', error_message: 'The node version does not exist.' };
     }
     const before = answered.get(name);
@@ -124,15 +125,18 @@ export async function findNodeVersions(
 }
 
 function lookupKey({ node_id, version }: Identifier): Key | undefined {
-  const normal = normalizeVersion(version ?? '');
-  const isNodeId = node_id && node_id.length <= maxNodeIdLength && node_id.isWellFormed();
+  if (typeof node_id !== 'string' || typeof version !== 'string') return undefined;
+  const normal = normalizeVersion(version);
+  const isNodeId = node_id !== '' && node_id.length <= maxNodeIdLength && node_id.isWellFormed();
   return normal !== undefined && isNodeId ? nodeVersionKey(node_id, normal) : undefined;
 }
 
-function identifierIssue({ version }: Identifier): string {
-  return normalizeVersion(version ?? '') === undefined
-    ? `The version ${versionIssue(version ?? '')}.`
-    : `The node_id must have 1 to ${maxNodeIdLength} characters.`;
+function identifierIssue({ node_id, version }: Identifier): string {
+  if (typeof (version ?? '') !== 'string') return 'The version must be text, such as "1.2.3".';
+  const label = String(version ?? '');
+  if (normalizeVersion(label) === undefined) return `The version ${versionIssue(label)}.`;
+  if (typeof (node_id ?? '') !== 'string') return 'The node_id must be text.';
+  return `The node_id must have 1 to ${maxNodeIdLength} characters.`;
 }
 
 interface Read {

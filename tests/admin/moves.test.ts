@@ -3,25 +3,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { nodePath } from 'registry-rules/index-paths';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
-import { nodePath } from 'registry-rules/index-paths';
 import { refreshNode } from '../../lib/index/write-files.ts';
-import { nodeKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
+import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
-import {
-  addNode,
-  addPublisher,
-  addToken,
-  addVersion,
-  setFields,
-  storedItem,
-  storedNode,
-} from '../support/registry.ts';
+import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { finalize, put } from '../support/uploads.ts';
 
@@ -59,81 +51,6 @@ function update(publisherId: string, user: string) {
     headers: { authorization: bearer(user) },
   });
 }
-
-/** Everything that says whose the node is. */
-async function owners() {
-  const item = async ({ pk, sk }: { pk: string; sk: string }) => storedItem(pk, sk);
-  const versions = ['1.0.0', '1.1.0'].map((version) => storedItem(nodeKey(nodeId).pk, `VERSION#${version}`));
-  const found = await Promise.all([storedNode(nodeId), ...versions]);
-  return {
-    of: [...new Set(found.map((record) => record?.publisher_id))],
-    listed: [Boolean(await item(ownedNodeKey(from, nodeId))), Boolean(await item(ownedNodeKey(to, nodeId)))],
-  };
-}
-
-/** Runs a command, killed at each of its writes in turn, and then again; each time on new publishers. */
-async function killedAtEach(run: () => Promise<{ status: number }>, check: () => Promise<void>) {
-  for (let killedAt = 1; ; killedAt += 1) {
-    let writes = 0;
-    const remove = intercept(dynamodb, async ({ command, send }) => {
-      if (!/Get|Query|Scan/.test(command)) writes += 1;
-      if (writes >= killedAt) throw new Error('killed');
-      return send();
-    });
-    await run().catch(() => undefined);
-    remove();
-    expect((await run()).status).toBe(0);
-    await check();
-    if (writes < killedAt) return killedAt - 1;
-    await setUp();
-  }
-}
-
-test('a transfer that is killed at any write is finished by a second run', async () => {
-  const writes = await killedAtEach(
-    () => admin('node', 'transfer', nodeId, '--to', to),
-    async () => {
-      expect(await owners()).toEqual({ of: [to], listed: [false, true] });
-      expect((await adminJson('history', 'node', nodeId))[0]).toMatchObject({
-        action: 'node transfer',
-        detail: `${from} to ${to}`,
-      });
-      expect((await update(to, 'olga')).status).toBe(403);
-      expect((await update(to, 'rita')).status).toBe(200);
-    },
-  );
-
-  expect(writes).toBeGreaterThan(2);
-});
-
-test.each(['merge', 'rename'])(
-  'a %s that is killed at any write is finished by a second run',
-  async (verb) => {
-    const run = () => {
-      if (verb === 'merge') return admin('publisher', 'merge', from, '--into', to);
-      // An id that no publisher has.
-      to = `${from}-renamed`;
-      return admin('publisher', 'rename', from, to);
-    };
-    const writes = await killedAtEach(run, async () => {
-      expect(await owners()).toEqual({ of: [to], listed: [false, true] });
-      const { members } = await adminJson('publisher', 'show', to);
-      expect(members.map(({ id }: { id: string }) => id)).toEqual(
-        verb === 'rename' ? ['mats', 'olga'] : ['mats', 'olga', 'rita'],
-      );
-      // The old id means the new one, and the pending version is resumed by the old token.
-      expect((await update(from, 'olga')).status).toBe(200);
-      expect((await publishAs(from, 'olga', '1.1.0')).status).toBe(201);
-    });
-
-    expect(writes).toBeGreaterThan(4);
-    const { pk, sk } = publisherKey(from);
-    await setFields({ pk, sk }, { moved_at: '2026-01-01T00:00:00.000Z' });
-    const late = await update(from, 'olga');
-    expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(`"${to}" now`)]);
-    expect((await admin('publisher', 'create', from, '--name', 'Again')).status).toBe(1);
-  },
-);
 
 test('a transferred pending version says why its first publisher cannot finish it, and its new owner does', async () => {
   const { body } = await publishAs(from, 'olga', '1.1.0');

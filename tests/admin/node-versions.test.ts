@@ -3,7 +3,9 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
+import { beforeNext } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import {
   addNode,
@@ -11,12 +13,10 @@ import {
   addToken,
   addVersion,
   countRequests,
+  setFields,
   storedItem,
   storedNode,
-  setFields,
 } from '../support/registry.ts';
-import { beforeNext, intercept } from '../support/intercept.ts';
-import { dynamodb } from '../../lib/store/table.ts';
 import { bearer } from '../support/tokens.ts';
 
 const reason = ['--reason', 'Steals keys: go back'];
@@ -250,23 +250,6 @@ describe('node ban and publisher ban', () => {
     await admin('node', 'unban', nodeId);
 
     expect((await storedNode(nodeId))?.latest_version?.version).toBe('1.0.0');
-  });
-
-  test('continue after an interruption if they are run again', async () => {
-    await addActive('1.0.0', '1.1.0', '1.2.0');
-    let writes = 0;
-    const remove = intercept(dynamodb, async ({ command, send }) => {
-      if (command === 'UpdateItemCommand') writes += 1;
-      if (writes > 1) throw new Error('interrupted');
-      return send();
-    });
-    await expect(admin('node', 'ban', nodeId, '--reason', 'A copy')).rejects.toThrow('interrupted');
-    remove();
-    const halfway = await states();
-    await admin('node', 'ban', nodeId, '--reason', 'A copy');
-
-    expect(halfway.filter(({ status }) => status === 'NodeVersionStatusBanned')).toHaveLength(1);
-    expect((await states()).every(({ status }) => status === 'NodeVersionStatusBanned')).toBe(true);
   });
 });
 

@@ -416,6 +416,8 @@ describe('the typed client', () => {
     expect(printed).toMatch(/^demo-node Demo Node 1\.1\.0$/m);
     // Deleted above, and downloaded by an example.
     expect(await readFile(archive)).toEqual(await demoArchive('1.2.0'));
+    // The stack counts what it serves.
+    await until(async () => ((await index.node('my-node'))?.downloads ?? 0) > 0);
     await rm(cwd, { recursive: true });
   });
 });

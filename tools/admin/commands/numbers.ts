@@ -1,11 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
+import { maxFilesAtOnce } from '../../../lib/bucket/public-file.ts';
+import { inParallel } from '../../../lib/in-parallel.ts';
+import { refreshPages } from '../../../lib/index/page-files.ts';
 import { refreshCatalog, refreshNode } from '../../../lib/index/write-files.ts';
 import { changeNumbers, type NumbersRecord } from '../../../lib/registry/numbers.ts';
 import { command, UsageError } from '../command.ts';
 import { newContext } from '../registry/administration.ts';
+import { readNode } from '../registry/records.ts';
 import { Rejection } from '../registry/rejection.ts';
 import { findStage } from '../stage.ts';
+
+/** A line of the catalog takes a query. */
+const catalogMs = 10 * 60 * 1000;
 
 const amount = z.optional(z.nullable(z.int().check(z.minimum(0))));
 
@@ -15,13 +22,13 @@ const Line = z.strictObject({
   rating: z.optional(z.nullable(z.number().check(z.minimum(0)))),
   downloads: amount,
 });
-type Line = z.infer<typeof Line>;
+type Given = Omit<z.infer<typeof Line>, 'node_id'>;
 
 export const numbers = command({
   parameters: [],
   summary: 'Take over stars, ratings and downloads of nodes from a file',
   notes:
-    'The file has JSON lines: {"node_id":"demo-node","repo_stars":12,"rating":4.5,"downloads":1200}. A field that is absent is\nkept, and null clears it. Downloads are shown in place of what the service counted itself.',
+    'The file has JSON lines: {"node_id":"demo-node","repo_stars":12,"rating":4.5,"downloads":1200}. A field that is absent is\nkept, and null clears it. Downloads are shown in place of what the service counted itself. If interrupted, run it again.',
   options: { file: { value: 'FILE', about: 'The file with the numbers', required: true } },
   examples: ['node numbers --file stars.jsonl'],
   async run(_, { file }) {
@@ -30,33 +37,53 @@ export const numbers = command({
     });
     const lines = linesIn(text);
     await findStage();
-    const began = new Date().toISOString();
     const changed: string[] = [];
-    for (const { node_id, ...given } of lines) {
-      const changedAt = await changeNumbers(newContext(), node_id, (record) => withNumbers(record, given));
-      if (changedAt !== undefined && changedAt >= began) changed.push(node_id);
-    }
-    for (const nodeId of changed) await refreshNode(newContext(), nodeId, []);
-    await refreshCatalog(newContext(), changed, () => async (work) => void (await work()));
+    const named: string[] = [];
+    const problems: string[] = [];
+    await inParallel(lines.entries(), maxFilesAtOnce, async ([nodeId, given]) => {
+      const began = new Date().toISOString();
+      const node = await readNode(newContext(), nodeId).catch((error: unknown) => {
+        if (!(error instanceof Rejection)) throw error;
+        problems.push(error.message);
+      });
+      if (!node) return;
+      const changedAt = await changeNumbers(newContext(), nodeId, (record) => withNumbers(record, given));
+      const isChanged = changedAt !== undefined && changedAt >= began;
+      if (isChanged) changed.push(nodeId);
+      named.push(nodeId);
+      // An earlier run may have died between the numbers and the index.
+      const options = { onlyIfDifferent: !isChanged };
+      await refreshNode(newContext(), nodeId, [], options);
+      await refreshPages(newContext(), nodeId, [], options);
+    });
+    const soon = { deadline: Date.now() + catalogMs };
+    await refreshCatalog(soon, named, () => async (work) => void (await work()));
     return {
-      data: { lines: lines.length, changed },
-      text: `The numbers of ${changed.length} of ${lines.length} nodes changed.`,
+      data: { nodes: lines.size, changed },
+      text: `The numbers of ${changed.length} of ${lines.size} nodes changed.`,
+      problem: problems.length > 0 ? problems.join('\n') : undefined,
     };
   },
 });
 
-function linesIn(text: string): Line[] {
-  return text.split('\n').flatMap((line, place) => {
-    if (line.trim() === '') return [];
+/** What the file says of each node; of several lines about a field of one, the last. */
+function linesIn(text: string): Map<string, Given> {
+  const given = new Map<string, Given>();
+  for (const [place, line] of text.replace('\ufeff', '').split('\n').entries()) {
+    if (line.trim() === '') continue;
     try {
-      return Line.parse(JSON.parse(line));
+      const { node_id, ...fields } = Line.parse(JSON.parse(line));
+      given.set(node_id, { ...given.get(node_id), ...fields });
     } catch (error) {
-      throw new UsageError(`Line ${place + 1} is not valid: ${(error as Error).message}`);
+      const [issue] = error instanceof z.core.$ZodError ? error.issues : [];
+      const why = issue ? `${issue.path.join('.')} ${issue.message}`.trim() : (error as Error).message;
+      throw new UsageError(`Line ${place + 1} is not valid: ${why}`);
     }
-  });
+  }
+  return given;
 }
 
-function withNumbers(record: NumbersRecord, given: Omit<Line, 'node_id'>): NumbersRecord {
+function withNumbers(record: NumbersRecord, given: Given): NumbersRecord {
   const { repo_stars, rating, downloads, ...rest } = record;
   const all = { repo_stars, rating, downloads, ...given };
   const present = Object.entries(all).filter(([, value]) => value !== null && value !== undefined);

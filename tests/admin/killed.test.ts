@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { nodePagePath, nodePath } from 'registry-rules/index-paths';
+import { zip } from 'testing/zip';
+import { handler as bulk } from '../../functions/bulk-node-versions.ts';
+import { handler as publish } from '../../functions/publish-node-version.ts';
+import { handler as updateNode } from '../../functions/update-node.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
+import { readText } from '../../lib/bucket/text-objects.ts';
+import { refreshPages } from '../../lib/index/page-files.ts';
+import { refreshNode } from '../../lib/index/write-files.ts';
+import { nodeKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
+import { invoke } from '../support/invoke.ts';
+import { addPublisher, addToken, setFields, storedItem, storedNode } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+import { finalize, put, sha256 } from '../support/uploads.ts';
+
+jest.setTimeout(120_000);
+
+const archive = zip([{ name: '__init__.py', data: '' }]);
+const published = ['1.0.0', '1.0.1'];
+const labels = [...published, '1.1.0'];
+const because = ['--reason', 'Steals keys: go back'];
+const soon = () => ({ deadline: Date.now() + 9_000 });
+
+let from: string;
+let to: string;
+let nodeId: string;
+let token: string;
+/** What readers kept of the published versions. */
+let addresses: URL[];
+let before: Awaited<ReturnType<typeof seen>>;
+
+beforeEach(() => setUp());
+
+/** Two publishers; the first one has a node with published versions and one that waits for its archive. */
+async function setUp(): Promise<void> {
+  const id = `a${randomUUID().slice(0, 8)}`;
+  [from, to, nodeId] = [`${id}-old`, `${id}-new`, `node-${id}`];
+  await addPublisher(from, { olga: 'owner', mats: 'member' });
+  await addPublisher(to, { rita: 'owner', mats: 'member' });
+  token = await addToken(from);
+  addresses = [];
+  for (const version of labels) {
+    const { body } = await publishAs(from, 'olga', version);
+    if (!published.includes(version)) continue;
+    const { upload_id } = (await storedItem(nodeKey(nodeId).pk, `VERSION#${version}`)) ?? {};
+    const upload = { nodeId, version, versionId: body.node_version.id, uploadId: String(upload_id) };
+    await put(upload, archive);
+    await finalize(upload);
+    addresses.push(objectUrl(archiveKey(upload, sha256(archive))));
+  }
+  before = await seen();
+}
+
+function publishAs(publisherId: string, user: string, version: string) {
+  return invoke(publish, 'publish-node-version', {
+    path: { publisherId, nodeId },
+    body: { personal_access_token: token, node: {}, node_version: { version } },
+    headers: { authorization: bearer(user) },
+  });
+}
+
+function update(publisherId: string, user: string) {
+  const headers = { authorization: bearer(user) };
+  return invoke(updateNode, 'update-node', { path: { publisherId, nodeId }, body: {}, headers });
+}
+
+/** What a caller, and a reader who kept the addresses, sees of the versions. */
+async function seen() {
+  const node_versions = labels.map((version) => ({ node_id: nodeId, version }));
+  const { body } = await invoke(bulk, 'bulk-node-versions', { body: { node_versions } });
+  const answers = await Promise.all(addresses.map(async (address) => (await fetch(address)).status));
+  const latest = (await storedNode(nodeId))?.latest_version?.version;
+  return { versions: body.node_versions, answers, latest };
+}
+
+/** Everything that says whose the node is. */
+async function owners() {
+  const records = labels.map((version) => storedItem(nodeKey(nodeId).pk, `VERSION#${version}`));
+  const found = await Promise.all([storedNode(nodeId), ...records]);
+  const lists = [ownedNodeKey(from, nodeId), ownedNodeKey(to, nodeId)];
+  const listed = await Promise.all(lists.map(({ pk, sk }) => storedItem(pk, sk)));
+  return { of: [...new Set(found.map((record) => record?.publisher_id))], listed: listed.map(Boolean) };
+}
+
+/** Runs a command, killed at each of its writes in turn, and then again; each time on new publishers. */
+async function killedAtEach(
+  run: () => Promise<{ status: number }>,
+  check: () => Promise<void>,
+  prepare: () => Promise<unknown> = async () => {},
+): Promise<number> {
+  for (let killedAt = 1; ; killedAt += 1) {
+    await prepare();
+    let writes = 0;
+    const removes = [dynamodb, s3()].map((client) =>
+      intercept(client, async ({ command, send }) => {
+        if (!/Get|Query|Scan|Head|List/.test(command)) writes += 1;
+        if (writes >= killedAt) throw new Error('killed');
+        return send();
+      }),
+    );
+    await run().catch(() => undefined);
+    for (const remove of removes) remove();
+    expect((await run()).status).toBe(0);
+    await check();
+    if (writes < killedAt) return killedAt - 1;
+    await setUp();
+  }
+}
+
+describe('a second run after a kill at any write', () => {
+  test.each([
+    ['node-version ban', () => [nodeId, '1.0.0'], [403, 200], '1.0.1'],
+    ['takedown', () => [nodeId, '1.0.0'], [403, 200], '1.0.1'],
+    ['node ban', () => [nodeId], [403, 403], undefined],
+    ['publisher ban', () => [from], [403, 403], undefined],
+  ] as const)('finishes a %s and its unban', async (words, subject, banned, latest) => {
+    const [noun] = words === 'takedown' ? ['node-version'] : words.split(' ');
+    const ban = () => admin(...words.split(' '), ...subject(), ...because);
+    const unban = () => admin(String(noun), 'unban', ...subject());
+    const noted = async (action: string) => {
+      const history = noun === 'publisher' ? ['publisher', from] : ['node', nodeId];
+      const entries: { action: string }[] = await adminJson('history', ...history);
+      return entries.filter((entry) => entry.action === action).length;
+    };
+    const writes = await killedAtEach(ban, async () => {
+      const { versions, answers, latest: shown } = await seen();
+      expect([answers, shown, await noted(words)]).toEqual([banned, latest, 1]);
+      for (const [place, { node_version }] of versions.entries())
+        expect(node_version.downloadUrl === undefined).toBe(banned[place] !== 200);
+    });
+    await setUp();
+    const check = async () => expect([await seen(), await noted(`${noun} unban`)]).toEqual([before, 1]);
+    const others = await killedAtEach(unban, check, ban);
+
+    expect(Math.min(writes, others)).toBeGreaterThan(1);
+  });
+
+  test('finishes a transfer', async () => {
+    const writes = await killedAtEach(
+      () => admin('node', 'transfer', nodeId, '--to', to),
+      async () => {
+        expect(await owners()).toEqual({ of: [to], listed: [false, true] });
+        expect((await adminJson('history', 'node', nodeId))[0]).toMatchObject({
+          action: 'node transfer',
+          detail: `${from} to ${to}`,
+        });
+        expect((await update(to, 'olga')).status).toBe(403);
+        expect((await update(to, 'rita')).status).toBe(200);
+      },
+    );
+
+    expect(writes).toBeGreaterThan(2);
+  });
+
+  test.each(['merge', 'rename'])('finishes a %s', async (verb) => {
+    const run = () => {
+      if (verb === 'merge') return admin('publisher', 'merge', from, '--into', to);
+      // An id that no publisher has.
+      to = `${from}-renamed`;
+      return admin('publisher', 'rename', from, to);
+    };
+    const writes = await killedAtEach(run, async () => {
+      expect(await owners()).toEqual({ of: [to], listed: [false, true] });
+      const { members } = await adminJson('publisher', 'show', to);
+      expect(members.map(({ id }: { id: string }) => id)).toEqual(
+        verb === 'rename' ? ['mats', 'olga'] : ['mats', 'olga', 'rita'],
+      );
+      // The old id means the new one, and the pending version is resumed by the old token.
+      expect((await update(from, 'olga')).status).toBe(200);
+      expect((await publishAs(from, 'olga', '1.1.0')).status).toBe(201);
+    });
+
+    expect(writes).toBeGreaterThan(4);
+    await setFields(publisherKey(from), { moved_at: '2026-01-01T00:00:00.000Z' });
+    const late = await update(from, 'olga');
+    expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(`"${to}" now`)]);
+    expect((await admin('publisher', 'create', from, '--name', 'Again')).status).toBe(1);
+  });
+
+  test('finishes the numbers of a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'numbers-'));
+    const file = join(folder, 'numbers.jsonl');
+    const fileOf = async (path: string) => String((await readText(soon(), path))?.text);
+    const writes = await killedAtEach(
+      () => admin('node', 'numbers', '--file', file),
+      async () => {
+        expect(JSON.parse(await fileOf(nodePath(nodeId)))).toMatchObject({ repo_stars: 4321, rating: 4.5 });
+        expect(await fileOf(nodePagePath(nodeId))).toContain('4,321');
+      },
+      async () => {
+        await writeFile(file, `{"node_id":"${nodeId}","repo_stars":4321,"rating":4.5}`);
+        await refreshNode(soon(), nodeId, 'all');
+        await refreshPages(soon(), nodeId, labels);
+      },
+    );
+    await rm(folder, { recursive: true });
+
+    expect(writes).toBeGreaterThan(2);
+  });
+});
