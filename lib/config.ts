@@ -321,29 +321,6 @@ export const relay = concern(() => ({
   NOTIFICATION_URL: variable(address, undefined, 'URL that providers notify.'),
 }));
 
-export const notificationSignatures = concern(() => ({
-  IMAGE_NOTIFICATION_KEY: variable(
-    z.optional(secret),
-    'imageNotificationKey',
-    'Key of the image provider’s signatures. Without it, they aren’t checked.',
-  ),
-  IMAGE_NOTIFICATION_KEY_HEADER: variable(
-    keyHeader('x-signature'),
-    'imageNotificationKeyHeader',
-    'Header of the signature, a hexadecimal HMAC-SHA256 of the body.',
-  ),
-  VIDEO_NOTIFICATION_KEY: variable(
-    z.optional(secret),
-    'videoNotificationKey',
-    'The same for the video provider.',
-  ),
-  VIDEO_NOTIFICATION_KEY_HEADER: variable(
-    keyHeader('x-signature'),
-    'videoNotificationKeyHeader',
-    'The same for the video provider.',
-  ),
-}));
-
 export const notificationQueue = concern(() => ({
   NOTIFICATION_QUEUE_URL: variable(address, undefined, 'SQS queue of notifications.'),
 }));
@@ -594,23 +571,13 @@ function creditRates() {
 const takenHeader =
   /^(?:accept|accept-encoding|connection|content-encoding|content-length|content-type|date|expect|host|keep-alive|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|x-amzn-remapped-.*)$/i;
 
-function isKeyHeader(name: string): boolean {
-  return name.length <= 64 && /^[a-z][a-z0-9-]*$/i.test(name) && !takenHeader.test(name);
-}
-
-const keyHeaderRule = 'be the name of a header that HTTP does not use itself';
-
-/** The header in which a key or a signature travels. */
-function keyHeader(standard: string) {
-  return z._default(z.string().check(z.refine(isKeyHeader, `must ${keyHeaderRule}`)), standard);
-}
-
 /** Where a provider reads its key: a header, and the word before the key if there is one. */
 function providerKeyHeader(standard: string) {
   const isValid = (value: string) => {
     const [name = '', word = 'Token', ...rest] = value.split(': ');
-    return isKeyHeader(name) && /^[A-Za-z][\w-]{0,31}$/.test(word) && rest.length === 0;
+    const isHeader = name.length <= 64 && /^[a-z][a-z0-9-]*$/i.test(name) && !takenHeader.test(name);
+    return isHeader && /^[A-Za-z][\w-]{0,31}$/.test(word) && rest.length === 0;
   };
-  const rule = `must ${keyHeaderRule}, or <header>: <word>`;
+  const rule = 'must be the name of a header that HTTP does not use itself, or <header>: <word>';
   return z._default(z.string().check(z.refine(isValid, rule)), standard);
 }

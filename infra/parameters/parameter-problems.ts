@@ -86,21 +86,6 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'bucketName',
     'must have at most 58 characters unless accessLogs is off: the bucket of the logs adds -logs.',
   ],
-  ...['image', 'video'].flatMap((provider): typeof rules => {
-    const key = `${provider}NotificationKey`;
-    return [
-      [
-        (values) => Boolean(values[key]) && values.notifications !== 'relay',
-        key,
-        `needs notifications=relay: otherwise no notification comes here whose signature it could check.`,
-      ],
-      [
-        (values) => Boolean(values[`${key}Header`]) && !values[key],
-        `${key}Header`,
-        `needs ${key}, with which the signature in it is checked.`,
-      ],
-    ];
-  }),
   [
     ({ downloadBaseUrl }, region) => partitionOf(region) !== 'aws' && !downloadBaseUrl,
     'downloadBaseUrl',
@@ -111,16 +96,14 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     name,
     'must be in the region of the stage.',
   ]),
-  ...['imageProviderKey', 'videoProviderKey', 'imageNotificationKey', 'videoNotificationKey'].map(
-    (name): (typeof rules)[number] => [
-      (values, region) => {
-        const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
-        return arn === 'arn' && secretRegion !== region;
-      },
-      name,
-      'must be in the region of the stage: no other one is asked for secrets.',
-    ],
-  ),
+  ...['imageProviderKey', 'videoProviderKey'].map((name): (typeof rules)[number] => [
+    (values, region) => {
+      const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
+      return arn === 'arn' && secretRegion !== region;
+    },
+    name,
+    'must be in the region of the stage: no other one is asked for secrets.',
+  ]),
   ...['certificateArn', 'alarmTopicArn', 'secretsKeyArn', 'archiveAdministratorArn'].map(
     (name): (typeof rules)[number] => [
       (values, region) => Boolean(values[name]) && values[name]?.split(':')[1] !== partitionOf(region),

@@ -7,10 +7,6 @@ const full = {
   secretsKeyArn: 'arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab',
   tokenKeySet: '{"keys":[{"kty":"RSA","kid":"1","n":"AQAB","e":"AQAB"}]}',
   notifications: 'relay',
-  imageNotificationKey: 'ssm:/node-registry/prod/image-notification-key',
-  // Another account's.
-  videoNotificationKey:
-    'secretsmanager:arn:aws:secretsmanager:us-east-1:210987654321:secret:video-notification-key-AbCdEf',
   corsOrigins: 'https://a.example.com,https://b.example.com',
   finalizeConcurrency: '5',
   proxyConcurrency: '10',
@@ -33,8 +29,11 @@ export const parameterSets = {
   default: requiredParameters,
   /** A stage whose providers notify callers themselves. */
   direct: { ...requiredParameters, notifications: 'direct' },
-  /** Without a distribution. */
-  minimal: { ...requiredParameters, downloadBaseUrl: 'https://cdn.example.com' },
+  /** Without a distribution, and with another account's key. */
+  minimal: {
+    ...{ ...requiredParameters, downloadBaseUrl: 'https://cdn.example.com' },
+    videoProviderKey: 'secretsmanager:arn:aws:secretsmanager:us-east-1:210987654321:secret:video-key-AbCdEf',
+  },
   /** Everything that can be switched on. */
   full,
   /** The same before its rollout was switched on, or after it was switched off. */

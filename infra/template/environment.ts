@@ -9,13 +9,7 @@ import { loadOperations, type Operation } from '../operations.ts';
 const stored = [config.registry];
 
 const concernsOfOthers: Record<string, readonly config.Concern[]> = {
-  receiveNotification: [
-    ...stored,
-    config.notifications,
-    config.notificationQueue,
-    config.notificationSignatures,
-    config.taskWords,
-  ],
+  receiveNotification: [...stored, config.notifications, config.notificationQueue, config.taskWords],
   deliverNotifications: [
     ...stored,
     config.bucket,

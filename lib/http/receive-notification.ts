@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
-import { type Context, requestContext } from '../context.ts';
+import { requestContext } from '../context.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
@@ -9,23 +8,6 @@ import { receive } from '../notifications/receive.ts';
 import type { Answer } from '../requests/phases.ts';
 import { jsonAnswer } from './answer.ts';
 import { gatewayHandler } from './gateway-handler.ts';
-import { storedSecret } from '../aws/stored-secret.ts';
-
-const relay = config.atStart(
-  config.configured(() => {
-    if (config.notifications().NOTIFICATIONS !== 'relay') return undefined;
-    const environment = config.notificationSignatures();
-    return {
-      isSigned: Object.fromEntries(
-        config.providerNames.map((name) => {
-          const prefix = name.toUpperCase() as Uppercase<config.ProviderName>;
-          const key = environment[`${prefix}_NOTIFICATION_KEY`];
-          return [name, signatureCheck(key, environment[`${prefix}_NOTIFICATION_KEY_HEADER`])];
-        }),
-      ) as Record<config.ProviderName, SignatureCheck>,
-    };
-  }),
-);
 
 /** More than Lambda takes: a notification repeats the request, whose payload alone may have 1,048,576 characters. */
 const maxBodyBytes = 6 * 1024 * 1024;
@@ -38,21 +20,15 @@ const ticketShape = /^[\w-]{43}$/;
 export const receiveNotification = gatewayHandler('receiveNotification', takeCall);
 
 async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
-  const relaying = relay();
-  if (!relaying) throw rejection('switched_off');
+  if (config.notifications().NOTIFICATIONS !== 'relay') throw rejection('switched_off');
   const { provider, ticket = '' } = event.pathParameters ?? {};
   if (!config.isProviderName(provider)) throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
-  const context = requestContext(invocation);
-  const bytes = readBody(event);
-  const headers = event.headers ?? {};
-  if (!(await relaying.isSigned[provider](context, headers, bytes))) throw rejection('signature');
-
-  const contentType = headers['content-type'] ?? '';
-  const receipt = await receive(context, {
+  const contentType = event.headers?.['content-type'] ?? '';
+  const receipt = await receive(requestContext(invocation), {
     provider,
     ticket,
-    body: bytes.toString().replace(/^\uFEFF/, ''),
+    body: readText(event).replace(/^\uFEFF/, ''),
     contentType: plainType.test(contentType) ? contentType : 'application/json',
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
@@ -75,8 +51,8 @@ function rejection(reason: string): ApiError {
   return new ApiError('route_not_found', { reason });
 }
 
-/** The bytes as they arrived. The gateway encodes bodies that it does not consider text. */
-function readBody({ body, isBase64Encoded }: APIGatewayProxyEventV2): Buffer {
+/** The gateway encodes bodies that it does not consider text. */
+function readText({ body, isBase64Encoded }: APIGatewayProxyEventV2): string {
   const text = body ?? '';
   // Base64 is longer than its bytes by a third.
   if (text.length > 2 * maxBodyBytes) throw rejection('too_large');
@@ -84,27 +60,5 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEventV2): Buffer {
   const bytes = Buffer.from(text, isBase64Encoded ? 'base64' : 'utf8');
   if (bytes.length > maxBodyBytes) throw rejection('too_large');
   if (!isUtf8(bytes)) throw rejection('not_utf8');
-  return bytes;
-}
-
-type Headers = Record<string, string | undefined>;
-
-/** Whether a provider signed a body. Without a configured key, every body counts as signed. */
-type SignatureCheck = (context: Context, headers: Headers, body: Buffer) => Promise<boolean>;
-
-/** Checks an HMAC-SHA256 of the body as it came, in hexadecimal digits, which some providers put `sha256=` before. */
-function signatureCheck(keyReference: string | undefined, header: string): SignatureCheck {
-  if (keyReference === undefined) return async () => true;
-  const key = storedSecret(keyReference);
-  const name = header.toLowerCase();
-  return async (context, headers, body) => {
-    const expected = createHmac('sha256', await key.read(context))
-      .update(body)
-      .digest();
-    const given = Buffer.from((headers[name] ?? '').replace(/^sha256=/, ''), 'hex');
-    const isValid = given.length === expected.length && timingSafeEqual(given, expected);
-    // The key may have been replaced in the meantime: the next call reads it again.
-    if (!isValid) key.forget();
-    return isValid;
-  };
+  return bytes.toString();
 }

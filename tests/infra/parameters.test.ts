@@ -15,7 +15,6 @@ const companions: Record<string, Values> = {
   siteDomainName: { site: 'on', siteCertificateArn },
   siteCertificateArn: { site: 'on', siteDomainName: 'nodes.example.com' },
   ...{ domainName: domain, certificateArn: domain, generatedUrl: domain, hostedZoneId: domain },
-  imageNotificationKeyHeader: { imageNotificationKey: 'ssm:/image-key' },
 };
 
 function problemsWith(name: string, value: string): string[] {
@@ -60,7 +59,7 @@ const rules: [name: string, good: string, bad: string][] = [
     'https://git.example.com|jenkins https://ci.example.com|gitlab http://git.example.com|github http://localhost:3001/ci|gitlab https://a.example.com https://a.example.com/keys github',
   ],
   [
-    'imageNotificationKeyHeader',
+    'imageProviderKeyHeader',
     'x-api-key|Authorization|x-host|hostname',
     'x api|x-api-key:|-x|host|Host|content-length|Transfer-Encoding|content-type|accept|connection|X-Amzn-Remapped-Authorization',
   ],
@@ -177,14 +176,6 @@ describe('parameters together', () => {
     [
       { bucketName: 'a'.repeat(59), accessLogs: 'on' },
       'bucketName must have at most 58 characters unless accessLogs is off: the bucket of the logs adds -logs.',
-    ],
-    [
-      { videoNotificationKey: 'ssm:/video-key', notifications: 'direct' },
-      'videoNotificationKey needs notifications=relay: otherwise no notification comes here whose signature it could check.',
-    ],
-    [
-      { imageNotificationKeyHeader: 'x-signed' },
-      'imageNotificationKeyHeader needs imageNotificationKey, with which the signature in it is checked.',
     ],
     [
       rateOf({ operation: 'multiframeVideo', model: 'vidq5', task: 1 }),

@@ -32,7 +32,6 @@ const needed = {
   taskWords: {},
   questions: {},
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
-  notificationSignatures: {},
   notificationQueue: { NOTIFICATION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/notifications' },
   deliveries: { NOTIFICATION_SIGNING_KEY: 'ssm:/signing' },
   receivers: {},
@@ -78,7 +77,6 @@ describe('a variable of the environment', () => {
     ['videoProvider', 'VIDEO_PROVIDER_MODEL_PREFIX', 'viduq'],
     ['secretStore', 'AWS_ENDPOINT_URL_SSM', 'http://localhost:4566'],
     ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'https://secrets.example.com'],
-    ['notificationSignatures', 'IMAGE_NOTIFICATION_KEY_HEADER', 'X-Hub-Signature-256'],
   ] as const)('accepts in %s, as %s, the value %s', (concern, name, value) => {
     configure({ ...needed[concern], [name]: value });
 
@@ -89,7 +87,7 @@ describe('a variable of the environment', () => {
   const endpoint = 'must be an absolute http or https URL';
   const issuers = 'must be `github` or `gitlab`, an https address and perhaps another, separated by spaces';
 
-  const header = 'must be the name of a header that HTTP does not use itself';
+  const header = 'must be the name of a header that HTTP does not use itself, or <header>: <word>';
 
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'issuer.example.com', address],
@@ -116,10 +114,8 @@ describe('a variable of the environment', () => {
     ['publishing', 'MAX_NEW_NODES_PER_DAY', '1000000001', 'must be a whole number from 0 to 1000000000'],
     ['archives', 'MAX_ARCHIVE_BYTES', '1e3', 'must be a whole number from 1 to 1000000000'],
     ['archives', 'MAX_ARCHIVE_BYTES', '-3', 'must be a whole number from 1 to 1000000000'],
-    ['imageProvider', 'IMAGE_PROVIDER_KEY_HEADER', 'Host', `${header}, or <header>: <word>`],
-    ['videoProvider', 'VIDEO_PROVIDER_KEY_HEADER', 'content-length: a', `${header}, or <header>: <word>`],
-    ['notificationSignatures', 'IMAGE_NOTIFICATION_KEY_HEADER', 'transfer-encoding', header],
-    ['notificationSignatures', 'VIDEO_NOTIFICATION_KEY_HEADER', 'x api', header],
+    ['imageProvider', 'IMAGE_PROVIDER_KEY_HEADER', 'Host', header],
+    ['videoProvider', 'VIDEO_PROVIDER_KEY_HEADER', 'content-length: a', header],
   ] as const)('rejects in %s, as %s, the value %s', (concern, name, value, reason) => {
     configure({ ...needed[concern], [name]: value });
 
@@ -131,9 +127,9 @@ describe('a variable of the environment', () => {
       ' ',
     ),
   )('rejects the header %s for a key', (name) => {
-    configure({ IMAGE_NOTIFICATION_KEY_HEADER: name });
+    configure({ ...needed.imageProvider, IMAGE_PROVIDER_KEY_HEADER: name });
 
-    expect(() => config.notificationSignatures()).toThrow(header);
+    expect(() => config.imageProvider()).toThrow(header);
   });
 
   test('reads issuers with their kinds and the addresses of their key sets', () => {
