@@ -52,7 +52,12 @@ export function publishedKeyOf(key: string): PublishedKey | undefined {
 const archiveShape = /^archives\/([^/]+)\/([^/]+)\/([^/]+)-([0-9a-f]{64})\.zip$/;
 
 export function archiveKey({ nodeId, version, versionId }: Upload, sha256: string): string {
-  return `archives/${nodeId}/${version}/${versionId}-${sha256}.zip`;
+  return `${publishedFolder(nodeId)}${version}/${versionId}-${sha256}.zip`;
+}
+
+/** Has every archive of a node. */
+export function publishedFolder(nodeId: string): string {
+  return `archives/${nodeId}/`;
 }
 
 /** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */

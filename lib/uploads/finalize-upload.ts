@@ -121,6 +121,8 @@ async function publishOrReject(
   }
   const { sha256 } = checked;
   const archive = { key: archiveKey(upload, sha256), sizeBytes, sha256 };
+  // Its publisher can compute the address, and a ban denies what it finds in the bucket.
+  if ((await readUpload(context, upload, finalizerId)).state !== 'awaited') return undefined;
   await copyOnce(object, archive.key);
   return (await activate(context, upload, finalizerId, archive)) ? 'published' : undefined;
 }

@@ -3,12 +3,13 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, type Upload } from '../../lib/bucket/object-keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { failAmidWrites } from '../support/intercept.ts';
+import { failAmidWrites, intercept } from '../support/intercept.ts';
 import { runProgram } from 'testing/run-program';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 
@@ -75,6 +76,23 @@ test('keeps an archive denied that another ban still holds', async () => {
   await admin('node-version', 'unban', nodeId, '1.0.0');
 
   expect([held, await answerOf(address)]).toEqual([403, 200]);
+});
+
+test('denies an archive whose finalizer died between copying it and saying so', async () => {
+  const bytes = await demoArchive(nodeId);
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, bytes);
+  const remove = intercept(dynamodb, async ({ input, send }) => {
+    if (JSON.stringify(input).includes('NodeVersionStatusActive')) throw new Error('killed');
+    return send();
+  });
+  await finalize(upload).catch(() => undefined);
+  remove();
+  const address = objectUrl(archiveKey(upload, sha256(bytes)));
+  const before = await answerOf(address);
+  await admin('node-version', 'ban', nodeId, '1.0.0', ...because);
+
+  expect([before, await answerOf(address)]).toEqual([200, 403]);
 });
 
 describe('takedown', () => {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { findObject, s3 } from '../../lib/bucket/bucket.ts';
-import { stagingKey } from '../../lib/bucket/object-keys.ts';
+import { archiveKey, stagingKey } from '../../lib/bucket/object-keys.ts';
 import { activate } from '../../lib/registry/finalizing.ts';
 import { dueShards, dueWork } from '../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
@@ -59,6 +59,15 @@ describe('an archive that arrived', () => {
       status: 'NodeVersionStatusActive',
       sha256: sha256(archive),
     });
+  });
+
+  test('stays out of the published archives if its version is banned during the check', async () => {
+    const upload = await publish('banned-amid', '1.0.0');
+    await put(upload, archive);
+    beforeNext(s3(), /^GetObjectCommand$/, () => banNodeVersion('banned-amid', '1.0.0', 'test'), 1);
+    await finalize(upload);
+
+    expect(await findObject(archiveKey(upload, sha256(archive)))).toBeUndefined();
   });
 });
 

@@ -1,10 +1,8 @@
-import { publishedKeyOf } from '../../lib/bucket/object-keys.ts';
+import { publishedFolder, publishedKeyOf } from '../../lib/bucket/object-keys.ts';
 import type { CommandResult } from './command.ts';
 import { textOf } from './faults.ts';
 import { alignArchives } from './registry/denied-archives.ts';
 import { invalidate } from './registry/invalidations.ts';
-import { readVersions } from '../../lib/registry/chosen-latest.ts';
-import { newContext } from './registry/administration.ts';
 import { Rejection } from './registry/rejection.ts';
 import { findStage } from './stage.ts';
 
@@ -28,15 +26,15 @@ export async function withDownloads(
 async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
   const { distributionId, servesDownloads } = await findStage();
   const denied: string[] = [];
-  for (const nodeId of nodeIds)
-    denied.push(...(await alignArchives(await readVersions(newContext(), nodeId))));
+  for (const nodeId of nodeIds) denied.push(...(await alignArchives(nodeId)));
   if (denied.length === 0) return '';
   if (!servesDownloads)
     throw new Rejection(
       `This stage does not serve its downloads itself, so deny these where they are served:\n${denied.join('\n')}\n`,
     );
   if (distributionId !== undefined) {
-    const folders = [...new Set(denied.map(folderOf))];
+    // One path for each node, of which few are in progress at a time.
+    const folders = [...new Set(denied.map((key) => publishedFolder(publishedKeyOf(key)?.nodeId ?? '')))];
     await invalidate(distributionId, folders, (done) =>
       process.stderr.write(
         `The distribution drops its copies: ${done} of ${folders.length} nodes are done.\n`,
@@ -44,9 +42,4 @@ async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
     );
   }
   return `${denied.length === 1 ? 'One archive is' : `${denied.length} archives are`} denied to readers.`;
-}
-
-/** One path for each node, of which few are in progress at a time. */
-function folderOf(key: string): string {
-  return `archives/${publishedKeyOf(key)?.nodeId}/`;
 }
