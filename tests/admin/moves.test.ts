@@ -11,7 +11,7 @@ import { refreshNode } from '../../lib/index/write-files.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { intercept } from '../support/intercept.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
@@ -95,6 +95,89 @@ test.each(['merge', 'revoke'])(
     );
   },
 );
+
+/** Every record that says whose the node is, once. */
+async function ownersNow() {
+  const versions = ['1.0.0', '1.1.0'].map((version) => storedItem(nodeKey(nodeId).pk, `VERSION#${version}`));
+  const found = await Promise.all([storedNode(nodeId), ...versions]);
+  return [...new Set(found.map((record) => record?.publisher_id))];
+}
+
+test.each([1, 2, 3])(
+  'transfers in both directions at once leave one owner: before write %d',
+  async (place) => {
+    let writes = 0;
+    intercept(dynamodb, async ({ command, send }) => {
+      if (/Transact|Update/.test(command)) writes += 1;
+      if (writes === place) {
+        writes += 100;
+        await admin('node', 'transfer', nodeId, '--to', to);
+        await admin('node', 'transfer', nodeId, '--to', from);
+      }
+      return send();
+    });
+    await admin('node', 'transfer', nodeId, '--to', to);
+
+    expect(await ownersNow()).toHaveLength(1);
+  },
+);
+
+test.each([
+  ['a transfer', () => ['node', 'transfer', nodeId, '--to', to]],
+  ['a merge', () => ['publisher', 'merge', from, '--into', to]],
+])('%s during which the publisher is banned leaves no version banned after the unban', async (_, words) => {
+  beforeNext(dynamodb, /Transact/, () => admin('publisher', 'ban', from, '--reason', 'spam'));
+  const { status, stderr } = await admin(...words());
+  await admin('publisher', 'unban', from);
+  const banned = await adminJson('node-version', 'find', '--status', 'banned');
+
+  expect([status, stderr]).toEqual([1, expect.stringContaining('banned: lift the ban first')]);
+  expect(banned).toEqual([]);
+});
+
+test('of two publishers that are merged into each other one stays, with all members, tokens and nodes', async () => {
+  beforeNext(dynamodb, /Transact/, () => admin('publisher', 'merge', to, '--into', from));
+  const late = await admin('publisher', 'merge', from, '--into', to);
+  const { members } = await adminJson('publisher', 'show', from);
+
+  expect([late.status, late.stderr]).toEqual([1, `The publisher "${to}" is "${from}" now.\n`]);
+  expect(members.map(({ id }: { id: string }) => id)).toEqual(['mats', 'olga', 'rita']);
+  expect(await adminJson('token', 'list', from)).toHaveLength(1);
+  expect(await ownersNow()).toEqual([from]);
+});
+
+test('a member who is added while its publisher is merged joins the other one', async () => {
+  let writes = 0;
+  intercept(dynamodb, async ({ command, input, send }) => {
+    if (/Transact/.test(command) && JSON.stringify(input).includes('moved_at')) {
+      writes += 1;
+      if (writes === 1) await admin('member', 'add', from, 'nora', '--role', 'owner');
+    }
+    return send();
+  });
+  await admin('publisher', 'merge', from, '--into', to);
+  const { members } = await adminJson('publisher', 'show', to);
+
+  expect(members).toContainEqual(expect.objectContaining({ id: 'nora', role: 'owner' }));
+});
+
+test('a rename is taken back by another one', async () => {
+  const typo = `${from}-tpyo`;
+  await admin('publisher', 'rename', from, typo);
+  const { status } = await admin('publisher', 'rename', typo, from);
+
+  expect([status, await ownersNow()]).toEqual([0, [from]]);
+  expect((await update(typo, 'olga')).status).toBe(200);
+  expect((await update(from, 'olga')).status).toBe(200);
+});
+
+test.each(['rename', 'merge'])('a %s into another spelling of the same id is rejected', async (verb) => {
+  const into = verb === 'merge' ? ['--into'] : [];
+  const { status, stderr } = await admin('publisher', verb, from.toUpperCase(), ...into, from);
+
+  expect([status, stderr]).toEqual([1, 'Both ids mean the same publisher.\n']);
+  expect((await update(from, 'olga')).status).toBe(200);
+});
 
 test('lists nodes, versions by status and the whole history over all publishers', async () => {
   await admin('publisher', 'update', from, '--logo', 'https://a.example/l.svg', '--support', 'mailto:a@b.c');

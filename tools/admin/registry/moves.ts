@@ -1,6 +1,7 @@
 import { movedTo, requirePublisher } from '../../../lib/registry/publishers.ts';
 import { forgetPending, recordPending } from '../../../lib/registry/publishing-limits.ts';
 import { pending } from '../../../lib/registry/node-versions.ts';
+import { requireNode } from '../../../lib/registry/nodes.ts';
 import { readVersions } from '../../../lib/registry/chosen-latest.ts';
 import {
   type CredentialRecord,
@@ -11,12 +12,13 @@ import {
   nodeVersionRecord,
   type OwnedNodeRecord,
   type PublisherRecord,
+  publisherRecord,
 } from '../../../lib/registry/records.ts';
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
-import { deleting, putting, transact, update, updating } from '../../../lib/store/write.ts';
+import { checking, deleting, putting, transact, updating } from '../../../lib/store/write.ts';
 import { administerChange, historyOf, listItems, newContext } from './administration.ts';
 import { listOwnedNodes } from './node-versions.ts';
 import { readNode, readPublisher } from './records.ts';
@@ -39,7 +41,8 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
     const publisher = await readPublisher(context, to);
     if (node.publisher_id === to) return { done: node };
     const [item] = await get(context, publisherKey(node.publisher_id));
-    if (publisher.banned || requirePublisher(item).banned)
+    const owner = requirePublisher(item);
+    if (publisher.banned || owner.banned)
       throw new Rejection('A publisher is banned: lift the ban first, or its versions would stay banned.');
     const owned: OwnedNodeRecord = {
       ...ownedNodeKey(to, node.id),
@@ -51,6 +54,11 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
       change: { of: nodeKey(nodeId), ...change },
       writes: [
         updating<NodeRecord>(node, { publisher_id: to }, onRevision(node)),
+        checking<PublisherRecord>(owner, [['banned', 'absent']]),
+        checking<PublisherRecord>(publisher, [
+          ['banned', 'absent'],
+          ['moved_to', 'absent'],
+        ]),
         putting(owned, absent),
         deleting(ownedNodeKey(node.publisher_id, node.id)),
         historyOf({ of: publisherKey(node.publisher_id), ...change }),
@@ -59,38 +67,45 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
       result: node,
     };
   });
-  await moveVersions(nodeId, to);
+  await moveVersions(nodeId);
   return changed;
 }
 
-async function moveVersions(nodeId: string, to: string): Promise<void> {
-  for (const { version } of await readVersions(newContext(), nodeId)) await moveVersion(nodeId, version, to);
+async function moveVersions(nodeId: string): Promise<void> {
+  for (const { version } of await readVersions(newContext(), nodeId)) await moveVersion(nodeId, version);
 }
 
-async function moveVersion(nodeId: string, version: string, to: string): Promise<void> {
+/** To the owner that the node has by now: another administrator may transfer it meanwhile. */
+async function moveVersion(nodeId: string, version: string): Promise<void> {
   const context = newContext();
   await untilWritten(context, async () => {
-    const [item] = await get(context, nodeVersionKey(nodeId, version));
+    const [nodeItem, item] = await get(context, nodeKey(nodeId), nodeVersionKey(nodeId, version));
+    const { publisher_id } = requireNode(nodeItem, nodeId);
     const current = nodeVersionRecord(item);
-    if (!current || current.publisher_id === to) return true;
+    if (!current || current.publisher_id === publisher_id) return true;
     if (current.status === pending)
-      await recordPending(context, { publisherId: to, nodeId, version, isNewNode: false });
-    const changes = { publisher_id: to };
-    const { written } = await update<NodeVersionRecord>(context, current, changes, onRevision(current));
-    if (!written) return undefined;
+      await recordPending(context, { publisherId: publisher_id, nodeId, version, isNewNode: false });
+    const failed = await transact(context, [
+      updating<NodeVersionRecord>(current, { publisher_id }, onRevision(current)),
+      checking<NodeRecord>(nodeKey(nodeId), [['publisher_id', '=', publisher_id]]),
+    ]);
+    if (failed.length > 0) return undefined;
     await forgetPending(context, { publisherId: current.publisher_id, nodeId, version });
     return true;
   });
 }
 
-/** Gives a publisher another id. */
+/** Gives a publisher another id, which may be one that it had before. */
 export async function renamePublisher(from: string, to: string): Promise<void> {
   const old = await readEither(from, to);
   const key = publisherKey(to);
+  const former = publisherRecord((await get(newContext(), key))[0]);
   const { pk: _pk, sk: _sk, moved_to: _to, moved_at: _at, ...fields } = old;
-  const renamed: PublisherRecord = { ...fields, ...key, id: to, renamed_from: from, revision: 1 };
+  const revision = (former?.revision ?? 0) + 1;
+  const renamed: PublisherRecord = { ...fields, ...key, id: to, renamed_from: from, revision };
   const created = historyOf({ of: key, action: 'publisher rename', subject: to, detail: `${from} to ${to}` });
-  const [failed] = await transact(newContext(), [putting(renamed, absent), created]);
+  const when = former?.moved_to === from ? onRevision(former) : absent;
+  const [failed] = await transact(newContext(), [putting(renamed, when), created]);
   if (failed !== undefined && (await readPublisher(newContext(), to)).renamed_from !== from)
     throw new Rejection(`There is a publisher "${to}" already: use publisher merge to make one of both.`);
   await move(from, to, 'publisher rename');
@@ -105,13 +120,13 @@ export async function mergePublisher(from: string, to: string): Promise<void> {
 
 /** The publisher that is given up, before or in the middle of that. */
 async function readEither(from: string, to: string): Promise<PublisherRecord> {
-  if (from === to) throw new Rejection('Both ids are the same.');
+  if (publisherKey(from).pk === publisherKey(to).pk) throw new Rejection('Both ids mean the same publisher.');
   const [item] = await get(newContext(), publisherKey(from));
   if (!item) throw new Rejection(`There is no publisher "${from}".`);
   const publisher = requirePublisher(item);
   const now = movedTo(item, from);
   if (now !== undefined && now !== to) throw new Rejection(`The publisher "${from}" is "${now}" now.`);
-  if (publisher.banned) throw new Rejection(`The publisher "${from}" is banned: lift the ban first.`);
+  if (publisher.banned) throw bannedPublisher(from);
   return publisher;
 }
 
@@ -119,44 +134,45 @@ async function move(from: string, to: string, action: string): Promise<void> {
   await joinMembers(from, to);
   await moveCredentials(from, to);
   for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
-  const change = { action, subject: from, detail: `${from} to ${to}` };
-  await administerChange(async (context) => {
-    const [item] = await get(context, publisherKey(from));
-    const publisher = requirePublisher(item);
-    if (publisher.moved_to !== undefined) return { done: publisher };
-    const moved = { moved_to: to, moved_at: new Date().toISOString(), members: {} };
-    return {
-      change: { of: publisherKey(from), ...change },
-      writes: [
-        updating<PublisherRecord>(publisher, moved, onRevision(publisher)),
-        historyOf({ of: publisherKey(to), ...change }),
-      ],
-      result: publisher,
-    };
-  });
+  await joinMembers(from, to, action);
   // What was made under the old id meanwhile.
   await moveCredentials(from, to);
   for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
   // An interrupted run may have moved a node without its versions.
-  for (const nodeId of await listOwnedNodes(to)) await moveVersions(nodeId, to);
+  for (const nodeId of await listOwnedNodes(to)) await moveVersions(nodeId);
 }
 
-async function joinMembers(from: string, to: string): Promise<void> {
+/**
+ * With the action that ends it, the old id is given up in the same write: a member who is added meanwhile is not lost, and
+ * of two publishers that are merged into each other one stays.
+ */
+async function joinMembers(from: string, to: string, end?: string): Promise<void> {
   await administerChange(async (context) => {
-    const [old, publisher] = (await get(context, publisherKey(from), publisherKey(to))).map(requirePublisher);
-    if (!old || !publisher) throw new Rejection('A publisher is gone.');
+    const publisher = await readPublisher(context, to);
+    const [item] = await get(context, publisherKey(from));
+    const old = requirePublisher(item);
     const joining = Object.entries(old.members).filter(([user, { role }]) => {
       const known = publisher.members[user];
       return !known || (role === 'owner' && known.role !== 'owner');
     });
-    if (joining.length === 0) return { done: publisher };
+    if (end ? old.moved_to !== undefined : joining.length === 0) return { done: publisher };
+    if (old.banned) throw bannedPublisher(from);
     const members: Record<string, Member> = { ...publisher.members, ...Object.fromEntries(joining) };
-    return {
-      change: { of: publisherKey(to), action: 'member add', subject: from, detail: 'all members' },
-      writes: [updating<PublisherRecord>(publisher, { members }, onRevision(publisher))],
-      result: publisher,
-    };
+    const join = updating<PublisherRecord>(publisher, { members }, onRevision(publisher));
+    if (!end) {
+      const change = { of: publisherKey(to), action: 'member add', subject: from, detail: 'all members' };
+      return { change, writes: [join], result: publisher };
+    }
+    const change = { action: end, subject: from, detail: `${from} to ${to}` };
+    const moved = { moved_to: to, moved_at: new Date().toISOString(), members: {} };
+    const leave = updating<PublisherRecord>(old, moved, onRevision(old));
+    const writes = [join, leave, historyOf({ of: publisherKey(to), ...change })];
+    return { change: { of: publisherKey(from), ...change }, writes, result: publisher };
   });
+}
+
+function bannedPublisher(id: string): Rejection {
+  return new Rejection(`The publisher "${id}" is banned: lift the ban first.`);
 }
 
 async function moveCredentials(from: string, to: string): Promise<void> {
@@ -173,7 +189,9 @@ function moveCredential(key: Key, to: string): Promise<true> {
     if (!item) return true;
     const record = credentialRecord(item);
     const moved = { ...record, pk: publisherKey(to).pk };
+    const publisher = await readPublisher(context, to);
     const failed = await transact(context, [
+      checking<PublisherRecord>(publisher, [['moved_to', 'absent']]),
       putting<CredentialRecord>(moved, absent),
       deleting<CredentialRecord>(key, onRevision(record)),
     ]);
