@@ -34,7 +34,8 @@ interface Row {
   isForAdmins?: boolean;
 }
 
-type Table = readonly (readonly [quote: string, row: Row])[];
+/** Rows by what they quote. */
+type Table = Readonly<Record<string, Row>>;
 
 const texts = { isText: 'must be text', isFlag: 'must be true or false', isWhole: 'must be a whole number' };
 const noNumber = 'must be a number';
@@ -46,17 +47,11 @@ const isRun = 'must not be a URL that runs code, such as javascript:';
 
 const anyText: Row = {
   takes: ['x', ' ', 'naïve 画像 🖼', 'x'.repeat(2001)],
-  rejects: [
-    [5, texts.isText],
-    [{}, texts.isText],
-  ],
+  rejects: eachIs([5, {}], texts.isText),
 };
 const flag: Row = {
   takes: [true, false],
-  rejects: [
-    ['true', texts.isFlag],
-    [1, texts.isFlag],
-  ],
+  rejects: eachIs(['true', 1], texts.isFlag),
 };
 const int32 = wholeNumber(-(2 ** 31), 2 ** 31 - 1);
 const webAddress: Row = {
@@ -90,8 +85,9 @@ const requiredImage: Row = {
 const reference = 'asset:42|ssupload:?id=1|s3://bucket/a.png|a| |https://example.com/a b|iVBORw0='.split('|');
 
 /** Values that get one message. */
-function eachIs(values: string, message: string): (readonly [value: string, message: string])[] {
-  return values.split('|').map((value) => [value, message]);
+function eachIs(values: string | unknown[], message: string): (readonly [value: unknown, message: string])[] {
+  const all: unknown[] = typeof values === 'string' ? values.split('|') : values;
+  return all.map((value) => [value, message]);
 }
 
 function wholeNumber(min: number, max: number, standard?: number): Row {
@@ -128,8 +124,7 @@ function upTo(maxCharacters: number): Row {
   return {
     takes: ['x'.repeat(maxCharacters), '🙂'.repeat(maxCharacters)],
     rejects: [
-      ['x'.repeat(maxCharacters + 1), message],
-      ['🙂'.repeat(maxCharacters + 1), message],
+      ...eachIs(['x'.repeat(maxCharacters + 1), '🙂'.repeat(maxCharacters + 1)], message),
       [5, texts.isText],
     ],
   };
@@ -144,10 +139,7 @@ const strings: Row = {
 };
 const name: Row = {
   takes: ['x', '', '画像', 'x'.repeat(5000)],
-  rejects: [
-    [5, texts.isText],
-    [['x'], texts.isText],
-  ],
+  rejects: eachIs([5, ['x']], texts.isText),
 };
 const place: Row = {
   takes: [
@@ -171,65 +163,55 @@ const computed: Row = { isComputed: true };
 
 describe('Resources and their fields', () => {
   describe('Node', () => {
-    const node: Table = [
-      ['author | string', name],
-      ['banner_url | string | URL to the node banner', place],
-      ['category | string | Deprecated; use tags; to be removed in a future version', name],
-      ['created_at | string, date-time | Creation time of the node', computed],
-      ['description | string', name],
-      ['downloads | integer | Number of downloads', computed],
-      ['repo_stars | integer | Stars on the source repository', computed],
-      ['icon | string | URL to the node icon', place],
-      ['latest_version | NodeVersion', computed],
-      ['license | string | Path to the LICENSE file in the repository', name],
-      ['name | string | Display name', name],
-      [
-        'preempted_host_node_names | string[] | Host node names preempted by this node',
-        { ...strings, isForAdmins: true },
-      ],
-      ['publisher | Publisher', computed],
-      ['rating | number | Average rating', computed],
-      ['repository | string | URL to the repository', place],
-      [
-        'search_ranking | integer | Used for sorting search results',
-        {
-          takes: [0, -1, 2 ** 31, 2 ** 53 - 1, -(2 ** 53) + 1],
-          rejects: [
-            [0.5, texts.isWhole],
-            ['7', noNumber],
-            [2 ** 53, 'must be at most 9007199254740991'],
-          ],
-          isForAdmins: true,
-        },
-      ],
-      ['status_detail | string', name],
-      ['supported_accelerators | string[] | Accelerator kinds the node supports', strings],
-      ['supported_host_frontend_version | string | Supported host frontend versions', name],
-      ['supported_host_version | string | Supported host versions', name],
-      ['supported_os | string[] | Operating systems supported', strings],
-      ['tags | string[]', strings],
-      [
-        'tags_admin | string[] | Admin-only tags for security warnings and admin metadata',
-        { ...strings, isForAdmins: true },
-      ],
-      [
-        'translations | object | Translations of node metadata per language; inner shape: not shown',
-        {
-          takes: [
-            {},
-            { fr: { name: 'Nœud' } },
-            { fr: 'Nœud', de: 7, it: [1, null], es: null, constructor: 'x' },
-            { a: nested(100) },
-            writtenNumbers,
-          ],
-          rejects: [
-            [[], 'must be an object'],
-            ['x', 'must be an object'],
-            [JSON.rawJSON('1e20'), 'must be an object'],
-          ],
-        },
-      ],
-    ];
+    const node: Table = {
+      'author | string': name,
+      'banner_url | string | URL to the node banner': place,
+      'category | string | Deprecated; use tags; to be removed in a future version': name,
+      'created_at | string, date-time | Creation time of the node': computed,
+      'description | string': name,
+      'downloads | integer | Number of downloads': computed,
+      'repo_stars | integer | Stars on the source repository': computed,
+      'icon | string | URL to the node icon': place,
+      'latest_version | NodeVersion': computed,
+      'license | string | Path to the LICENSE file in the repository': name,
+      'name | string | Display name': name,
+      'preempted_host_node_names | string[] | Host node names preempted by this node': {
+        ...strings,
+        isForAdmins: true,
+      },
+      'publisher | Publisher': computed,
+      'rating | number | Average rating': computed,
+      'repository | string | URL to the repository': place,
+      'search_ranking | integer | Used for sorting search results': {
+        takes: [0, -1, 2 ** 31, 2 ** 53 - 1, -(2 ** 53) + 1],
+        rejects: [
+          [0.5, texts.isWhole],
+          ['7', noNumber],
+          [2 ** 53, 'must be at most 9007199254740991'],
+        ],
+        isForAdmins: true,
+      },
+      'status_detail | string': name,
+      'supported_accelerators | string[] | Accelerator kinds the node supports': strings,
+      'supported_host_frontend_version | string | Supported host frontend versions': name,
+      'supported_host_version | string | Supported host versions': name,
+      'supported_os | string[] | Operating systems supported': strings,
+      'tags | string[]': strings,
+      'tags_admin | string[] | Admin-only tags for security warnings and admin metadata': {
+        ...strings,
+        isForAdmins: true,
+      },
+      'translations | object | Translations of node metadata per language; inner shape: not shown': {
+        takes: [
+          {},
+          { fr: { name: 'Nœud' } },
+          { fr: 'Nœud', de: 7, it: [1, null], es: null, constructor: 'x' },
+          { a: nested(100) },
+          writtenNumbers,
+        ],
+        rejects: eachIs([[], 'x', JSON.rawJSON('1e20')], 'must be an object'),
+      },
+    };
     rows('update-node', node);
     rows('publish-node-version', node, 'node');
 
@@ -296,23 +278,23 @@ describe('Resources and their fields', () => {
   describe('NodeVersion', () => {
     rows(
       'publish-node-version',
-      [
-        ['changelog | string', name],
-        ['host_node_extract_status | string', computed],
-        ['createdAt | string, date-time', computed],
-        ['dependencies | string[]', strings],
-        ['deprecated | boolean', flag],
-        ['downloadUrl | string', computed],
-        ['id | string', computed],
-        ['node_id | string | Owning node', computed],
-        ['status_reason | string', computed],
-        ['supported_accelerators | string[]', strings],
-        ['supported_host_frontend_version | string', name],
-        ['supported_host_version | string', name],
-        ['supported_os | string[]', strings],
-        ['tags | string[]', strings],
-        ['tags_admin | string[]', { ...strings, isForAdmins: true }],
-      ],
+      {
+        'changelog | string': name,
+        'host_node_extract_status | string': computed,
+        'createdAt | string, date-time': computed,
+        'dependencies | string[]': strings,
+        'deprecated | boolean': flag,
+        'downloadUrl | string': computed,
+        'id | string': computed,
+        'node_id | string | Owning node': computed,
+        'status_reason | string': computed,
+        'supported_accelerators | string[]': strings,
+        'supported_host_frontend_version | string': name,
+        'supported_host_version | string': name,
+        'supported_os | string[]': strings,
+        'tags | string[]': strings,
+        'tags_admin | string[]': { ...strings, isForAdmins: true },
+      },
       'node_version',
     );
 
@@ -368,26 +350,23 @@ describe('Resources and their fields', () => {
   });
 
   describe('HostNode (entry inside a node version)', () => {
-    rows('update-host-node', [
-      ['category | string | UI category used for grouping', name],
-      ['deprecated | boolean | Deprecated entries are hidden in the UI', flag],
-      ['description | string', name],
-      ['experimental | boolean | Subject to change or removal', flag],
-      ['function | string | Entry-point function name', name],
-      ['input_types | string | Defines input parameters', name],
-      [
-        'output_is_list | boolean[] | One flag per output',
-        {
-          takes: [[], [true, false], Array(1000).fill(true)],
-          rejects: [
-            [true, noList],
-            [Array(1001).fill(true), 'must have at most 1000 items'],
-          ],
-        },
-      ],
-      ['return_names | string | Names of outputs', name],
-      ['return_types | string | Types of outputs', name],
-    ]);
+    rows('update-host-node', {
+      'category | string | UI category used for grouping': name,
+      'deprecated | boolean | Deprecated entries are hidden in the UI': flag,
+      'description | string': name,
+      'experimental | boolean | Subject to change or removal': flag,
+      'function | string | Entry-point function name': name,
+      'input_types | string | Defines input parameters': name,
+      'output_is_list | boolean[] | One flag per output': {
+        takes: [[], [true, false], Array(1000).fill(true)],
+        rejects: [
+          [true, noList],
+          [Array(1001).fill(true), 'must have at most 1000 items'],
+        ],
+      },
+      'return_names | string | Names of outputs': name,
+      'return_types | string | Types of outputs': name,
+    });
 
     test('holds "host_node_name | Unique identifier (response only)": the path has it', async () => {
       const { body } = await changeHostNode({ host_node_name: 'Other' }, 'Load');
@@ -416,32 +395,24 @@ describe('Resources and their fields', () => {
   describe('Relight request fields', () => {
     const weights =
       'must weight phrases, as in (text:1.2), by 1 to 1.4; if a number is no weight, leave the parentheses out';
-    rows('relight-image', [
-      ['image | string | yes | Base64 data or URL of the image', requiredImage],
-      [
-        'advanced_settings | object | no | their types, ranges and allowed values: not shown',
-        {
-          takes: [
-            { whites: 1, blacks: 2, brightness: 3, contrast: 4, saturation: 5, fixed_generation: true },
-            { engine: 'cool', transfer_light_a: 'low', transfer_light_b: 'straight' },
-            { whites: -7.5, engine: 'an engine of tomorrow', gamma: null, whites_b: '', constructor: 'x' },
-            { nested: { list: [[]] } },
-            {},
-            writtenNumbers,
-          ],
-          rejects: [
-            ['x', 'must be an object'],
-            [[1], 'must be an object'],
-            [JSON.rawJSON('1e20'), 'must be an object'],
-          ],
-        },
-      ],
-      ['change_background | boolean | no | true', { ...flag, standard: true }],
-      ['interpolate_from_original | boolean | no | false', { ...flag, standard: false }],
-      ['light_transfer_strength | integer | no | 100 | Range 0 to 100', wholeNumber(0, 100, 100)],
-      ['preserve_details | boolean | no | true', { ...flag, standard: true }],
-      [
-        'prompt | string | no | a phrase may be weighted with a number from 1 to 1.4 in the form (text:weight)',
+    rows('relight-image', {
+      'image | string | yes | Base64 data or URL of the image': requiredImage,
+      'advanced_settings | object | no | their types, ranges and allowed values: not shown': {
+        takes: [
+          { whites: 1, blacks: 2, brightness: 3, contrast: 4, saturation: 5, fixed_generation: true },
+          { engine: 'cool', transfer_light_a: 'low', transfer_light_b: 'straight' },
+          { whites: -7.5, engine: 'an engine of tomorrow', gamma: null, whites_b: '', constructor: 'x' },
+          { nested: { list: [[]] } },
+          {},
+          writtenNumbers,
+        ],
+        rejects: eachIs(['x', [1], JSON.rawJSON('1e20')], 'must be an object'),
+      },
+      'change_background | boolean | no | true': { ...flag, standard: true },
+      'interpolate_from_original | boolean | no | false': { ...flag, standard: false },
+      'light_transfer_strength | integer | no | 100 | Range 0 to 100': wholeNumber(0, 100, 100),
+      'preserve_details | boolean | no | true': { ...flag, standard: true },
+      'prompt | string | no | a phrase may be weighted with a number from 1 to 1.4 in the form (text:weight)':
         {
           takes: [
             'x'.repeat(9000),
@@ -456,18 +427,14 @@ describe('Resources and their fields', () => {
             ['(iso:400) (b:1.9)', weights],
           ],
         },
-      ],
-      [
-        'style | enum | no | standard',
-        oneOf(
-          'standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition'.split(' '),
-          'standard',
-        ),
-      ],
-      ['transfer_light_from_lightmap | string | no | Base64 data or URL', imageSource],
-      ['transfer_light_from_reference_image | string | no | Base64 data or URL', imageSource],
-      ['webhook_url | string, URI | no | Receives notifications when the task changes status', webAddress],
-    ]);
+      'style | enum | no | standard': oneOf(
+        'standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition'.split(' '),
+        'standard',
+      ),
+      'transfer_light_from_lightmap | string | no | Base64 data or URL': imageSource,
+      'transfer_light_from_reference_image | string | no | Base64 data or URL': imageSource,
+      'webhook_url | string, URI | no | Receives notifications when the task changes status': webAddress,
+    });
 
     test.each([
       [
@@ -491,12 +458,11 @@ describe('Resources and their fields', () => {
   const resolutions = ['540p', '720p', '1080p'];
   const models = 'vidq3-pro vidq2-pro-fast vidq2-pro vidq2-turbo vidq1 vidq1-classic vid2.0'.split(' ');
   const editing = ['vidq2-pro', 'vidq2-turbo'];
-  const callback: Table[number] = ['callback_url | string | Callback for task status updates', webAddress];
-  const payload: Table[number] = [
-    'payload | string | Pass-through parameters, max 1048576 characters',
-    upTo(1_048_576),
-  ];
-  const prompt: Table[number] = ['prompt | string | Max 2000 characters', upTo(2000)];
+  const callback: Table = { 'callback_url | string | Callback for task status updates': webAddress };
+  const payload: Table = {
+    'payload | string | Pass-through parameters, max 1048576 characters': upTo(1_048_576),
+  };
+  const prompt: Table = { 'prompt | string | Max 2000 characters': upTo(2000) };
   const oneImage: Row = {
     takes: reference.map((one) => [one]),
     rejects: [
@@ -506,64 +472,50 @@ describe('Resources and their fields', () => {
   };
 
   describe('Text-to-video request fields', () => {
-    rows('text-to-video', [
-      ['aspect_ratio | string', anyText],
-      ['audio | boolean | Enables direct audio-video generation; default true for model vidq3-pro', flag],
-      [
-        'audio_type | enum | all, speech_only, sound_effect_only',
-        oneOf(['all', 'speech_only', 'sound_effect_only']),
-      ],
-      ['bgm | boolean | Background music', flag],
-      callback,
-      [
-        'duration | integer (int32) | Seconds; vidq2-turbo 1-8',
-        {
-          takes: [1, 8],
-          rejects: [
-            [0, 'must be 1 to 8 seconds for vidq2-turbo'],
-            [9, 'must be 1 to 8 seconds for vidq2-turbo'],
-            [1.5, texts.isWhole],
-            ['5', noNumber],
-          ],
-        },
-      ],
-      ['enhance | boolean', flag],
-      ['images | string[] | For image-to-video; accepts 1 image as start frame', oneImage],
-      ['is_rec | boolean | Use recommended prompt; costs 10 additional credits', flag],
-      [
-        'meta_data | string | JSON-format string of custom metadata',
-        {
-          takes: ['{}', '[1]', '"x"', '1'],
-          rejects: [
-            ['{', 'must be JSON'],
-            ['x', 'must be JSON'],
-            [{}, texts.isText],
-          ],
-        },
-      ],
-      [
-        'model | string | vidq3-pro, vidq2-pro-fast, vidq2-pro, vidq2-turbo, vidq1, vidq1-classic, vid2.0',
+    rows('text-to-video', {
+      'aspect_ratio | string': anyText,
+      'audio | boolean | Enables direct audio-video generation; default true for model vidq3-pro': flag,
+      'audio_type | enum | all, speech_only, sound_effect_only': oneOf([
+        'all',
+        'speech_only',
+        'sound_effect_only',
+      ]),
+      'bgm | boolean | Background music': flag,
+      ...callback,
+      'duration | integer (int32) | Seconds; vidq2-turbo 1-8': {
+        takes: [1, 8],
+        rejects: [
+          ...eachIs([0, 9], 'must be 1 to 8 seconds for vidq2-turbo'),
+          [1.5, texts.isWhole],
+          ['5', noNumber],
+        ],
+      },
+      'enhance | boolean': flag,
+      'images | string[] | For image-to-video; accepts 1 image as start frame': oneImage,
+      'is_rec | boolean | Use recommended prompt; costs 10 additional credits': flag,
+      'meta_data | string | JSON-format string of custom metadata': {
+        takes: ['{}', '[1]', '"x"', '1'],
+        rejects: [...eachIs(['{', 'x'], 'must be JSON'), [{}, texts.isText]],
+      },
+      'model | string | vidq3-pro, vidq2-pro-fast, vidq2-pro, vidq2-turbo, vidq1, vidq1-classic, vid2.0':
         oneOf(models),
-      ],
-      ['movement_amplitude | enum | auto, small, medium, large', oneOf(['auto', 'small', 'medium', 'large'])],
-      ['off_peak | boolean | Lower cost; tasks generated within 48 hours', flag],
-      payload,
-      ['priority | integer (int32)', int32],
-      prompt,
-      ['resolution | string | 360p, 540p, 720p, 1080p, 2K', oneOf(['360p', '540p', '720p', '1080p', '2K'])],
-      ['seed | integer (int32) | Random when omitted', { ...int32, takes: [...(int32.takes ?? []), 0] }],
-      ['style | enum | general, anime', oneOf(['general', 'anime'])],
-      ['voice_id | string', anyText],
-      ['watermark | boolean | Default false', { ...flag, standard: false }],
-      [
-        'wm_position | integer (int32) | 1 top left, 2 top right, 3 bottom right (default), 4 bottom left',
+      'movement_amplitude | enum | auto, small, medium, large': oneOf(['auto', 'small', 'medium', 'large']),
+      'off_peak | boolean | Lower cost; tasks generated within 48 hours': flag,
+      ...payload,
+      'priority | integer (int32)': int32,
+      ...prompt,
+      'resolution | string | 360p, 540p, 720p, 1080p, 2K': oneOf(['360p', '540p', '720p', '1080p', '2K']),
+      'seed | integer (int32) | Random when omitted': { ...int32, takes: [...(int32.takes ?? []), 0] },
+      'style | enum | general, anime': oneOf(['general', 'anime']),
+      'voice_id | string': anyText,
+      'watermark | boolean | Default false': { ...flag, standard: false },
+      'wm_position | integer (int32) | 1 top left, 2 top right, 3 bottom right (default), 4 bottom left':
         wholeNumber(1, 4),
-      ],
-      [
-        'wm_url | string | Watermark image URL; default watermark used when omitted',
-        { takes: reference, rejects: [[5, texts.isText]] },
-      ],
-    ]);
+      'wm_url | string | Watermark image URL; default watermark used when omitted': {
+        takes: reference,
+        rejects: [[5, texts.isText]],
+      },
+    });
 
     test('holds "No field is marked required"', async () => {
       // This provider takes a body without text and picture.
@@ -617,40 +569,34 @@ describe('Resources and their fields', () => {
   });
 
   describe('Extend request fields', () => {
-    rows('extend-video', [
-      ['model | string | yes | vidq2-pro or vidq2-turbo', required(oneOf(editing), 'vidq3-pro')],
-      callback,
-      ['duration | integer (int32) | no | Extended seconds, 1-7, default 5', wholeNumber(1, 7, 5)],
-      ['images | string[] | no | Reference image for the end frame; exactly 1 image accepted', oneImage],
-      payload,
-      prompt,
-      ['resolution | string | no | 540p, 720p, 1080p', oneOf(resolutions)],
-      [
-        'video_creation_id | string | no | Required together with video_url',
-        {
-          takes: ['x', ' '],
-          isRequired: true,
-          rejects: [
-            ...[undefined, null, ''].map((value) => [value, 'is required together with video_url'] as const),
-            [5, texts.isText],
-          ],
-        },
-      ],
-      [
-        'video_url | string | no | Any video URL; required together with video_creation_id',
-        {
-          takes: 'https://a.com/a.mp4|s3://b/a.mp4|ftp://a/b|gs://b/c|asset:42|https://a.b/c d'.split('|'),
-          isRequired: true,
-          rejects: [
-            ...[undefined, null, ''].map(
-              (value) => [value, 'is required together with video_creation_id'] as const,
-            ),
-            ...eachIs('a.mp4|/a.mp4|//example.com/a.mp4|https://|http:///a|:a', noAddress),
-            [5, texts.isText],
-          ],
-        },
-      ],
-    ]);
+    rows('extend-video', {
+      'model | string | yes | vidq2-pro or vidq2-turbo': required(oneOf(editing), 'vidq3-pro'),
+      ...callback,
+      'duration | integer (int32) | no | Extended seconds, 1-7, default 5': wholeNumber(1, 7, 5),
+      'images | string[] | no | Reference image for the end frame; exactly 1 image accepted': oneImage,
+      ...payload,
+      ...prompt,
+      'resolution | string | no | 540p, 720p, 1080p': oneOf(resolutions),
+      'video_creation_id | string | no | Required together with video_url': {
+        takes: ['x', ' '],
+        isRequired: true,
+        rejects: [
+          ...[undefined, null, ''].map((value) => [value, 'is required together with video_url'] as const),
+          [5, texts.isText],
+        ],
+      },
+      'video_url | string | no | Any video URL; required together with video_creation_id': {
+        takes: 'https://a.com/a.mp4|s3://b/a.mp4|ftp://a/b|gs://b/c|asset:42|https://a.b/c d'.split('|'),
+        isRequired: true,
+        rejects: [
+          ...[undefined, null, ''].map(
+            (value) => [value, 'is required together with video_creation_id'] as const,
+          ),
+          ...eachIs('a.mp4|/a.mp4|//example.com/a.mp4|https://|http:///a|:a', noAddress),
+          [5, texts.isText],
+        ],
+      },
+    });
 
     test.each([{ video_url: 'https://example.com/boat.mp4' }, { video_creation_id: '8' }])(
       'takes %j alone where VIDEO_EXTEND_SOURCE is either',
@@ -680,50 +626,34 @@ describe('Resources and their fields', () => {
 
   describe('Multi-frame request fields', () => {
     const frames = (count: number) => Array.from({ length: count }, () => ({ key_image: 'a' }));
-    rows('multiframe-video', [
-      [
-        'image_settings | object[] | yes | 2 to 9 items; which item fields are required: not shown',
-        {
-          takes: [frames(2), frames(9), [{}, {}], [{ duration: 2.5 }, { prompt: 'x' }]],
-          isRequired: true,
-          rejects: [
-            [undefined, 'is required'],
-            [frames(1), 'must have at least 2 items'],
-            [frames(10), 'must have at most 9 items'],
-            [frames(1)[0], noList],
-          ],
-        },
-      ],
-      [
-        'image_settings.0 | object',
-        {
-          takes: [{}],
-          isRequired: true,
-          rejects: [
-            ['x', 'must be an object'],
-            [[], 'must be an object'],
-            [null, 'must be an object'],
-          ],
-        },
-      ],
-      ['image_settings.0.key_image | string', { takes: reference, rejects: [[5, texts.isText]] }],
-      [
-        'image_settings.0.duration | number',
-        {
-          takes: [1, 2.5, 7, 30, 0.001],
-          rejects: [
-            ['5', noNumber],
-            [true, noNumber],
-          ],
-        },
-      ],
-      ['image_settings.0.prompt | string | prompt (video): max 2000 characters', upTo(2000)],
-      ['model | string | yes | vidq2-pro or vidq2-turbo', required(oneOf(editing), 'vidq3-pro')],
-      ['start_image | string | yes | First frame; Base64 data or URL', requiredImage],
-      callback,
-      payload,
-      ['resolution | string | no | 540p, 720p, 1080p', oneOf(resolutions)],
-    ]);
+    rows('multiframe-video', {
+      'image_settings | object[] | yes | 2 to 9 items; which item fields are required: not shown': {
+        takes: [frames(2), frames(9), [{}, {}], [{ duration: 2.5 }, { prompt: 'x' }]],
+        isRequired: true,
+        rejects: [
+          [undefined, 'is required'],
+          [frames(1), 'must have at least 2 items'],
+          [frames(10), 'must have at most 9 items'],
+          [frames(1)[0], noList],
+        ],
+      },
+      'image_settings.0 | object': {
+        takes: [{}],
+        isRequired: true,
+        rejects: eachIs(['x', [], null], 'must be an object'),
+      },
+      'image_settings.0.key_image | string': { takes: reference, rejects: [[5, texts.isText]] },
+      'image_settings.0.duration | number': {
+        takes: [1, 2.5, 7, 30, 0.001],
+        rejects: eachIs(['5', true], noNumber),
+      },
+      'image_settings.0.prompt | string | prompt (video): max 2000 characters': upTo(2000),
+      'model | string | yes | vidq2-pro or vidq2-turbo': required(oneOf(editing), 'vidq3-pro'),
+      'start_image | string | yes | First frame; Base64 data or URL': requiredImage,
+      ...callback,
+      ...payload,
+      'resolution | string | no | 540p, 720p, 1080p': oneOf(resolutions),
+    });
 
     const frame = {
       start_image: 'iVBORw0=',
@@ -1068,7 +998,7 @@ const taken = [200, 201];
 function rows(operation: string, table: Table, within = ''): void {
   const target = targetOf(operation, within);
   const where = within === '' ? '' : ` in ${operation}`;
-  for (const [quote, row] of table) {
+  for (const [quote, row] of Object.entries(table)) {
     const [field = ''] = quote.split(' | ');
     if (row.isComputed)
       test(`ignores "${quote}"${where}, whatever is sent`, () => expectIgnored(target, field));

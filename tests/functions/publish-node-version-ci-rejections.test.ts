@@ -40,6 +40,7 @@ const sentences = {
 
 const now = Math.floor(Date.now() / 1000);
 const stranger = createKey(gitHub.key.kid);
+const strangeJwk = stranger.publicKey.export({ format: 'jwk' });
 const valid = gitHubToken();
 const [validHeader = '', validClaims = '', validSignature = ''] = valid.split('.');
 const publicJwk = gitHub.key.publicKey.export({ format: 'jwk' });
@@ -90,20 +91,11 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
     ['alg none', `${encode({ alg: 'none', kid: gitHub.key.kid })}.${validClaims}.${validSignature}`],
     ['HS256 with the public key as its secret', hmac(publicPem)],
     ['HS256 with the public key in its JSON form', hmac(JSON.stringify(publicJwk))],
-    [
-      'a key of its own in the header',
-      sign(gitHubClaims(), stranger, { jwk: stranger.publicKey.export({ format: 'jwk' }) }),
-    ],
-    [
-      'a key set of its own in the header',
-      sign(gitHubClaims(), stranger, { jku: 'https://example.com/keys' }),
-    ],
+    ['a key of its own in the header', sign(gitHubClaims(), stranger, { jwk: strangeJwk })],
+    ['a key set of its own in the header', sign(gitHubClaims(), stranger, { jku: 'https://example.com/k' })],
     ['another algorithm in the header', sign(gitHubClaims(), gitHub.key, { alg: 'RS512' })],
     ['claims of another job', `${validHeader}.${encode(gitHubClaims({ run_id: '1' }))}.${validSignature}`],
-    [
-      'the header of another token',
-      `${encode({ ...header, typ: 'at+jwt' })}.${validClaims}.${validSignature}`,
-    ],
+    ['another header', `${encode({ ...header, typ: 'at+jwt' })}.${validClaims}.${validSignature}`],
     ['the signature of another token', `${validHeader}.${validClaims}.${gitHubToken().split('.')[2]}`],
     ['half a signature', valid.slice(0, -100)],
     ['the key of GitLab for GitHub', sign(gitHubClaims(), gitLab.key)],
@@ -166,13 +158,9 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
     ].map((ci_config_ref_uri): Row => [ci_config_ref_uri, gitLabToken({ ci_config_ref_uri })]),
   ],
   pull_request: [
-    ...[
-      'pull_request',
-      'pull_request_target',
-      'pull_request_review',
-      'pull_request_review_comment',
-      'PULL_REQUEST',
-    ].map((event_name): Row => [`the event ${event_name}`, gitHubToken({ event_name })]),
+    ...['pull_request', 'pull_request_target', 'pull_request_review_comment', 'PULL_REQUEST'].map(
+      (event_name): Row => [`the event ${event_name}`, gitHubToken({ event_name })],
+    ),
     ['the ref of a merged pull request', gitHubToken({ ref: 'refs/pull/7/merge' })],
     ['the ref of the head of a pull request', gitHubToken({ ref: 'refs/pull/7/head', event_name: 'push' })],
     ['the branch of a pull request', gitHubToken({ head_ref: 'feature', event_name: 'workflow_call' })],
@@ -226,12 +214,8 @@ async function expectRejection(token: string, reason: string, message: string, t
   const { status, body } = await publish(token, target);
   const line = JSON.parse(String(loggedLines.at(-1)));
 
-  expect({ status, error: body.error, message: body.message, reason: line.reason }).toEqual({
-    status: 401,
-    error: 'invalid_personal_access_token',
-    message,
-    reason,
-  });
+  expect([status, body.error]).toEqual([401, 'invalid_personal_access_token']);
+  expect([body.message, line.reason]).toEqual([message, reason]);
   expect(await storedItem('NODE#target', 'NODE')).toBeUndefined();
 }
 
@@ -247,119 +231,73 @@ describe.each(Object.entries(invalid) as [keyof typeof sentences, readonly Row[]
 describe('a valid token of a job that the publisher does not trust', () => {
   const of = (repository: string) =>
     `The publisher does not trust the repository ${repository} of ${gitHub.issuer}.`;
+  const file = (name: string, repository = 'octo/nodes') =>
+    `${repository}/.github/workflows/${name}@refs/tags/v1.0.0`;
   const replaced =
     'octo/nodes is not the repository that was trusted: its id or the id of its owner has changed.';
+  const unnamed = 'The publisher trusts this workflow only in an environment, and the job has none.';
+  const reused = `The publisher trusts this workflow if it uses another one, and the job uses ${shared}@refs/heads/main.`;
 
   test.each<[string, string, string, Claims]>([
-    [
-      'another repository of the owner',
-      'untrusted_repository',
-      of('octo/other'),
-      { repository: 'octo/other' },
-    ],
-    [
-      'the same name of another owner',
-      'untrusted_repository',
-      of('evil/nodes'),
-      { repository: 'evil/nodes' },
-    ],
-    ['a name that begins alike', 'untrusted_repository', of('octo/nodes2'), { repository: 'octo/nodes2' }],
-    [
-      'a repository that was renamed',
-      'untrusted_repository',
-      of('octo/renamed'),
-      { repository: 'octo/renamed' },
-    ],
-    [
-      'a repository that only another publisher trusts',
-      'untrusted_repository',
-      of('octo/rival'),
-      { repository: 'octo/rival' },
-    ],
-    [
-      'another workflow file',
+    // Another repository, the same name of another owner, one that begins alike, and one of another publisher's.
+    ...['octo/other', 'evil/nodes', 'octo/nodes2', 'octo/renamed', 'octo/rival'].map(
+      (repository): [string, string, string, Claims] => [
+        `of ${repository}`,
+        'untrusted_repository',
+        of(repository),
+        { repository },
+      ],
+    ),
+    ...['ci.yml', 'release.yml@evil.yml', 'Release.yml'].map((name): [string, string, string, Claims] => [
+      `of the workflow ${name}`,
       'untrusted_workflow',
-      'The publisher trusts octo/nodes, but not its workflow file ci.yml.',
-      { workflow_ref: 'octo/nodes/.github/workflows/ci.yml@refs/tags/v1.0.0' },
-    ],
+      `The publisher trusts octo/nodes, but not its workflow file ${name}.`,
+      { workflow_ref: file(name) },
+    ]),
     [
-      'a workflow file whose name goes on after the trusted one',
-      'untrusted_workflow',
-      'The publisher trusts octo/nodes, but not its workflow file release.yml@evil.yml.',
-      { workflow_ref: 'octo/nodes/.github/workflows/release.yml@evil.yml@refs/tags/v1.0.0' },
-    ],
-    [
-      'another reusable workflow than the trusted one',
-      'untrusted_job_workflow',
-      `The publisher trusts this workflow if it uses another one, and the job uses ${shared}@refs/heads/main.`,
-      { repository: 'octo/shared', job_workflow_ref: `${shared}@refs/heads/main` },
-    ],
-    [
-      'a workflow file in another case',
-      'untrusted_workflow',
-      'The publisher trusts octo/nodes, but not its workflow file Release.yml.',
-      { workflow_ref: 'octo/nodes/.github/workflows/Release.yml@refs/tags/v1.0.0' },
-    ],
-    [
-      'a workflow file that only calls the trusted one',
+      'of a workflow that only calls the trusted one',
       'untrusted_workflow',
       'The publisher trusts octo/nodes, but not its workflow file pull.yml.',
-      {
-        workflow_ref: 'octo/nodes/.github/workflows/pull.yml@refs/tags/v1.0.0',
-        job_workflow_ref: 'octo/nodes/.github/workflows/release.yml@refs/heads/main',
-      },
+      { workflow_ref: file('pull.yml'), job_workflow_ref: file('release.yml') },
     ],
     [
-      'no environment where one is named',
-      'untrusted_environment',
-      'The publisher trusts this workflow only in an environment, and the job has none.',
-      { repository: 'octo/guarded' },
+      ...(['of another reusable workflow', 'untrusted_job_workflow', reused] as const),
+      { repository: 'octo/shared', job_workflow_ref: `${shared}@refs/heads/main` },
     ],
+    ['in no environment', 'untrusted_environment', unnamed, { repository: 'octo/guarded' }],
     ...['staging', 'Production', 'production '].map((environment): [string, string, string, Claims] => [
-      `the environment ${JSON.stringify(environment)} where another is named`,
+      `in the environment ${JSON.stringify(environment)}`,
       'untrusted_environment',
       `The publisher trusts this workflow, but not in the environment ${environment}.`,
       { repository: 'octo/guarded', environment },
     ]),
     ...[
-      ['octo/tagged', 'refs/heads/main'],
-      ['octo/tagged', 'refs/tags/1.0.0'],
-      ['octo/tagged', 'refs/heads/refs/tags/v1'],
-      ['octo/branch', 'refs/heads/main2'],
-      ['octo/branch', 'refs/tags/main'],
-      ['octo/branch', 'refs/heads/Main'],
+      ...['refs/heads/main', 'refs/tags/1.0.0', 'refs/heads/refs/tags/v1'].map((ref) => ['octo/tagged', ref]),
+      ...['refs/heads/main2', 'refs/tags/main', 'refs/heads/Main'].map((ref) => ['octo/branch', ref]),
     ].map(([repository, ref]): [string, string, string, Claims] => [
-      `${ref} of ${repository}, where the trust names another ref`,
+      `for ${ref} of ${repository}`,
       'untrusted_ref',
       `The publisher trusts this workflow, but not for ${ref}.`,
       { repository, ref },
     ]),
     [
-      'another node than the trust names',
-      'untrusted_node',
-      'The publisher trusts this workflow only for another node.',
-      { repository: 'octo/single' },
+      ...(['for another node', 'untrusted_node'] as const),
+      ...([
+        'The publisher trusts this workflow only for another node.',
+        { repository: 'octo/single' },
+      ] as const),
     ],
-    ['a new repository of the same name', 'repository_replaced', replaced, { repository_id: '7101' }],
+    ['of a new repository of that name', 'repository_replaced', replaced, { repository_id: '7101' }],
+    ['of a repository of another owner', 'repository_replaced', replaced, { repository_owner_id: '651' }],
     [
-      'a repository that went to another owner',
-      'repository_replaced',
-      replaced,
-      { repository_owner_id: '651' },
-    ],
-    [
-      'a new repository by another trust, which has pinned no ids yet',
-      'repository_replaced',
-      replaced,
-      { repository_id: '7101', workflow_ref: 'octo/nodes/.github/workflows/nightly.yml@refs/tags/v1.0.0' },
+      ...(['of such a repository by a trust without ids', 'repository_replaced', replaced] as const),
+      { repository_id: '7101', workflow_ref: file('nightly.yml') },
     ],
     [
-      'a repository that is trusted no longer',
-      'trust_revoked',
-      'The publisher no longer trusts this workflow.',
-      { repository: 'octo/gone' },
+      ...(['of a trust that was removed', 'trust_revoked'] as const),
+      ...(['The publisher no longer trusts this workflow.', { repository: 'octo/gone' }] as const),
     ],
-  ])('publishes nothing: %s', async (_, reason, message, changes) => {
+  ])('publishes nothing: a job %s', async (_, reason, message, changes) => {
     await expectRejection(gitHubToken(changes), `ci_${reason}`, message);
   });
 

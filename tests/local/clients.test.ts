@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
 import { isListening } from 'command-line/is-listening';
@@ -18,14 +19,8 @@ import { findFreePort } from '../../tools/processes/ports.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import type * as RegistryModule from 'registry-client';
-import {
-  createPublicIndex,
-  createRegistryClient,
-  type RegistryClient,
-  type TaskProgress,
-} from 'registry-client';
+import { createPublicIndex, createRegistryClient, type RegistryClient } from 'registry-client';
 import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
-import { errorOf } from 'testing/client-errors';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { readExamples, runExample } from '../support/readme-examples.ts';
 import { plainEnvironment } from 'testing/shell';
@@ -44,10 +39,6 @@ let client: RegistryClient;
 const servers: HttpServer[] = [];
 const document = await readFile('docs/notifications.md', 'utf8');
 const video = { model: 'vidq3-pro', prompt: 'rain on a lake' } as const;
-const created = { task_id: '77', state: 'created', credits: 1, created_at: '2026-01-01T00:00:00Z' };
-/** A provider that answers, and then says nothing. */
-const silence = { provider: 'video', kind: 'text', accepted: false, text: JSON.stringify(created) } as const;
-
 const inBrowser = hasBrowser ? describe : describe.skip;
 
 beforeAll(async () => {
@@ -108,87 +99,7 @@ async function bytesOf(url: string | undefined): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer());
 }
 
-const webm = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
-
-describe('a call of the client with wait: true', () => {
-  test('returns the film, and reports each state once, with the status URL', async () => {
-    const told: TaskProgress[] = [];
-    const film = await client.videos.fromText(video, {
-      wait: true,
-      onState: (progress) => told.push(progress),
-    });
-    const [first] = told;
-    const again = await client.tasks.wait(String(first?.statusUrl));
-
-    expect((await bytesOf(film.media[0])).subarray(0, 4)).toEqual(webm);
-    expect(told[0]?.state).toBe('created');
-    expect(told.at(-1)?.state).toBe('success');
-    expect(new Set(told.map(({ state }) => state)).size).toBe(told.length);
-    expect(new Set(told.map(({ taskId }) => taskId)).size).toBe(1);
-    expect(again).toEqual(film);
-  });
-
-  test('throws an error of unknown outcome with the address at which the film appears all the same', async () => {
-    await misbehave({ provider: 'video', kind: 'reset' });
-    const error = await errorOf(client.videos.fromText(video, { wait: true }));
-    const film = await client.tasks.wait(String(error.statusUrl));
-
-    expect(error).toMatchObject({ code: 'provider_timeout', status: 504 });
-    expect(JSON.stringify(error)).not.toContain(String(error.statusUrl));
-    expect((await bytesOf(film.media[0])).subarray(0, 4)).toEqual(webm);
-  });
-
-  test('ends with the reason of its signal', async () => {
-    const stop = new AbortController();
-    const waiting = client.videos.fromText(video, {
-      wait: true,
-      signal: stop.signal,
-      onState: () => stop.abort(new Error('enough')),
-    });
-
-    await expect(waiting).rejects.toThrow('enough');
-  });
-});
-
-describe('a status address', () => {
-  test('answers 404 before the provider has said something, to every origin, and nothing lists its folder', async () => {
-    const headers = { authorization: `Bearer ${stack.token('OWNER')}`, 'content-type': 'application/json' };
-    const origin = 'http://localhost:5173';
-    await misbehave(silence);
-    const answer = await fetch(`${stack.apiUrl}/proxy/video-provider/text2video`, {
-      method: 'POST',
-      headers: { ...headers, origin },
-      body: JSON.stringify(video),
-    });
-    const [, url = ''] = /^<(.*)>; rel="status"$/.exec(answer.headers.get('link') ?? '') ?? [];
-    const early = await fetch(url, { headers: { origin } });
-    const folder = url.slice(0, url.lastIndexOf('/') + 1);
-    const bucket = folder.slice(0, -'status/'.length);
-    const statuses = await Promise.all(
-      [folder, bucket, `${bucket}?list-type=2`, url.replace(/.\.json$/, '.json')].map(
-        async (address) => (await fetch(address)).status,
-      ),
-    );
-
-    expect(answer.headers.get('access-control-expose-headers')?.toLowerCase()).toContain('link');
-    expect(early.status).toBe(404);
-    expect(early.headers.get('access-control-allow-origin')).toMatch(/^(?:\*|http:\/\/localhost:5173)$/);
-    expect(statuses.filter((status) => status < 400)).toEqual([]);
-  });
-});
-
-describe('a registry that relays no notifications', () => {
-  test('differs from one that does at once, with the id of the task that was paid for', async () => {
-    const baseUrl = await serve((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(created));
-    });
-    const direct = createRegistryClient({ baseUrl });
-    const error = await errorOf(direct.videos.fromText(video, { wait: true }));
-
-    expect(error).toMatchObject({ code: 'no_status', taskId: '77' });
-  });
-});
 
 describe('docs/notifications.md, run as printed', () => {
   test('names the public key of the local stack, as the banner and the home page do', async () => {
@@ -231,36 +142,6 @@ describe('docs/notifications.md, run as printed', () => {
 
     expect(printed).toMatch(/http:\/\/localhost:\d+\/media\/\d+\.webm/);
     expect(forged.status).toBe(400);
-  });
-});
-
-describe('a photo of 12 MB', () => {
-  const photo = new Uint8Array(12_000_000).map((_, index) => index * 7919);
-
-  async function received(): Promise<{ path: string; headers: Record<string, string> }[]> {
-    const record = (await (await fetch(`${stack.simulatorsUrl}/control/record`)).json()) as {
-      received: { path: string; headers: Record<string, string> }[];
-    };
-    return record.received.filter(({ path }) => path.endsWith('image-relight'));
-  }
-
-  test('becomes a relit image from Node in two requests and one upload, and again without any', async () => {
-    const before = (await received()).length;
-    const told: number[] = [];
-    const statuses: number[] = [];
-    const { data } = await client.images.relight(
-      { image: new Blob([photo], { type: 'image/jpeg' }) },
-      { onUpload: ({ sent }) => told.push(sent), onResponse: ({ status }) => statuses.push(status) },
-    );
-    const [last] = (await received()).slice(before);
-
-    expect(data.task_id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(statuses).toEqual([409, 200]);
-    expect([told[0], told.at(-1)]).toEqual([0, photo.length]);
-    expect(Number(last?.headers['content-length'])).toBeLessThan(5000);
-    expect((await received()).length).toBe(before + 1);
-    await client.images.relight({ image: photo }, { onResponse: ({ status }) => statuses.push(status) });
-    expect(statuses).toEqual([409, 200, 200]);
   });
 });
 
@@ -534,6 +415,95 @@ inBrowser(`serves a page of another origin${note}`, () => {
     expect(stale.status).toBe(412);
     expect(busy).toMatchObject({ status: 429, headers: { 'retry-after': '28' } });
     expect(problems).toEqual([]);
+  });
+});
+
+inBrowser(`shows docs/examples/film.html over a network that loses answers${note}`, () => {
+  let server: ReturnType<typeof spawn>;
+  let address = '';
+  /** How many of the registry's next answers are lost. */
+  let losing = 0;
+  const keys: unknown[] = [];
+
+  beforeAll(async () => {
+    const lossy = await serve(async (request, response) => {
+      keys.push(request.headers['idempotency-key']);
+      const { host: _, ...headers } = request.headers as Record<string, string>;
+      const answer = await fetch(stack.apiUrl + request.url, {
+        ...{ method: 'POST', headers, body: await text(request) },
+      });
+      if (losing-- > 0) return request.socket.destroy();
+      response.writeHead(answer.status, { link: answer.headers.get('link') ?? '' }).end(await answer.text());
+    });
+    const port = await findFreePort();
+    address = `http://localhost:${port}/`;
+    const own = { REGISTRY: lossy, ACCESS_TOKEN: stack.token('OWNER'), PORT: String(port) };
+    const env = { ...stack.environment, ...own };
+    server = spawn(process.execPath, ['docs/examples/film-server.mjs'], { env, stdio: 'ignore' });
+    await until(() => isListening(address, 1000));
+  });
+
+  afterAll(() => void server?.kill());
+
+  beforeEach(() => {
+    losing = 0;
+    keys.length = 0;
+  });
+
+  async function tasks(): Promise<number> {
+    const record = await (await fetch(`${stack.simulatorsUrl}/control/record`)).json();
+    return (record as { tasks: object[] }).tasks.length;
+  }
+
+  async function open() {
+    const { page, problems } = await openPage(browser, 800);
+    await page.goto(address);
+    const button = page.getByRole('button');
+    const status = page.getByRole('status');
+    const isShown = () => page.waitForFunction('document.querySelector("video").videoWidth === 160');
+    return { page, problems, button, status, isShown };
+  }
+
+  test('shows the film after lost polls, and never has the access token', async () => {
+    const { page, problems, button, status, isShown } = await open();
+    const heard: string[] = [];
+    page.on('request', async (request) => heard.push(JSON.stringify(await request.allHeaders())));
+    page.on('response', async (answer) => heard.push(await answer.text().catch(() => '')));
+    await page.route('**/status/*', (route) => route.abort(), { times: 2 });
+    await button.click();
+    await isShown();
+
+    expect(await status.textContent()).toBe('success');
+    expect(heard.join()).not.toContain(stack.token('OWNER'));
+    expect(problems).toEqual([]);
+  });
+
+  test('pays once for two clicks, lost answers and a reload', async () => {
+    const before = await tasks();
+    const { page, isShown } = await open();
+    losing = 2;
+    await page.evaluate('document.forms[0].requestSubmit(), document.forms[0].requestSubmit()');
+    await until(() => losing <= 0);
+    await page.reload();
+    await isShown();
+
+    expect([(await tasks()) - before, new Set(keys).size]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['[fail]', 'The simulated provider was asked to fail', 1],
+    ['[refuse]', 'The prompt asks for it', 0],
+  ])('shows why there is no film after %s, and makes the next one', async (word, reason, paid) => {
+    const before = await tasks();
+    const { page, button, status, isShown } = await open();
+    await page.getByLabel('Prompt').fill(`rain ${word}`);
+    await button.click();
+    await status.getByText(reason).waitFor();
+    await page.getByLabel('Prompt').fill('rain');
+    await button.click();
+    await isShown();
+
+    expect([(await tasks()) - before, new Set(keys).size]).toEqual([paid + 1, 2]);
   });
 });
 

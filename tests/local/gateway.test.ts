@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startGateway } from '../../tools/local/gateway.ts';
-import { createSigningKey, issueCiToken, issueToken } from '../../tools/local/issuer.ts';
+import { createSigningKey, issueToken } from '../../tools/local/issuer.ts';
 import { createRequestLog, type RequestLog } from '../../tools/local/request-log.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { until } from 'testing/until';
@@ -18,7 +18,6 @@ interface Answer {
 const signingKey = createSigningKey();
 
 let answer: Answer;
-let received: string;
 let receivedHeaders: object;
 let log: RequestLog;
 let logged = 0;
@@ -26,7 +25,7 @@ let gateway: Awaited<ReturnType<typeof startGateway>>;
 
 /** What stands behind the gateway. Like the functions, it answers with the id that the request came with. */
 const functions = await startHttpServer(async (request, response) => {
-  received = await text(request);
+  await text(request);
   receivedHeaders = request.headers;
   const id = String(request.headers['x-request-id']);
   response.writeHead(answer.status, { ...answer.headers, ...(!answer.isNotOurs && { 'x-request-id': id }) });
@@ -70,14 +69,11 @@ function sendRaw(...headers: string[]): Promise<string> {
   return text(socket);
 }
 
-const publish = '/publishers/demo/nodes/demo-node/versions';
 const bearer = (user: string) => ({ authorization: `Bearer ${issueToken(signingKey, { user })}` });
 
 describe('the local gateway', () => {
-  const crash = { status: 200, body: '{"errorMessage":"thrown"}', isNotOurs: true };
-
   test('answers 500 as API Gateway does if a function crashes, as serverless-offline does not', async () => {
-    answer = crash;
+    answer = { status: 200, body: '{"errorMessage":"thrown"}', isNotOurs: true };
 
     expect(await send('/x')).toBe('{"message":"Internal Server Error"}');
     expect(log.latest()[0]).toMatchObject({ status: 500, message: 'Internal Server Error' });
@@ -98,12 +94,8 @@ describe('the local gateway', () => {
     expect(receivedHeaders).toHaveProperty('content-type', 'text/plain');
   });
 
-  test.each([
-    ['an answer of ours', {}],
-    ['an answer of another shape', { isNotOurs: true }],
-    ['a crash', crash],
-  ])('closes the connection of a client that asks for it after %s', async (_, given) => {
-    answer = { ...answer, ...given };
+  test('closes the connection of a client that asks for it', async () => {
+    answer = { ...answer, isNotOurs: true };
     const answered = await sendRaw('Host: localhost');
 
     expect(answered.match(/^connection: .*$/gim)).toEqual(['Connection: close']);
@@ -118,7 +110,7 @@ describe('the log of requests', () => {
     expect(log.latest()).toEqual([
       {
         at: expect.stringMatching(/^\d{4}-.*Z$/),
-        ...{ id: 'mine-1', method: 'POST', path: '/nodes/a%2Fb', caller: 'no token', status: 200 },
+        ...{ id: 'mine-1', method: 'POST', path: '/nodes/a%2Fb', caller: 'no access token', status: 200 },
         ...{ ms: expect.any(Number), credits: '20', replayed: true },
       },
     ]);
@@ -137,26 +129,20 @@ describe('the log of requests', () => {
     expect(answered).toBe(answer.body);
   });
 
-  test.each<[string, string, string, object, Record<string, string>, number]>([
-    ['a user by the access token', 'olga', '/x', {}, bearer('olga'), 200],
-    ['nobody without a token', 'no token', '/x', {}, {}, 200],
-    ['nobody by a token that was rejected', 'unknown', '/x', {}, bearer('olga'), 401],
-    ['nobody by a token that cannot be read', 'no token', '/x', {}, { authorization: 'Bearer a.b.c' }, 403],
+  test.each<[string, string, Record<string, string>, number]>([
+    ['the user of the access token', 'olga', bearer('olga'), 200],
     [
-      ...(['a holder of a personal access token', 'a personal access token', publish] as const),
-      ...([{ personal_access_token: 'nrp_1' }, {}, 201] as const),
+      'nobody without one, or with one that cannot be read',
+      'no access token',
+      { authorization: 'a.b.c' },
+      403,
     ],
-    [
-      ...(['a CI job by its ID token', 'CI job of octo/nodes', publish] as const),
-      { personal_access_token: issueCiToken(signingKey, { repository: 'octo/nodes', workflow: 'r.yml' }) },
-      ...([{}, 201] as const),
-    ],
-  ])('names %s', async (_, caller, path, body, headers, status) => {
+    ['nobody by one that was rejected', 'unknown', bearer('olga'), 401],
+  ])('names %s', async (_, caller, headers, status) => {
     answer = { status, body: '{}' };
-    await send(path, body, headers);
+    await send('/x', {}, headers);
 
     expect(log.latest()[0]?.caller).toBe(caller);
-    expect(received).toBe(JSON.stringify(body));
   });
 
   test('leaves out preflight requests of a browser', async () => {
@@ -164,13 +150,5 @@ describe('the log of requests', () => {
     await send('/x');
 
     expect(log.latest().map(({ method }) => method)).toEqual(['POST']);
-  });
-
-  test('passes a body of 5 MB on unchanged, and keeps none of it', async () => {
-    const body = { node: 'x'.repeat(5_000_000), personal_access_token: 'after the part that is kept' };
-    await send(publish, body);
-
-    expect(received).toBe(JSON.stringify(body));
-    expect(log.latest()[0]?.caller).toBe('no token');
   });
 });

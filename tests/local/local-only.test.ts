@@ -50,30 +50,19 @@ describe.each([
 ])('the local %s', (_, url, status) => {
   const { host, port } = new URL(url);
 
-  test('answers programs of this machine', async () => {
-    expect(await statusOf(url, {})).toBe(status);
-    expect(await statusOf(url, { host: `127.0.0.1:${port}` })).toBe(status);
-  });
-
   test.each([
-    [{ host: 'registry.example.com' }, 421],
+    [{}, status],
+    [{ host: `127.0.0.1:${port}` }, status],
     [{ host: `localhost.example.com:${port}` }, 421],
-    [{ origin: 'https://example.com' }, 403],
-    [{ origin: `http://localhost.example.com:${port}` }, 403],
-    [{ origin: 'null' }, 403],
-  ])('rejects a request with %j', async (headers, rejected) => {
-    expect(await statusOf(url, { host, ...headers })).toBe(rejected);
+    [{ host, origin: `http://localhost.example.com:${port}` }, 403],
+    [{ host, origin: 'null' }, 403],
+  ])('answers a request with %j by who sends it', async (headers: Record<string, string>, expected) => {
+    expect(await statusOf(url, headers)).toBe(expected);
   });
 });
 
 describe('serverless-offline behind the gateway', () => {
-  test.each([
-    [{ origin: 'https://example.com' }, 403],
-    [{ host: 'registry.example.com' }, 421],
-    [{ 'x-local-gateway-key': 'guessed', origin: 'null' }, 403],
-    [{ 'x-local-gateway-key': 'of the gateway', origin: 'https://example.com' }, 200],
-    [{}, 200],
-  ])('answers a request with %j by its origin', async (headers, status) => {
+  test('answers its gateway, and other requests by their origin', async () => {
     const script = `
       import { createServer } from 'node:http';
       const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1', () =>
@@ -86,10 +75,17 @@ describe('serverless-offline behind the gateway', () => {
       readyText: 'http://',
       timeoutMs: 20_000,
     });
-    const answered = await statusOf(String(/http:\S+/.exec(offline.startOutput)), headers);
+    const [url = ''] = /http:\S+/.exec(offline.startOutput) ?? [];
+    const origin = 'https://example.com';
+    const answered = await Promise.all([
+      statusOf(url, {}),
+      statusOf(url, { 'x-local-gateway-key': 'of the gateway', origin }),
+      statusOf(url, { 'x-local-gateway-key': 'guessed', origin }),
+      statusOf(url, { host: 'registry.example.com' }),
+    ]);
     await offline.stop();
 
-    expect(answered).toBe(status);
+    expect(answered).toEqual([200, 200, 403, 421]);
   });
 });
 

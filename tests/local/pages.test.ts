@@ -54,9 +54,6 @@ describe('the local pages', () => {
   test.each([
     ['GET', '/', 200, 'text/html; charset=utf-8'],
     ['GET', '/demo.zip?version=1.0.0', 200, 'application/zip'],
-    ['GET', '/site/index.html', 200, 'text/html; charset=utf-8'],
-    ['GET', '/reference/openapi.json', 200, 'application/json'],
-    ['GET', '/reference/form.js', 200, 'text/javascript; charset=utf-8'],
     ['GET', '/reference', 301, ''],
     ['GET', '/nowhere', 404, ''],
     ['POST', '/', 404, ''],

@@ -72,8 +72,6 @@ async function pass(
   const path = decodedOnce(request.url ?? '/');
   if (path === undefined) return answer(response, 400, 'Bad Request');
   const started = performance.now();
-  // Only a publish names its caller in its body.
-  const sent = request.method === 'POST' && path.endsWith('/versions') ? beginningOf(request) : () => '';
   const headers = {
     ...joined(request),
     ...unparsed(request),
@@ -84,7 +82,7 @@ async function pass(
   if (request.method === 'OPTIONS') return relay(reply, response);
   const { statusCode: status = 502, headers: answered } = reply;
   const log = (ending: { status: number; received: string }) =>
-    onAnswer(loggedRequest({ request, sent: sent(), answered, started, ...ending }));
+    onAnswer(loggedRequest({ request, answered, started, ...ending }));
   // Every response of ours has this header, so only others have to be read here.
   if (answered['x-request-id'] !== undefined) {
     const received = status >= 400 ? beginningOf(reply) : () => '';

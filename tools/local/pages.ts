@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { buildReference, referencePath } from '../openapi/reference/files.ts';
 import { buildSite, unknownPath } from 'site/build';
 import { leadAddress } from './page-addresses.ts';
@@ -39,7 +37,7 @@ export async function startPages(pages: Pages): Promise<HttpServer> {
   return startHttpServer(serve, pages.port);
 }
 
-type Routes = Record<string, (request: IncomingMessage, url: URL) => Promise<Page>>;
+type Routes = Record<string, (url: URL) => Promise<Page>>;
 
 async function routesOf({ apiUrl, s3Url, tokens, requests }: Pages): Promise<Routes> {
   const [accessToken = ''] = Object.values(tokens);
@@ -52,12 +50,12 @@ async function routesOf({ apiUrl, s3Url, tokens, requests }: Pages): Promise<Rou
     ...Object.fromEntries(site.map((file) => [`GET /${file.path}`, async () => file])),
     ...Object.fromEntries(Object.entries(reference).map(([path, file]) => [`GET ${path}`, async () => file])),
     'GET /': async () => ({ type: types.html, content: home() }),
-    'GET /index/*': (request) => readStored(s3Url, request, String(request.url)),
-    'GET /pages/*': async (request, { pathname }) => {
-      const page = await readStored(s3Url, request, pathname);
+    'GET /index/*': ({ pathname }) => readStored(s3Url, pathname),
+    'GET /pages/*': async ({ pathname }) => {
+      const page = await readStored(s3Url, pathname);
       return page.status === 404 ? { ...page, type: types.html, content: unknown } : page;
     },
-    'GET /demo.zip': async (_, { searchParams }) => ({
+    'GET /demo.zip': async ({ searchParams }) => ({
       type: types.zip,
       content: await demoArchive(searchParams.get('version') ?? ''),
     }),
@@ -73,22 +71,16 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   const [, folder] = url.pathname.split('/');
   const route = routes[`${request.method} ${url.pathname}`] ?? routes[`${request.method} /${folder}/*`];
   if (!route) return void response.writeHead(404).end();
-  await sendPage(request, response, await route(request, url));
+  const { status = 200, type, content } = await route(url);
+  // After a start the page may be another one.
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache' }).end(content);
 }
 
 /** The public index and the pages are where the site is, as behind its distribution. */
-async function readStored(s3Url: string, request: IncomingMessage, path: string): Promise<Page> {
-  const known = request.headers['if-none-match'];
-  const stored = await fetch(`${s3Url}/${bucketName}${path}`, {
-    headers: known === undefined ? {} : { 'if-none-match': known },
-  });
+async function readStored(s3Url: string, path: string): Promise<Page> {
+  const stored = await fetch(`${s3Url}/${bucketName}${path}`);
   const content = new Uint8Array(stored.ok ? await stored.arrayBuffer() : []);
-  return {
-    status: stored.status,
-    type: stored.headers.get('content-type') ?? types.json,
-    content,
-    etag: stored.headers.get('etag') ?? undefined,
-  };
+  return { status: stored.status, type: stored.headers.get('content-type') ?? types.json, content };
 }
 
 interface Page {
@@ -96,38 +88,4 @@ interface Page {
   status?: number;
   type: string;
   content: string | Uint8Array;
-  /** Without it a browser asks each time: after a start the page may be another one. */
-  cacheControl?: string;
-  etag?: string | undefined;
-}
-
-const compress = promisify(gzip);
-const minBytes = 1000;
-
-/** Large files, such as the viewer of the reference, are compressed once. */
-const compressed = new WeakMap<Uint8Array, Promise<Buffer>>();
-
-/** Answers with a page, compressed as a distribution does it. */
-async function sendPage(
-  { method, headers }: IncomingMessage,
-  response: ServerResponse,
-  { status = 200, type, content, cacheControl = 'no-cache', etag }: Page,
-): Promise<void> {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  const takesGzip = /\bgzip\b/.test(String(headers['accept-encoding']));
-  const isSmaller = takesGzip && bytes.length >= minBytes && !type.includes('zip');
-  const sent = isSmaller ? await compressedOnce(bytes) : bytes;
-  response.writeHead(status, {
-    ...(type && { 'content-type': type }),
-    ...{ 'cache-control': cacheControl, 'content-length': sent.length, vary: 'accept-encoding' },
-    ...(etag !== undefined && { etag }),
-    ...(isSmaller && { 'content-encoding': 'gzip' }),
-  });
-  response.end(method === 'HEAD' || status === 304 ? undefined : sent);
-}
-
-function compressedOnce(bytes: Uint8Array): Promise<Buffer> {
-  const known = compressed.get(bytes) ?? compress(bytes);
-  compressed.set(bytes, known);
-  return known;
 }

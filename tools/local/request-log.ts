@@ -39,8 +39,6 @@ export function createRequestLog(): RequestLog {
 
 interface Exchange {
   request: IncomingMessage;
-  /** The beginning of the request's body, if it may name the caller. */
-  sent: string;
   status: number;
   answered: IncomingHttpHeaders;
   /** The body of an error. */
@@ -49,14 +47,14 @@ interface Exchange {
 }
 
 export function loggedRequest(exchange: Exchange): LoggedRequest {
-  const { request, sent, status, answered, received, started } = exchange;
+  const { request, status, answered, received, started } = exchange;
   const credits = answered['x-credits-used'];
   return {
     at: new Date().toISOString(),
     id: String(answered['x-request-id'] ?? ''),
     method: request.method ?? '',
     path: request.url ?? '/',
-    caller: status === 401 ? 'unknown' : callerOf(request.headers.authorization, sent),
+    caller: status === 401 ? 'unknown' : callerOf(request.headers.authorization),
     status,
     ms: Math.round(performance.now() - started),
     ...(status >= 400 && errorIn(received)),
@@ -75,17 +73,8 @@ function errorIn(received: string): Pick<LoggedRequest, 'code' | 'message' | 'de
   };
 }
 
-/** A job of a CI stands for itself; a personal access token says nothing of its holder. */
-function callerOf(authorization: string | undefined, sent: string): string {
-  const [, bodyToken] = /"personal_access_token"\s*:\s*"([^"]*)"/.exec(sent) ?? [];
-  const { repository } = claimsOf(bodyToken);
-  if (typeof repository === 'string') return `CI job of ${repository}`;
-  const { sub } = claimsOf(authorization?.replace(/^Bearer\s+/i, ''));
-  if (typeof sub === 'string') return sub;
-  return bodyToken === undefined ? 'no token' : 'a personal access token';
-}
-
-function claimsOf(token = ''): Record<string, unknown> {
-  const [, claims = ''] = token.split('.');
-  return parseObject(Buffer.from(claims, 'base64url').toString()) ?? {};
+function callerOf(authorization = ''): string {
+  const [, claims = ''] = authorization.split('.');
+  const { sub } = parseObject(Buffer.from(claims, 'base64url').toString()) ?? {};
+  return typeof sub === 'string' ? sub : 'no access token';
 }

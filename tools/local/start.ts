@@ -64,7 +64,6 @@ const requests = createRequestLog();
 
 async function start(fresh: boolean): Promise<void> {
   const began = performance.now();
-  const startTime = Date.now();
   await requireFreePorts();
   await run(claimFolder(localDirectory, { fresh }));
   say('Starting the HTTP API, the stores, the token issuer and the provider simulators.');
@@ -110,8 +109,6 @@ async function start(fresh: boolean): Promise<void> {
   );
   isStarted = true;
   started.resolve();
-  const { sweepAtStart } = await import('./sweep-at-start.ts');
-  await sweepAtStart(startTime, say).catch((error: Error) => say(`The sweep failed: ${error.message}`));
 }
 
 /** For serverless.yml, which takes the addresses from here, and for the functions' own modules in the seed. */

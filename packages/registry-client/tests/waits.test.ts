@@ -256,6 +256,27 @@ describe('waiting for a task', () => {
     );
   });
 
+  const buy = (more = {}) => clientWith().videos.fromText({}, { wait: true, onState, ...more });
+  const bought = (headers = {}) => json(200, { task_id: '7', state: 'created', credits: 1 }, headers);
+  const link = { link: `<${statusUrl}>; rel="status"` };
+
+  test('begins with what the call answered, and tells that once too', async () => {
+    answers = (place) => [bought(link), status('created')][place] ?? status('success');
+
+    expect((await endOf(buy())).result).toEqual({ taskId: '7', media: ['a.webm'], statusUrl });
+    expect(states).toEqual(['created', 'success']);
+  });
+
+  test('ends at once with its signal, and with the id of a paid task that has no status URL', async () => {
+    const stop = new AbortController();
+    answers = () => bought(link);
+    const stopped = buy({ signal: stop.signal, onState: () => stop.abort(new Error('enough')) });
+    expect(await endOf(stopped)).toMatchObject({ error: { message: 'enough' }, at: 0 });
+    answers = () => bought();
+
+    expect((await endOf(buy())).error).toMatchObject({ code: 'no_status', taskId: '7' });
+  });
+
   test('gives up after an hour, also if a status that was there is gone', async () => {
     answers = (place) => (place === 0 ? status('processing') : json(404, {}));
 
