@@ -109,9 +109,16 @@ function providerCall({ code, credits }: Fields): Measurement {
   };
 }
 
-/** Metrics can't count callers. A number of each shows in its minimum and its maximum whether there were two. */
-function callerMark({ principal = '0' }: Fields): Measurement {
-  const caller_mark = Number.parseInt(String(principal).slice(0, 8), 16);
+/** The mark of an accepted call is at least this, and that of any other below it. */
+export const acceptedMark = 2 ** 32;
+
+/**
+ * Metrics can't count callers. A number of each shows in its minimum and maximum whether there were two, and whether the
+ * provider accepted one of their calls.
+ */
+function callerMark({ principal = '0', code }: Fields): Measurement {
+  const caller = Number.parseInt(String(principal).slice(0, 8), 16);
+  const caller_mark = code === undefined || code === 'ok' ? caller + acceptedMark : caller;
   return { dimensions: ['function'], metrics: { caller_mark: 'Count' }, fields: { caller_mark } };
 }
 

@@ -1,5 +1,6 @@
 import { slowRegistryMs } from '../../lib/deployment.ts';
 import { providerNames } from '../../lib/config.ts';
+import { acceptedMark } from '../../lib/metrics.ts';
 
 /*
  * Every alarm of a stage, once: what it watches, and one line each for its meaning, where to look and what to do. The
@@ -167,6 +168,12 @@ interface SweepSchedule {
   only?: 'relays' | 'countsDownloads';
 }
 
+const eachMinute = {
+  seconds: 5 * minutes,
+  minRuns: 3,
+  missingPeriods: [3, 3],
+} satisfies Partial<SweepSchedule>;
+
 const sweeps: (SweepSchedule & { sweep: string })[] = [
   { sweep: 'uploads', ...hourly },
   { sweep: 'host-nodes', ...hourly },
@@ -180,13 +187,18 @@ const sweeps: (SweepSchedule & { sweep: string })[] = [
     missingPeriods: [3, 3],
   },
   {
+    sweep: 'catalog',
+    missing: 'Lists, pages of publishers, feed and sitemap have not been renewed for 15 minutes.',
+    missingAction: 'Enable its rule.',
+    ...eachMinute,
+  },
+  {
     sweep: 'spending',
     missing: 'A part of the sweep has not run for 15 minutes, so accounts count too much.',
     missingAction: 'Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
-    seconds: 5 * minutes,
+    ...eachMinute,
     // Four parts run five times. A run may fall into the next period, and without one part there are 15.
     minRuns: 18,
-    missingPeriods: [3, 3],
     unvisitedPeriods: [3, 4],
   },
   {
@@ -194,9 +206,7 @@ const sweeps: (SweepSchedule & { sweep: string })[] = [
     only: 'relays',
     missing: 'No run asks for tasks whose end was not notified.',
     missingAction: 'Enable its rule.',
-    seconds: 5 * minutes,
-    minRuns: 3,
-    missingPeriods: [3, 3],
+    ...eachMinute,
     unvisitedPeriods: [12, 12],
   },
 ];
@@ -402,13 +412,8 @@ function paidRouteAlarm(stage: Stage, name: string): Alarm {
     look: 'lines by `code`, `provider_status` and `causes`',
     action: '404: correct the provider’s URL. 400: did its API change? 429: ask the provider.',
     metric: {
-      expression: 'IF(calls >= 10 AND high > low AND FILL(accepted, 0) == 0, calls, 0)',
-      metrics: {
-        calls: mark('SampleCount'),
-        low: mark('Minimum'),
-        high: mark('Maximum'),
-        accepted: own(stage, 'requests', { function: name, code: 'ok' }),
-      },
+      expression: `IF(calls >= 10 AND high > low AND high < ${acceptedMark}, calls, 0)`,
+      metrics: { calls: mark('SampleCount'), low: mark('Minimum'), high: mark('Maximum') },
     },
     seconds: 30 * minutes,
     periods: [1, 2],
@@ -485,6 +490,11 @@ const indexAlarms = (stage: Stage): Alarm[] => [
     look: '`index` lines with `causes`',
     action: 'Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue.',
   },
+  oldestMessage('index-backlog', 'IndexChanges', hours, {
+    meaning: 'A change of the public index has waited over an hour in its queue.',
+    look: '`index` lines with `causes`, throttles and the event source of `writeIndex`',
+    action: 'Remove the cause, or wait: a publisher of many nodes takes long.',
+  }),
   {
     name: 'index-age',
     meaning:

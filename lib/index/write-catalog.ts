@@ -30,13 +30,20 @@ const maxTop = 1000;
 export async function writeCatalog(_: unknown, invocation: EventInvocation): Promise<void> {
   const fields = { function: 'writeCatalog', function_request_id: invocation.awsRequestId };
   await withLogFields(fields, async () => {
-    const result = await refreshLists(contextOf(invocation));
-    log('info', 'catalog', result ?? { written: 0 });
+    const { lost = 0, written = 0, ...found } = (await refreshLists(contextOf(invocation))) ?? {};
+    log('info', 'sweep', { sweep: 'catalog', ...found, sweep_findings: written, sweep_unvisited: lost });
   });
 }
 
+interface Written {
+  nodes: number;
+  written: number;
+  /** Files that another run has written meanwhile. */
+  lost?: number;
+}
+
 /** Undefined if no piece has changed since the last time. */
-async function refreshLists(context: Context): Promise<{ nodes: number; written: number } | undefined> {
+async function refreshLists(context: Context): Promise<Written | undefined> {
   const config = await readFile(context, configPath, json<IndexConfig>());
   if (!config) return undefined;
   const { catalog_pieces: pieces } = config;
@@ -69,7 +76,7 @@ async function refreshLists(context: Context): Promise<{ nodes: number; written:
     else lost += 1;
   });
   // Another run was faster at some of them, and may have read an earlier catalog: the next run looks again.
-  if (lost > 0) return { nodes: entries.length, written };
+  if (lost > 0) return { nodes: entries.length, written, lost };
   const text = JSON.stringify({ source, nodes: topOf(entries) });
   await writeIfMatches(context, { key: topPath, text, cacheControl, etag: top?.etag });
   return { nodes: entries.length, written: written + 1 };

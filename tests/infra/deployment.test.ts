@@ -95,26 +95,6 @@ describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
     );
   });
 
-  test('rejects parameters with which a living stage would lose what it keeps, unless that is accepted', async () => {
-    deployed = (await packagedStage('full')).template;
-    const template = structuredClone(deployed) as Template;
-    Object.assign(template.Resources.S3BucketArchives?.Properties ?? {}, { BucketName: 'other' });
-    for (const id of ['Downloads', 'Notifications', 'NotificationSigningKey']) delete template.Resources[id];
-    const deploying = () =>
-      new CheckRelease(framework(commands, { template })).hooks['before:deploy:deploy']?.();
-    const sentence =
-      /would lose what it keeps: .*S3BucketArchives is replaced: BucketName changed.*Downloads is removed.*ACCEPT_LOSS=/;
-
-    await expect(deploying()).rejects.toThrow(sentence);
-    setVariables({ ACCEPT_LOSS: 'S3BucketArchives,Downloads,Notifications' });
-    await expect(deploying()).rejects.toThrow(/lose what it keeps: NotificationSigningKey is removed/);
-    setVariables({ ACCEPT_LOSS: 'S3BucketArchives,Downloads,Notifications,NotificationSigningKey' });
-    await deploying();
-    setVariables({ ACCEPT_LOSS: '' });
-    deployed = undefined;
-    await deploying();
-  });
-
   test('rejects parameters that could not work', async () => {
     const checked = framework(commands, { stage: 'local' });
     new StageParameters(checked);
@@ -123,39 +103,76 @@ describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
   });
 });
 
-test('runs what has a schedule once for a new stage, whose alarms act only then', async () => {
+test('rejects parameters with which a living stage would lose what it keeps, unless that is accepted', async () => {
   await emptyTable();
-  const { template } = await packagedStage('full');
-  const copy = structuredClone(template);
-  const { hooks } = new CheckRelease(framework('deploy', { template: copy }));
-  await hooks.initialize?.();
-  await hooks['after:aws:package:finalize:mergeCustomProviderResources']?.();
-  const silent = Object.entries(copy.Resources).filter(
-    ([, { Properties }]) => Properties?.ActionsEnabled === false,
-  );
-  requests = [];
-  await hooks['after:aws:deploy:deploy:updateStack']?.();
+  deployed = (await packagedStage('full')).template;
+  const template = structuredClone(deployed) as Template;
+  Object.assign(template.Resources.S3BucketArchives?.Properties ?? {}, { BucketName: 'other' });
+  for (const id of ['Downloads', 'Notifications', 'NotificationSigningKey']) delete template.Resources[id];
+  const deploying = async () => {
+    const { hooks } = new CheckRelease(framework('deploy', { template }));
+    await hooks.initialize?.();
+    await hooks['before:deploy:deploy']?.();
+  };
+  const sentence =
+    /would lose what it keeps: .*S3BucketArchives is replaced: BucketName changed.*Downloads is removed.*ACCEPT_LOSS=/;
 
-  expect(silent.map(([id]) => id)).toEqual(
-    expect.arrayContaining(['IndexAgeAlarm', 'SweepMissingUploadsAlarm']),
-  );
-  expect(silent.every(([, { Properties }]) => Properties.TreatMissingData === 'breaching')).toBe(true);
-  const runs = requests.map((each) => /functions\/node-registry-prod-(\w+)\/.* (\{.*)/.exec(each));
-  const schedules = Object.values(copy.Resources).filter(({ Type }) => Type === 'AWS::Events::Rule');
-  expect(runs.filter(Boolean)).toHaveLength(schedules.length);
-  expect(runs.map((run) => run?.slice(1).join(' '))).toEqual(
-    expect.arrayContaining([
-      'finalizeUpload {"source":"aws.events"}',
-      ...[0, 1, 2, 3].map((index) => `sweepSpending {"part":{"index":${index},"of":4}}`),
-    ]),
-  );
-  expect(requests.at(-1)).toMatch(/"AlarmNames":.*node-registry-prod-index-age/);
-  await hooks.initialize?.();
-  const later = structuredClone(template);
-  await new CheckRelease(framework('deploy', { template: later })).hooks[
-    'after:aws:package:finalize:mergeCustomProviderResources'
-  ]?.();
-  expect(later).toEqual(template);
+  await expect(deploying()).rejects.toThrow(sentence);
+  setVariables({ ACCEPT_LOSS: 'S3BucketArchives,Downloads,Notifications' });
+  await expect(deploying()).rejects.toThrow(/lose what it keeps: NotificationSigningKey is removed/);
+  setVariables({ ACCEPT_LOSS: 'S3BucketArchives,Downloads,Notifications,NotificationSigningKey' });
+  await deploying();
+  setVariables({ ACCEPT_LOSS: '' });
+  deployed = undefined;
+  await deploying();
+});
+
+test.each([
+  ['a new stage', undefined, ['IndexAge', 'SweepMissingCatalog']],
+  ['a living stage that begins to relay', 'direct', ['NotificationRuns', 'SweepMissingUnheard']],
+] as const)(
+  'runs what has a schedule once for %s, whose new alarms act only then',
+  async (_, before, names) => {
+    await emptyTable();
+    deployed = before && (await packagedStage(before)).template;
+    const template = structuredClone((await packagedStage('full')).template);
+    const { hooks } = new CheckRelease(framework('deploy', { template }));
+    await hooks.initialize?.();
+    await hooks['after:aws:package:finalize:mergeCustomProviderResources']?.();
+    const silent = Object.entries(template.Resources).filter(
+      ([, { Properties }]) => Properties?.ActionsEnabled === false,
+    );
+    requests = [];
+    await hooks['after:aws:deploy:deploy:updateStack']?.();
+
+    expect(silent.map(([id]) => id)).toEqual(expect.arrayContaining(names.map((name) => `${name}Alarm`)));
+    expect(silent.some(([id]) => id === 'IndexAgeAlarm')).toBe(before === undefined);
+    expect(silent.every(([, { Properties }]) => Properties.TreatMissingData === 'breaching')).toBe(true);
+    const runs = requests.map((each) => /functions\/node-registry-prod-(\w+)\/.* (\{.*)/.exec(each));
+    const schedules = Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::Events::Rule');
+    expect(runs.filter(Boolean)).toHaveLength(schedules.length);
+    expect(runs.map((run) => run?.slice(1).join(' '))).toEqual(
+      expect.arrayContaining([
+        'finalizeUpload {"source":"aws.events"}',
+        ...[0, 1, 2, 3].map((index) => `sweepSpending {"part":{"index":${index},"of":4}}`),
+      ]),
+    );
+    expect(requests.at(-2)).toMatch(/"StateValue":"INSUFFICIENT_DATA"/);
+    expect(requests.at(-1)).toMatch(/"AlarmNames":.*node-registry-prod-/);
+  },
+);
+
+test('leaves the alarms of a stage as they are if none is new', async () => {
+  await emptyTable();
+  deployed = (await packagedStage('full')).template;
+  const template = structuredClone(deployed) as Template;
+  requests = [];
+  const { hooks } = new CheckRelease(framework('deploy', { template }));
+  for (const hook of Object.values(hooks)) await hook();
+  deployed = undefined;
+
+  expect(template).toEqual((await packagedStage('full')).template);
+  expect(requests).toHaveLength(1);
 });
 
 test('asks nothing of the table and the parameters if nothing is packaged or deployed', async () => {

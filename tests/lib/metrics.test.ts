@@ -3,6 +3,7 @@ import type { Context, S3Event } from 'aws-lambda';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { errorCatalog } from '../../lib/errors.ts';
 import { log } from '../../lib/log.ts';
+import { acceptedMark } from '../../lib/metrics.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -115,6 +116,8 @@ describe('the metrics of a request', () => {
         ...expected,
       },
     });
+    const [mark] = metricsOf(lines('request')[0] as Line).slice(-1);
+    expect(Number(mark?.values.caller_mark) >= acceptedMark).toBe(status === undefined);
   });
 
   test('count as provider_errors only the failures of the provider', () => {
