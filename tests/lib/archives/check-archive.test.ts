@@ -9,7 +9,7 @@ import { inMemory } from '../../support/archive-files.ts';
 import { fc } from 'testing/properties';
 import { readAsStream, readByDirectory } from '../../support/unpackers.ts';
 import { sha256 } from '../../support/uploads.ts';
-import { described, unicodePath, zip } from 'testing/zip';
+import { described, unicodePath, type ZipFile, zip } from 'testing/zip';
 
 const check = async (archive: Buffer) => (await checkArchive(inMemory(archive))).sha256;
 
@@ -26,72 +26,94 @@ async function written(forceZip64Format: boolean): Promise<Buffer> {
 
 const timestamp = Buffer.from([0x55, 0x54, 5, 0, 1, 1, 2, 3, 4]);
 
+const file = { name: 'node.py', data: 'x' };
+const nameTwice = unicodePath('ä.py', 'ä.py');
+const systems = [0x0014, 0x0314, 0x031e, 0x0a14, 0x0b17, 0x0e14, 0x1314];
+const folder = { name: 'a/', mode: 0o040755, attributes: 0x10 };
+const many = Array.from({ length: 10_000 }, (_, index) => ({ name: `${index}`, method: 0 }));
+/** The four bytes whose CRC-32 is the signature of a descriptor. */
+const signatureSum = Buffer.from('ac0a7ad5', 'hex');
+
+const sound: Record<string, ZipFile[]> = {
+  'a single file': [file],
+  'stored files': [{ ...file, method: 0 }],
+  'an empty file': [{ name: '__init__.py', data: '' }],
+  'folders, plain and deflated': [
+    { ...folder, method: 0, attributes: 0 },
+    { name: 'b/' },
+    { ...file, name: 'b/c' },
+  ],
+  'a name in UTF-8 without its flag, as macOS writes it': [{ ...file, name: 'späße/ノード.py', flags: 0 }],
+  'a comment of a file': [{ ...file, comment: 'a file' }],
+  'sizes after the data, with and without a signature': [
+    described({ name: 'a', data: 'x' }),
+    described({ name: 'b', data: 'y' }, {}, false),
+    described({ name: 'c/' }),
+  ],
+  'one size before the data and all after it, as libarchive and Info-ZIP write to a pipe': [
+    { ...described(file), local: { crc32: 0, packedBytes: 0 } },
+  ],
+  'sizes before the data and after it': [{ ...described(file), local: {} }],
+  'an empty stored file with its size after it': [described({ name: 'a', method: 0 })],
+  'a checksum that can be read as the signature of a descriptor': [
+    described({ name: 'a', data: signatureSum }),
+  ],
+  'a name in UTF-8 without its flag and again in an extra field, as Info-ZIP writes it': [
+    { name: 'ä.py', flags: 0, data: 'x', extra: nameTwice, local: { extra: nameTwice } },
+  ],
+  'extra fields that we do not read': [{ ...file, extra: timestamp, local: { extra: timestamp } }],
+  'no mode at all': [{ ...file, mode: 0 }],
+  'the maximum number of entries': many,
+  'a file larger than the read window': [{ name: 'noise', data: randomBytes(3_000_000) }],
+  'read-only, hidden and archived files, and a folder': [{ ...file, attributes: 0x23 }, folder],
+  'a name of 254 bytes that is marked as UTF-8': [{ ...file, name: 'ä'.repeat(127) }],
+  'a name that is not marked as UTF-8, from macOS': [{ ...file, name: 'ä.py', flags: 0, madeBy: 0x1314 }],
+  ...Object.fromEntries(systems.map((madeBy) => [`an entry made by ${madeBy}`, [{ ...file, madeBy }]])),
+  ...Object.fromEntries(
+    [10, 20, 45].map((versionNeeded) => [`version ${versionNeeded}`, [{ ...file, versionNeeded }]]),
+  ),
+  ...Object.fromEntries(
+    [2, 4, 6].map((flag) => [`flags of deflating: ${flag}`, [{ ...file, flags: 0x800 | flag }]]),
+  ),
+  ...Object.fromEntries(
+    // As jar and Windows write them. What unzip makes ASCII of is accepted from Unix only.
+    ['ä.py', '日本/ノ.py', '\u0118ä', '🦊.json'].map((name) => [
+      `${name} from DOS`,
+      [{ ...file, name, madeBy: 0x0014 }],
+    ]),
+  ),
+  'names from Unix that would be others from DOS': [
+    { ...file, name: '\u0718\u0718\u0558nit__.py' },
+    { ...file, name: 'a/\u0118/b' },
+  ],
+};
+
 describe('checkArchive with a sound archive', () => {
-  test.each<[string, Buffer]>([
-    ['a single file', zip([{ name: 'node.py', data: 'x' }])],
-    ['stored files', zip([{ name: 'node.py', data: 'x', method: 0 }])],
-    ['an empty file', zip([{ name: '__init__.py', data: '' }])],
-    [
-      'folders, plain and deflated',
-      zip([{ name: 'a/', method: 0, mode: 0o040755 }, { name: 'b/' }, { name: 'b/c', data: 'x' }]),
-    ],
-    [
-      'a name in UTF-8 without its flag, as macOS writes it',
-      zip([{ name: 'späße/ノード.py', flags: 0, data: 'x' }]),
-    ],
-    ['a comment', zip([{ name: 'node.py', data: 'x', comment: 'a file' }], { comment: 'the archive' })],
-    [
-      'sizes after the data, with and without a signature',
-      zip([described({ name: 'a', data: 'x' }), described({ name: 'b', data: 'y' }, {}, false)]),
-    ],
-    [
-      'one size before the data and all after it, as libarchive and Info-ZIP write to a pipe',
-      zip([{ ...described({ name: 'a', data: 'x' }), local: { crc32: 0, packedBytes: 0 } }]),
-    ],
-    ['sizes before the data and after it', zip([{ ...described({ name: 'a', data: 'x' }), local: {} }])],
-    ['a folder with its size after it', zip([described({ name: 'a/' }), { name: 'a/b', data: 'x' }])],
-    ['an empty stored file with its size after it', zip([described({ name: 'a', method: 0 })])],
-    [
-      'a name in UTF-8 without its flag and again in an extra field, as Info-ZIP writes it',
-      zip([
-        {
-          name: 'ä.py',
-          flags: 0,
-          data: 'x',
-          extra: unicodePath('ä.py', 'ä.py'),
-          local: { extra: unicodePath('ä.py', 'ä.py') },
-        },
-      ]),
-    ],
-    [
-      'extra fields that we do not read',
-      zip([{ name: 'a', data: 'x', extra: timestamp, local: { extra: timestamp } }]),
-    ],
+  test.each([
+    ...Object.entries(sound).map(([label, files]) => [label, zip(files)] as const),
+    ['a comment of the archive', zip([file], { comment: 'the archive' })],
     [
       'a directory in another order than the files',
-      zip(
-        ['a', 'b', 'c'].map((name) => ({ name, data: name })),
-        { isListedBackwards: true },
-      ),
+      zip([file, { name: 'b' }, { name: 'c' }], { isListedBackwards: true }),
     ],
-    ['no mode at all', zip([{ name: 'a', data: 'x', mode: 0 }])],
-    [
-      'the maximum number of entries',
-      zip(Array.from({ length: 10_000 }, (_, index) => ({ name: `${index}`, method: 0 }))),
-    ],
-    ['a file larger than the read window', zip([{ name: 'noise', data: randomBytes(3_000_000) }])],
   ])('accepts %s, and returns the SHA-256 of the archive', async (_, archive) => {
     expect(await check(archive)).toBe(sha256(archive));
   });
 
-  test('accepts an archive written by a zip library', async () => {
+  test('accepts an archive written by a zip library, but not in the zip64 format', async () => {
     const archive = await written(false);
     expect(await check(archive)).toBe(sha256(archive));
-  });
-
-  test('rejects the zip64 format', async () => {
     await expect(check(await written(true))).rejects.toThrow('it uses the zip64 format');
   });
+});
+
+test('checkArchive rejects an archive above the maximum size without reading it', async () => {
+  const gone = new Error('There is nothing to read.');
+  const fail = () => Promise.reject(gone);
+  const ofBytes = (sizeBytes: number) => checkArchive({ sizeBytes, read: fail, stream: fail });
+
+  await expect(ofBytes(100_000_001)).rejects.toThrow('it has 100000001 bytes, and 100000000 are allowed.');
+  await expect(ofBytes(100_000_000)).rejects.toBe(gone);
 });
 
 describe('checkArchive with any bytes', () => {

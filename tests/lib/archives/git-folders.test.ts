@@ -1,14 +1,5 @@
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkArchive } from 'registry-rules/archives/check-archive';
+import { describe, expect, test } from '@jest/globals';
 import { rejectGitFolders, findGitFolders } from 'registry-rules/archives/git-folders';
-import { inMemory } from '../../support/archive-files.ts';
-import { git } from 'testing/shell';
-import { zip } from 'testing/zip';
 
 describe('rejectGitFolders', () => {
   test.each<[string, string[], string]>([
@@ -48,56 +39,5 @@ describe('rejectGitFolders', () => {
     const names = ['', 'a/', 'a/b/'].flatMap((folder) => [`${folder}HEAD`, `${folder}commondir`]);
 
     expect([...findGitFolders(names)].map(({ folder }) => folder)).toEqual(['.', 'a', 'a/b']);
-  });
-});
-
-describe('git itself', () => {
-  let directory: string;
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'node-registry-git-folders-'));
-  });
-
-  afterAll(() => rm(directory, { recursive: true }));
-
-  /** Whether `git status`, as anyone types it in the folder, runs what the folder configures. */
-  async function runsIn(folder: string, marker: string): Promise<boolean> {
-    const env = { PATH: process.env.PATH, HOME: directory, GIT_CONFIG_NOSYSTEM: '1' };
-    await new Promise((resolve) => {
-      spawn('git', ['status'], { cwd: folder, env, stdio: 'ignore' }).once('exit', resolve);
-    });
-    return existsSync(marker);
-  }
-
-  test.each<[string, string[], (folder: string) => Promise<unknown>]>([
-    ['a bare repository', ['HEAD', 'config', 'objects/keep', 'refs/keep'], async () => {}],
-    [
-      'a folder that names the rest of the repository',
-      ['HEAD', 'commondir', 'config.worktree', 'rest/config', 'rest/objects/keep', 'rest/refs/keep'],
-      async (folder) => {
-        await mkdir(join(folder, 'rest'));
-        for (const name of ['config', 'objects', 'refs']) {
-          await rename(join(folder, name), join(folder, 'rest', name));
-        }
-        await writeFile(join(folder, 'commondir'), 'rest\n');
-        await writeFile(join(folder, 'config.worktree'), '[core]\n  worktree = .\n  bare = false\n');
-        await appendFile(join(folder, 'rest/config'), '[extensions]\n  worktreeConfig = true\n');
-      },
-    ],
-  ])('runs the command of %s, which is rejected', async (_, names, change) => {
-    const folder = await mkdtemp(join(directory, 'unpacked-'));
-    const marker = join(directory, `ran-in-${names.length}`);
-    await git(folder, 'init', '--quiet', '--bare', '.');
-    for (const name of ['branches', 'description', 'hooks', 'info'])
-      await rm(join(folder, name), { recursive: true, force: true });
-    await writeFile(join(folder, 'config'), '[core]\n  repositoryformatversion = 1\n  bare = false\n');
-    await appendFile(join(folder, 'config'), `  worktree = .\n  fsmonitor = "touch ${marker}; false"\n`);
-    await change(folder);
-    const archive = zip([{ name: 'node.py', data: 'x' }, ...names.map((name) => ({ name, data: 'x' }))]);
-
-    expect(await runsIn(folder, marker)).toBe(true);
-    await expect(checkArchive(inMemory(archive))).rejects.toThrow(
-      'git takes its top folder for a repository',
-    );
   });
 });
