@@ -275,6 +275,8 @@ describe('breaking changes', () => {
       '201.node_version.tags may be null',
       (copy) => Object.assign(at(copy, reply).tags, { type: ['array', 'null'] }),
     ],
+    ['body.prompt maxLength is narrower: 10', (copy) => (at(copy, body).prompt.maxLength = 10)],
+    ['body.duration minimum is narrower: 3', (copy) => (at(copy, body).duration.minimum = 3)],
     ['text2video 429', (copy) => delete generate(copy).responses[429]],
     ['text2video Idempotency-Key', (copy) => generate(copy).parameters.shift()],
     [
@@ -299,6 +301,7 @@ describe('breaking changes', () => {
     at(copy, body).mood = { type: 'string' };
     at(copy, reply).mood = { type: 'string' };
     at(copy, body).resolution.enum.push('4K');
+    at(copy, body).prompt.maxLength += 1;
     generate(copy).parameters.push({ name: 'x-mood', in: 'header', schema: { type: 'string' } });
     copy.paths['/new'] = {};
 

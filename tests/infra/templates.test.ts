@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
 import { packagedStage, type Template } from './packaging.ts';
 import { lossesBetween } from '../../infra/plugins/template-changes.ts';
+import { parameterDefaults } from '../../tools/documents/configuration.ts';
+import { surfaceOf, unsaidChanges } from '../../tools/release/release-rules.ts';
 import { type RecordedRelease, readRecordedRelease } from '../../tools/release/recorded-release.ts';
 
 let before: RecordedRelease['templates'];
@@ -70,6 +73,19 @@ describe('an upgrade of a stage', () => {
     change(changed.Resources);
 
     expect(lossesBetween(before.full, changed)).toEqual([loss]);
+  });
+
+  test('says in the change log which names are gone, and which defaults have changed', async () => {
+    const surface = surfaceOf(now.full, await parameterDefaults());
+    const last = (await readRecordedRelease()).surface ?? surface;
+    expect(unsaidChanges(last, surface, await readFile('docs/CHANGELOG.md', 'utf8'))).toEqual([]);
+
+    const { rateLimit, SiteUrl, updateNode, ...kept } = surface;
+    const changed = { ...kept, bulkRateLimit: '`1`' };
+    expect([rateLimit, SiteUrl, updateNode]).toEqual(['`200`', 'output', 'AWS::Lambda::Function']);
+    expect(unsaidChanges(surface, changed, '## 3.1.0\n`SiteUrl` is gone.\n## 3.0.0\n`rateLimit`')).toEqual([
+      ...['rateLimit is gone', 'The default of bulkRateLimit has changed', 'updateNode is gone'],
+    ]);
   });
 
   test('accepts one more index', () => {

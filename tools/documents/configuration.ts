@@ -19,16 +19,24 @@ never the keys themselves: \`ssm:/<name>\` or \`secretsmanager:<name>\`.
 
 /** The text of docs/configuration.md: one row for each parameter with its variable. */
 export async function configurationDocument(): Promise<string> {
-  const stage = parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
+  const defaults = await parameterDefaults();
   const isRequired = ([name]: [string, unknown]) => name in requiredParameters;
   const entries = Object.entries(parameters);
   const required = entries.filter(isRequired);
   const rows = [...required, ...entries.filter((entry) => !isRequired(entry))].map(([name, { about }]) => [
     [name, ...variablesOf(name).map(([variable]) => variable)].map((each) => `\`${each}\``).join(', '),
-    defaultOf(name, stage.params.default),
+    defaults[name] ?? '',
     about,
   ]);
   return [introduction, ...table(['Parameter, variable', 'Default', 'Meaning'], rows), ''].join('\n');
+}
+
+/** What each parameter is if a stage doesn't give it. */
+export async function parameterDefaults(): Promise<Record<string, string>> {
+  const stage = parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
+  return Object.fromEntries(
+    Object.keys(parameters).map((name) => [name, defaultOf(name, stage.params.default)]),
+  );
 }
 
 function variablesOf(parameter: string): [string, Variables[string]][] {

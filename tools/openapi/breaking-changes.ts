@@ -4,7 +4,12 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 interface Contents {
   offered: Map<string, string>;
   demanded: Map<string, string>;
+  /** Bounds of what requests contain. */
+  bounds: Map<string, number>;
 }
+
+const upperBounds = ['maximum', 'maxLength', 'maxItems'];
+const lowerBounds = ['minimum', 'minLength', 'minItems'];
 
 const anything = 'may be anything';
 
@@ -20,7 +25,17 @@ export function findBreakingChanges(before: JsonObject, after: JsonObject): stri
   const added = [...now.demanded].filter(
     ([name, whole]) => !old.demanded.has(name) && old.offered.has(whole),
   );
-  return [...gone.map(([name]) => `${name} is gone`), ...added.map(([name]) => name)];
+  const narrower = [...now.bounds].filter(([name, bound]) => {
+    const [where = '', key = ''] = name.split(/ (?=\w+$)/);
+    const isUpper = upperBounds.includes(key);
+    const earlier = old.bounds.get(name) ?? (isUpper ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    return old.offered.has(where) && (isUpper ? bound < earlier : bound > earlier);
+  });
+  return [
+    ...gone.map(([name]) => `${name} is gone`),
+    ...added.map(([name]) => name),
+    ...narrower.map(([name, bound]) => `${name} is narrower: ${bound}`),
+  ];
 }
 
 /** Semantic versioning lets a new major version break its callers. */
@@ -32,13 +47,15 @@ export function mayBreak(before: JsonObject, after: JsonObject): boolean {
 }
 
 function contentsOf(document: JsonObject): Contents {
-  const contents: Contents = { offered: new Map(), demanded: new Map() };
+  const contents: Contents = { offered: new Map(), demanded: new Map(), bounds: new Map() };
   const { offered, demanded } = contents;
 
   function readSchema(where: string, value: unknown, isRequest: boolean): void {
     const schema = follow(document, value);
     if (isRequest && !['type', 'enum', 'properties', 'anyOf', 'oneOf'].some((key) => key in schema))
       offered.set(`${where} ${anything}`, where);
+    for (const key of isRequest ? [...upperBounds, ...lowerBounds] : [])
+      if (typeof schema[key] === 'number') contents.bounds.set(`${where} ${key}`, schema[key]);
     const required = new Set(listOf(schema.required));
     for (const [field, inner] of entriesOf(schema.properties)) {
       const name = `${where}.${field}`;

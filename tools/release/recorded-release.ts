@@ -7,6 +7,8 @@ import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Template } from '../../infra/plugins/framework.ts';
 import { flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
 import { isKept } from '../../infra/plugins/template-changes.ts';
+import { parameterDefaults } from '../documents/configuration.ts';
+import { type Surface, surfaceOf } from './release-rules.ts';
 
 /** A release as the rehearsal of upgrades runs it next to a later one. */
 export interface RecordedRelease {
@@ -16,6 +18,8 @@ export interface RecordedRelease {
   files: Record<string, string>;
   /** What holds data and what grants rights in two of its stages. */
   templates: Record<'direct' | 'full', Template>;
+  /** Absent in the recording of a commit that was never released. */
+  surface?: Surface;
 }
 
 const recordingFile = 'tests/upgrade/last-release.json.br';
@@ -28,8 +32,11 @@ export async function readRecordedRelease(): Promise<RecordedRelease> {
 /** Writes the release that this tree is, for the rehearsal of the next one. Returns the size of the file. */
 export async function recordRelease(name: string, folder: string): Promise<number> {
   const files = await bundleRelease();
-  const templates = { direct: await templateOf(folder, 'direct'), full: await templateOf(folder, 'full') };
-  const bytes = Buffer.from(JSON.stringify({ name, files, templates } satisfies RecordedRelease));
+  const direct = await templateOf(folder, 'direct');
+  const full = await templateOf(folder, 'full');
+  const surface = surfaceOf(full, await parameterDefaults());
+  const templates = { direct: keptOf(direct), full: keptOf(full) };
+  const bytes = Buffer.from(JSON.stringify({ name, files, templates, surface } satisfies RecordedRelease));
   const packed = brotliCompressSync(bytes, {
     params: {
       // The thread contains some of the same code: the window must reach from one file to the other.
@@ -64,7 +71,10 @@ export async function bundleRelease(minify = true): Promise<Record<string, strin
 async function templateOf(folder: string, set: keyof RecordedRelease['templates']): Promise<Template> {
   const to = join(folder, set);
   await packageWith('.', to, flagsOf(parameterSets[set]));
-  const template: Template = JSON.parse(await readFile(templateIn(to), 'utf8'));
+  return JSON.parse(await readFile(templateIn(to), 'utf8'));
+}
+
+function keptOf(template: Template): Template {
   const resources = Object.entries(template.Resources).filter(
     ([, { Type }]) => Type === 'AWS::IAM::Role' || isKept(Type),
   );

@@ -1,3 +1,5 @@
+import type { Template } from '../../infra/plugins/framework.ts';
+
 /** What a release is cut from. */
 export interface Cut {
   current: string;
@@ -24,6 +26,31 @@ export function problemsOf({ current, next, unclean, tree, passed, changeLog }: 
     ],
   ];
   return rules.flatMap(([isBroken, sentence]) => (isBroken ? [sentence] : []));
+}
+
+/** What operators and their tools name: parameters with their defaults, outputs, alarms and functions. */
+export type Surface = Record<string, string>;
+
+export function surfaceOf({ Resources, Outputs }: Template, defaults: Record<string, string>): Surface {
+  const named = (type: string, property: string) =>
+    Object.values(Resources)
+      .filter(({ Type }) => Type === type)
+      .map(({ Properties }) => [String(Properties[property]).replace('node-registry-prod-', ''), type]);
+  return Object.fromEntries([
+    ...Object.entries(defaults),
+    ...named('AWS::CloudWatch::Alarm', 'AlarmName'),
+    ...named('AWS::Lambda::Function', 'FunctionName'),
+    // Those of the framework name a version of a function.
+    ...Object.keys(Outputs).flatMap((name) => (name.endsWith('QualifiedArn') ? [] : [[name, 'output']])),
+  ]);
+}
+
+/** What is gone or has another default since the last release, and isn't named in the newest part of the change log. */
+export function unsaidChanges(before: Surface, now: Surface, changeLog: string): string[] {
+  const [, newest = ''] = changeLog.split(/^## /m);
+  return Object.entries(before)
+    .filter(([name, value]) => now[name] !== value && !newest.includes(`\`${name}\``))
+    .map(([name]) => (name in now ? `The default of ${name} has changed` : `${name} is gone`));
 }
 
 function successors(current: string): string[] {
