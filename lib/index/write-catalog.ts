@@ -1,21 +1,24 @@
-import { foldNodeId } from 'registry-rules/names';
 import { hash } from 'node:crypto';
-import { json, maxFilesAtOnce, readFile } from '../bucket/public-file.ts';
-import { listObjects } from '../bucket/list-objects.ts';
-import { readText, writeIfMatches } from '../bucket/text-objects.ts';
-import { type Context, contextOf, type EventInvocation } from '../context.ts';
-import { inParallel } from '../in-parallel.ts';
-import { log, withLogFields } from '../log.ts';
 import {
   catalogPath,
   configPath,
   pageRoot,
   publisherPagePath,
   publisherPages,
+  searchPages,
+  searchPiecePath,
   topPath,
 } from 'registry-rules/index-paths';
+import { foldNodeId } from 'registry-rules/names';
 import type { CatalogEntry, CatalogPiece, IndexConfig, TopNodes } from 'registry-rules/schemas/index-files';
 import { byUse, feed, nodesPage, publisherPage, robots, sitemap } from 'site/lists';
+import { searchPiecesOf } from 'site/search-pieces';
+import { listObjects } from '../bucket/list-objects.ts';
+import { json, maxFilesAtOnce, readFile } from '../bucket/public-file.ts';
+import { readText, writeIfMatches } from '../bucket/text-objects.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
+import { log, withLogFields } from '../log.ts';
 import { siteAddress } from './site-address.ts';
 
 /*
@@ -24,8 +27,10 @@ import { siteAddress } from './site-address.ts';
  */
 
 const cacheControl = 'public, max-age=30';
-const minTop = 250;
+/** Each costs whoever opens the search 200 bytes. */
+const minTop = 100;
 const maxTop = 1000;
+const maxOnPage = 250;
 
 export async function writeCatalog(_: unknown, invocation: EventInvocation): Promise<void> {
   const fields = { function: 'writeCatalog', function_request_id: invocation.awsRequestId };
@@ -65,9 +70,10 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
     'nodes.html',
     'publishers/',
     'robots.txt',
+    'search/',
     'sitemap.xml',
   ]);
-  const files = [...pagesOf(site, entries, listed.keys())];
+  const files = [...pagesOf(site, entries, [...listed.keys()])];
   let [written, lost] = [0, 0];
   await inParallel(files.values(), maxFilesAtOnce, async ({ key, text, contentType }) => {
     const etag = listed.get(key);
@@ -83,7 +89,7 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
 }
 
 /** Raised with the templates, so that a release writes its pages again. */
-const format = 2;
+const format = 3;
 
 function topOf(entries: readonly CatalogEntry[]): CatalogEntry[] {
   const ranked = entries.filter(({ search_ranking }) => search_ranking !== undefined).length;
@@ -100,7 +106,7 @@ interface File {
 function* pagesOf(
   site: string | undefined,
   entries: readonly CatalogEntry[],
-  listed: Iterable<string>,
+  listed: readonly string[],
 ): Generator<File> {
   const page = (key: string, text: string) => ({ key, text, contentType: 'text/html; charset=utf-8' });
   const byPublisher = Map.groupBy(entries, ({ publisher }) => foldNodeId(publisher.id));
@@ -111,7 +117,8 @@ function* pagesOf(
     const id = key.startsWith(publisherPages) && key.slice(publisherPages.length, -'.html'.length);
     if (id && !byPublisher.has(id)) yield page(key, publisherPage(site, { id }, []));
   }
-  yield page(`${pageRoot}nodes.html`, nodesPage(site, entries.slice(0, minTop)));
+  yield* piecesOf(entries, listed);
+  yield page(`${pageRoot}nodes.html`, nodesPage(site, entries.slice(0, maxOnPage)));
   if (site === undefined) return;
   const file = (name: string, contentType: string, text: string) => ({
     key: pageRoot + name,
@@ -121,4 +128,14 @@ function* pagesOf(
   yield file('feed.xml', 'application/atom+xml; charset=utf-8', feed(site, entries));
   yield file('sitemap.xml', 'application/xml; charset=utf-8', sitemap(site, entries));
   yield file('robots.txt', 'text/plain; charset=utf-8', robots(site));
+}
+
+/** What has no words any more is emptied. */
+function* piecesOf(entries: readonly CatalogEntry[], listed: readonly string[]): Generator<File> {
+  const pieces = new Map<string, object>(
+    listed.filter((key) => key.startsWith(searchPages)).map((key) => [key, { nodes: [], words: {} }]),
+  );
+  for (const [piece, content] of searchPiecesOf(entries)) pieces.set(searchPiecePath(piece), content);
+  for (const [key, content] of pieces)
+    yield { key, text: JSON.stringify(content), contentType: 'application/json' };
 }

@@ -2,7 +2,8 @@ import { blobOf, type Downloadable, download } from './download.ts';
 import type { components } from './openapi.ts';
 import { type Kept, readFile } from './read-file.ts';
 import { RegistryError } from './registry-error.ts';
-import { byUse, searchOver } from './search.ts';
+import { searchOver } from './search.ts';
+import { byUse } from './search-words.ts';
 import { untilDone } from './send.ts';
 import { readerSettings, requireAddress, type SendOptions, type Settings, settingsWith } from './settings.ts';
 

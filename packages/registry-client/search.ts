@@ -1,17 +1,26 @@
 import MiniSearch, { type Query, type QueryCombination, type SearchResult } from 'minisearch';
 import type { components } from './openapi.ts';
+import {
+  byUse,
+  minFuzzyLength,
+  partsOf,
+  plain,
+  searchedText,
+  swapped,
+  words,
+  wordsAndTheirParts,
+} from './search-words.ts';
 
 type CatalogEntry = components['schemas']['CatalogEntry'];
 
 const fields = ['id', 'name', 'tags', 'description', 'publisher', 'host_node_words'] as const;
-const minFuzzyLength = 4;
 
 /** Finds entries that have every word, also where a word only begins so or has a typo in it; best matches first. */
 export function searchOver(entries: readonly CatalogEntry[]): (text: string) => CatalogEntry[] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const engine = new MiniSearch<CatalogEntry>({
     fields: [...fields],
-    extractField: (entry, name) => textOf(entry, name),
+    extractField: (entry, name) => searchedText(entry, name),
     tokenize: wordsAndTheirParts,
     processTerm: plain,
   });
@@ -42,44 +51,6 @@ function rankOf(entry: CatalogEntry, text: string, { match, terms }: SearchResul
   return (isOf('id', 'name') ? 2 : isOf('id', 'name', 'tags', 'publisher') ? 3 : 4) + (isTyped ? 0 : 3);
 }
 
-/** By what administrators ranked, then by the downloads of 90 days, then by name. */
-export function byUse(a: CatalogEntry, b: CatalogEntry): number {
-  const [one, other] = [a, b].map(({ name, id }) => (name || id).toLowerCase());
-  return (
-    (b.search_ranking ?? 0) - (a.search_ranking ?? 0) ||
-    (b.downloads_90_days ?? 0) - (a.downloads_90_days ?? 0) ||
-    (String(one) < String(other) ? -1 : 1)
-  );
-}
-
-function textOf(entry: CatalogEntry, field: string): string {
-  if (field === 'tags') return entry.tags?.join(' ') ?? '';
-  if (field === 'host_node_words')
-    return [entry.host_node_words, ...(entry.preempted_host_node_names ?? [])].join(' ');
-  if (field === 'publisher') return `${entry.publisher.id} ${entry.publisher.name ?? ''}`;
-  return String(entry[field as 'id' | 'name' | 'description'] ?? '');
-}
-
-/** Scripts without spaces between words are searched by character. `c++` is a word. */
-const word =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:\+\+|#)?/gu;
-
-function words(text: string): string[] {
-  return text.match(word) ?? [];
-}
-
-/** `VideoUpscaler` is found by `upscaler`, too. */
-function wordsAndTheirParts(text: string): string[] {
-  return words(text).flatMap((found) => {
-    const parts = partsOf(found);
-    return parts.length > 1 ? [found, ...parts] : [found];
-  });
-}
-
-function partsOf(found: string): string[] {
-  return found.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu) ?? [];
-}
-
 /** Each word as it is or, like the name of a host node that someone pasted, as all of its parts. */
 function everyOf(text: string): QueryCombination {
   const one = (queries: string[]): QueryCombination => ({
@@ -97,20 +68,4 @@ function everyOf(text: string): QueryCombination {
     return { combineWith: 'OR', queries: spellings.map(one) };
   });
   return { combineWith: 'AND', queries };
-}
-
-/** With two letters the other way round, the most frequent typo, which counts as two for a fuzzy search. */
-function swapped(found: string): string[] {
-  if (found.length < minFuzzyLength || found.length > maxSwapped) return [];
-  return Array.from(
-    { length: found.length - 1 },
-    (_, place) => found.slice(0, place) + found[place + 1] + found[place] + found.slice(place + 2),
-  );
-}
-
-const maxSwapped = 12;
-
-/** Without case and accents. */
-function plain(term: string): string {
-  return term.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
 }

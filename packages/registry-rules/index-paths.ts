@@ -49,6 +49,13 @@ export function publisherPagePath(publisherId: string): string {
   return `${publisherPages}${foldNodeId(publisherId)}.html`;
 }
 
+/** What the site's search reads for a word; packages/site/search-pieces.ts has its content. */
+export const searchPages = `${pageRoot}search/`;
+
+export function searchPiecePath(piece: number): string {
+  return `${searchPages}${piece}.json`;
+}
+
 /** The piece of the catalog that a node belongs to. */
 export function pieceOf(nodeId: string, pieces: number): number {
   return Number.parseInt(hash('sha256', foldNodeId(nodeId)).slice(0, 8), 16) % pieces;

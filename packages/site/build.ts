@@ -23,7 +23,8 @@ const types: Record<string, string> = {
 export const sitePage = 'site/index.html';
 export const unknownPath = 'site/unknown.html';
 
-const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css'];
+/** The worker loads the last script only for what the pieces of the index do not answer. */
+const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css', 'search-catalog.ts'];
 
 /**
  * The files of the site that a release brings. The pages of nodes are written one by one, so scripts and styles keep their
@@ -35,6 +36,7 @@ export async function buildSite(links: Record<string, string> = {}): Promise<Bui
     outdir: 'built',
     write: false,
     bundle: true,
+    external: ['./search-catalog.js'],
     minify: true,
     format: 'esm',
     conditions: ['in-tree', 'module'],

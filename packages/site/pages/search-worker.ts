@@ -1,5 +1,8 @@
-import { type CatalogEntry, createPublicIndex } from 'registry-client';
-import { byUse } from '../templates/lists.ts';
+import { plain, words } from 'registry-client/search-words';
+import { foldNodeId } from 'registry-rules/fold-node-id';
+import type { CatalogEntry, IndexedNode } from 'registry-rules/schemas/index-files';
+import type { SearchPiece } from '../search-pieces.ts';
+import { findInPieces, isShort } from './find-in-pieces.ts';
 
 /** What the page asks for. */
 export interface Question {
@@ -7,55 +10,144 @@ export interface Question {
   text: string;
   tag: string;
   order: string;
+  /** How many it shows. */
+  wanted: number;
 }
 
-/** What it gets. */
+/** What it gets: the first results soon, then all that it wants. */
 export interface Reply {
   turn: number;
   found?: CatalogEntry[];
-  /** How many match; `found` has the first of them. */
+  /** How many match; undefined until all that are wanted are there. */
   count?: number;
-  tags?: [tag: string, nodes: number][];
+  /** Whether more match than were counted. */
+  isCut?: boolean;
+  /** Whether these are only the most used nodes. */
+  isTop?: boolean;
+  /** Whether only the whole catalog can answer. */
+  isSlow?: boolean;
+  tags?: string[];
   error?: string;
 }
 
-const maxFound = 200;
+const step = 5;
 const maxTags = 100;
-const index = createPublicIndex({ downloadsUrl: location.origin, attempts: 2 });
+const maxDescription = 300;
+const typingMs = 700;
 let latest = 0;
-let loading: Promise<unknown> | undefined;
 
-function answer(question: Question, found: readonly CatalogEntry[], all: readonly CatalogEntry[]): Reply {
-  const { turn, text, tag, order } = question;
-  const matching = found.filter(({ tags = [] }) => tag === '' || tags.includes(tag));
-  const sorted = text === '' && order === '' ? matching.sort(byUse) : matching.sort(by(order));
-  const counts = new Map<string, number>();
-  for (const { tags = [] } of all) for (const each of tags) counts.set(each, (counts.get(each) ?? 0) + 1);
-  const tags = [...counts].sort(([, a], [, b]) => b - a).slice(0, maxTags);
-  const shown = sorted.slice(0, maxFound).map(({ host_node_words, ...entry }) => entry);
-  return { turn, found: shown, count: sorted.length, tags };
+async function read<Content>(path: string): Promise<Content | undefined> {
+  const answer = await fetch(path);
+  if (answer.status === 404) return undefined;
+  if (!answer.ok) throw new Error(`The registry answered ${answer.status}.`);
+  return answer.json();
 }
 
-function by(order: string): (a: CatalogEntry, b: CatalogEntry) => number {
-  if (order === 'newest') return (a, b) => b.updated_at.localeCompare(a.updated_at);
-  if (order === 'name') return (a, b) => (a.name || a.id).localeCompare(b.name || b.id);
-  return () => 0;
+/** Each is asked for once, unless that failed. */
+function once<Key, Content>(load: (key: Key) => Promise<Content>): (key: Key) => Promise<Content> {
+  const known = new Map<Key, Promise<Content>>();
+  return (key) => {
+    const loading = known.get(key) ?? load(key);
+    known.set(key, loading);
+    loading.catch(() => known.delete(key));
+    return loading;
+  };
+}
+
+const piece = once(
+  async (number: number) =>
+    (await read<SearchPiece>(`/pages/search/${number}.json`)) ?? { nodes: [], words: {} },
+);
+let top: CatalogEntry[] | undefined;
+async function topNodes(): Promise<CatalogEntry[]> {
+  top ??= (await read<{ nodes: CatalogEntry[] }>('/index/v1/top.json'))?.nodes ?? [];
+  return top;
+}
+
+/** A result as its own file has it now: undefined for a node that was banned or withdrawn since. */
+const entryOf = once(async (id: string): Promise<CatalogEntry | undefined> => {
+  const known = top?.find((entry) => entry.id === id);
+  if (known) return known;
+  const node = await read<IndexedNode>(`/index/v1/nodes/${foldNodeId(id)}.json`);
+  const { latest_version: latest, publisher } = node ?? {};
+  if (node?.status !== 'NodeStatusActive' || !latest || publisher?.id === undefined) return undefined;
+  const { name, description = '', icon, tags, downloads_90_days, created_at = '' } = node;
+  return {
+    ...{ id, description: description.slice(0, maxDescription).toWellFormed() },
+    ...(name && { name }),
+    ...(icon && { icon }),
+    ...(tags && { tags }),
+    ...(downloads_90_days && { downloads_90_days }),
+    publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
+    latest_version: String(latest.version),
+    updated_at: latest.createdAt ?? created_at,
+  };
+});
+
+/** Every word begins a word of the entry, or is in it. */
+function isIn({ id, name, description, publisher, tags = [] }: CatalogEntry, typed: string[]): boolean {
+  const said = plain([id, name, description, publisher.name, ...tags].join(' '));
+  return typed.every((word) => said.includes(plain(word)));
+}
+
+type Tell = (given: Omit<Reply, 'turn'>) => void;
+
+async function answer(question: Question, tell: Tell): Promise<void> {
+  const { text, tag, order, wanted } = question;
+  const isAll = text.trim() === '' && tag === '';
+  if (!isAll && order === '' && (await tellFromPieces(question, tell))) return;
+  const typed = words(text);
+  if (order === '' && (isAll || (typed.length > 0 && typed.every(isShort)))) {
+    const all = await topNodes();
+    const found = all.filter((entry) => isIn(entry, typed) && (tag === '' || entry.tags?.includes(tag)));
+    if (all.length > 0)
+      return tell({ found: found.slice(0, wanted), count: found.length, isTop: true, tags: tagsOf(all) });
+  }
+  tell({ isSlow: true });
+  // What is being typed may be found with the next letter.
+  await new Promise((resolve) => setTimeout(resolve, typingMs));
+  if (question.turn !== latest) return;
+  const { findInCatalog } = await import('./search-catalog.js');
+  const found = await findInCatalog(text, tag, order);
+  const entries = found.slice(0, wanted).map(({ host_node_words, ...entry }) => entry);
+  tell({ found: entries, count: found.length, tags: tagsOf(found) });
+}
+
+/** False if they have nothing. */
+async function tellFromPieces({ turn, text, tag, wanted }: Question, tell: Tell): Promise<boolean> {
+  const { ids, isCut } = await findInPieces(piece, text, tag);
+  const found: CatalogEntry[] = [];
+  let read = 0;
+  while (read < Math.min(ids.length, wanted) && turn === latest) {
+    const next = ids.slice(read, Math.min(read + step, wanted));
+    found.push(...(await Promise.all(next.map(entryOf))).flatMap((entry) => entry ?? []));
+    read += next.length;
+    if (found.length > 0) tell({ found: [...found] });
+  }
+  if (found.length === 0) return false;
+  tell({ found, count: ids.length - read + found.length, isCut });
+  tell({ tags: tagsOf(await topNodes()) });
+  return true;
+}
+
+/** The most frequent ones. */
+function tagsOf(entries: readonly CatalogEntry[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { tags = [] } of entries) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, maxTags)
+    .map(([tag]) => tag);
 }
 
 addEventListener('message', async ({ data }: MessageEvent<Question>) => {
-  latest = data.turn;
-  try {
-    // Letters that are typed meanwhile wait for the same files.
-    loading ??= index.catalog();
-    await loading;
-    if (latest !== data.turn) return;
-    const all = await index.catalog();
-    const found = await index.search(data.text);
-    // A slower answer to an earlier text comes too late.
-    if (latest === data.turn) postMessage(answer(data, found, all));
-  } catch (error) {
-    loading = undefined;
-    const message = error instanceof Error ? error.message : 'This part of the page did not work.';
-    if (latest === data.turn) postMessage({ turn: data.turn, error: message } satisfies Reply);
-  }
+  const { turn } = data;
+  latest = turn;
+  // A slower answer to an earlier text comes too late.
+  const tell: Tell = (given) => {
+    if (latest === turn) postMessage({ turn, ...given } satisfies Reply);
+  };
+  await answer(data, tell).catch((error: unknown) =>
+    tell({ error: error instanceof Error ? error.message : 'This part of the page did not work.' }),
+  );
 });

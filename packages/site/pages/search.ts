@@ -1,11 +1,12 @@
 import type { CatalogEntry } from 'registry-rules/schemas/index-files';
 import { entryCard } from '../templates/entry.ts';
-import { countOf } from '../templates/text.ts';
+import { countOf, numberOf } from '../templates/text.ts';
 import { append, at, searchWorker } from './markup-sink.ts';
 import type { Question, Reply } from './search-worker.ts';
 
 const step = 20;
-const atOnce = 5;
+const atOnce = 3;
+const maxFound = 200;
 const text = at<HTMLInputElement>('search-text');
 const tag = at<HTMLSelectElement>('search-tag');
 const order = at<HTMLSelectElement>('search-order');
@@ -13,16 +14,18 @@ const status = at('search-status');
 const results = at('results');
 const more = at<HTMLButtonElement>('more-results');
 
-let top: CatalogEntry[] = [];
 let found: CatalogEntry[] = [];
-let shown = 0;
-/** How many of them are asked for. */
+/** How many are asked for. */
 let wanted = step;
 let turn = 0;
+/** The turn whose results are drawn. */
+let drawn = 0;
 /** Where the page is to be once all is drawn. */
 let place = 0;
+/** A keyboard's user goes on at the first new entry. */
+let focused: number | undefined;
 let drawing: ReturnType<typeof setTimeout> | undefined;
-let worker: Worker | undefined;
+const worker = searchWorker();
 
 /** Addresses were behind the # once. */
 function leaveOldAddress(): void {
@@ -30,103 +33,83 @@ function leaveOldAddress(): void {
     location.replace(location.hash.slice(1).replace(/^\/(?=\?|$)/, '/search'));
 }
 
-function render(entries: CatalogEntry[]): void {
-  found = entries;
-  shown = Math.min(wanted, found.length);
-  place = Math.max(place, scrollY);
-  results.replaceChildren();
-  draw();
-  offerMore();
-}
-
 /** A slow phone draws a few cards at a time, and answers in between. */
 function draw(): void {
   clearTimeout(drawing);
   const from = results.children.length;
-  append(results, found.slice(from, Math.min(from + atOnce, shown)).map(entryCard));
-  if (results.children.length < shown) drawing = setTimeout(draw, 0);
-  else if (place > 0) {
-    scrollTo(0, place);
-    place = 0;
+  append(results, found.slice(from, from + atOnce).map(entryCard));
+  if (focused !== undefined && results.children[focused]) {
+    results.children[focused]?.querySelector('a')?.focus();
+    focused = undefined;
   }
+  if (results.children.length < found.length) drawing = setTimeout(draw, 0);
+  else if (place > 0) scrollTo(0, place);
 }
 
-function offerMore(): void {
-  more.hidden = shown >= found.length;
-  more.textContent = `Show more (${(found.length - shown).toLocaleString('en-US')} left)`;
+worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+  if (data.turn !== turn) return;
+  const { error, isSlow, count, tags = [], isTop = false, isCut = false } = data;
+  if (error !== undefined) return fail(error);
+  offerTags(tags);
+  if (isSlow) {
+    status.textContent = 'Searching all nodes…';
+    return;
+  }
+  if (!data.found) return;
+  found = data.found;
+  if (drawn !== turn) results.replaceChildren();
+  drawn = turn;
+  draw();
+  if (count === undefined) return;
+  more.hidden = wanted >= Math.min(count, maxFound);
+  more.textContent = `Show more (${numberOf(count - wanted)} left)`;
+  status.textContent = sentenceOf(count, isTop, isCut);
+};
+worker.onerror = () => fail('This part of the page did not work. Load the page again.');
+
+function sentenceOf(count: number, isTop: boolean, isCut: boolean): string {
+  const isAll = text.value.trim() === '' && tag.value === '';
+  if (isTop && isAll) return 'The most used nodes. Type to search all of them.';
+  if (isTop) return `${countOf(count, 'node')} of the most used. Type three letters to search all of them.`;
+  if (count === 0)
+    return isAll ? 'Nothing is published here yet.' : 'No node matches. Try fewer or other words.';
+  return isCut ? `More than ${countOf(count, 'node')}` : countOf(count, 'node');
 }
 
 more.onclick = () => {
-  const first = results.children.length;
-  wanted = shown + step;
-  shown = Math.min(wanted, found.length);
-  draw();
-  offerMore();
-  // The button may be gone, and a keyboard's user goes on at the first new entry.
-  results.children[first]?.querySelector('a')?.focus();
+  focused = results.children.length;
+  ask(wanted + step);
 };
 
-const isAll = () => text.value.trim() === '' && tag.value === '' && order.value === '';
-
-/** Every word begins a word of the entry: good enough until the whole index answers. */
-function inTop(): CatalogEntry[] {
-  const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-  return top.filter((entry) => {
-    const searched = [entry.id, entry.name, entry.description, entry.publisher.name, ...(entry.tags ?? [])];
-    const said = searched.join(' ').toLowerCase();
-    return (
-      (tag.value === '' || entry.tags?.includes(tag.value)) && words.every((word) => said.includes(word))
-    );
-  });
+/** Each turn draws all again, unless it only wants more. */
+function ask(count: number): void {
+  wanted = count;
+  const question = { turn, text: text.value, tag: tag.value, order: order.value, wanted };
+  worker.postMessage(question satisfies Question);
 }
 
 function find(count = step): void {
   turn += 1;
-  wanted = count;
   document.title = text.value ? `${text.value} · Node registry` : 'Node registry';
-  const known = inTop();
-  if (known.length > 0 && order.value === '') render(known);
-  if (isAll() && top.length > 0) {
-    status.textContent = 'The most used nodes. Type to search all of them.';
-    return;
-  }
-  status.textContent = known.length > 0 ? 'Searching all nodes…' : 'Searching…';
-  worker ??= startWorker();
-  worker.postMessage({ turn, text: text.value, tag: tag.value, order: order.value } satisfies Question);
-}
-
-function startWorker(): Worker {
-  const started = searchWorker();
-  started.onmessage = ({ data }: MessageEvent<Reply>) => {
-    if (data.turn !== turn) return;
-    if (data.error !== undefined) return fail(data.error);
-    for (const [name] of data.tags ?? []) offerTag(name);
-    const all = data.found ?? [];
-    render(all);
-    status.textContent = all.length === 0 ? nothingFound() : countOf(data.count ?? all.length, 'node');
-  };
-  started.onerror = () => fail('This part of the page did not work. Load the page again.');
-  return started;
-}
-
-function nothingFound(): string {
-  return isAll() ? 'Nothing is published here yet.' : 'No node matches. Try fewer or other words.';
+  status.textContent = 'Searching…';
+  ask(count);
 }
 
 function fail(sentence: string): void {
   const again = document.createElement('button');
   again.type = 'button';
   again.textContent = 'Try again';
-  again.onclick = () => void start();
+  again.onclick = () => find();
   status.replaceChildren(`${sentence} `, again);
 }
 
 const maxTagLetters = 40;
+const offered = new Set<string>();
 
-function offerTag(value: string): void {
-  if ([...tag.options].some((option) => option.value === value)) return;
-  const option = new Option(value.slice(0, maxTagLetters), value);
-  tag.append(option);
+function offerTags(names: readonly string[]): void {
+  const added = names.filter((name) => !offered.has(name));
+  for (const name of added) offered.add(name);
+  tag.append(...added.map((name) => new Option(name.slice(0, maxTagLetters), name)));
 }
 
 /** Each letter would be a step of the history. */
@@ -134,32 +117,25 @@ function rememberAndFind(): void {
   const given = Object.entries({ q: text.value, tag: tag.value, order: order.value });
   const parameters = new URLSearchParams(given.filter(([, value]) => value !== ''));
   history.replaceState(null, '', `/search${parameters.size > 0 ? `?${parameters}` : ''}`);
+  place = 0;
   find();
 }
 
 /** The place in a list that somebody comes back to. */
 addEventListener('pagehide', () => history.replaceState({ y: scrollY, wanted }, ''));
-
-async function start(): Promise<void> {
-  const answer = await fetch('/index/v1/top.json').catch(() => undefined);
-  const file: { nodes?: CatalogEntry[] } = answer?.ok ? await answer.json().catch(() => ({})) : {};
-  top = Array.isArray(file.nodes) ? file.nodes : [];
-  for (const name of new Set(top.flatMap(({ tags = [] }) => tags))) offerTag(name);
-  const { y = 0, wanted: before = step }: { y?: number; wanted?: number } = history.state ?? {};
-  place = y;
-  find(before);
-}
+for (const event of ['wheel', 'touchstart', 'keydown'])
+  addEventListener(event, () => (place = 0), { passive: true });
 
 leaveOldAddress();
 addEventListener('hashchange', leaveOldAddress);
 const parameters = new URLSearchParams(location.search);
 text.value ||= parameters.get('q') ?? '';
-for (const [control, name] of [[tag, 'tag']] as const) {
-  const value = parameters.get(name) ?? '';
-  if (value) offerTag(value);
-  control.value = value;
-}
+const given = parameters.get('tag') ?? '';
+if (given) offerTags([given]);
+tag.value = given;
 order.value = parameters.get('order') ?? '';
 for (const control of [text, tag, order]) control.addEventListener('input', rememberAndFind);
 at('search-form').addEventListener('submit', (event) => event.preventDefault());
-void start();
+const { y = 0, wanted: before = step }: { y?: number; wanted?: number } = history.state ?? {};
+place = y;
+find(before);

@@ -4,15 +4,7 @@ import { layout } from './layout.ts';
 import { html } from './markup.ts';
 import { countOf, foreign, visibleText, withoutTurns } from './text.ts';
 
-/** Most used first: by what administrators ranked, then by the downloads of 90 days, then by name. */
-export function byUse(a: CatalogEntry, b: CatalogEntry): number {
-  const nameOf = ({ name, id }: CatalogEntry) => (name || id).toLowerCase();
-  return (
-    (b.search_ranking ?? 0) - (a.search_ranking ?? 0) ||
-    (b.downloads_90_days ?? 0) - (a.downloads_90_days ?? 0) ||
-    (nameOf(a) < nameOf(b) ? -1 : 1)
-  );
-}
+export { byUse } from 'registry-client/search-words';
 
 /** The page of a publisher, by its nodes; undefined entries say that there are none any more. */
 export function publisherPage(

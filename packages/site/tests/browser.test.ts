@@ -66,29 +66,40 @@ let problems: string[];
     },
   );
 
-  test('shows the first results before it loads the catalog, and finds the rest when somebody types', async () => {
+  const asked = () => host.asked.map(({ path }) => path);
+
+  test('shows the most used first, and finds the rest by a few small files', async () => {
     host.asked.length = 0;
     await open('/search');
     await status('The most used nodes');
     await page.locator('#results > li').nth(19).waitFor();
-    expect(host.asked.map(({ path }) => path)).toEqual([
-      ...['site/index.html', 'site/site.css', 'site/search.js', 'index/v1/top.json'],
-    ]);
-    await page.getByLabel('Search').pressSequentially('sampler 3975');
-    await status(/^\d+ nodes?$/);
-    expect(await names()).toEqual(expect.arrayContaining(['sampler depth 3975']));
-    expect(await page.evaluate('history.length')).toBe(2);
-
-    // Each piece of the catalog once, however many letters are typed.
-    expect(host.asked.filter(({ path }) => path.includes('/catalog/'))).toHaveLength(16);
+    const scripts = ['site/site.css', 'site/search.js', 'site/search-worker.js'];
+    expect(asked()).toEqual(['site/index.html', ...scripts, 'index/v1/top.json']);
     for (const [typed, first] of [
+      ['sampler 3975', 'sampler depth 3975'],
       ['relihgt', 'Relight'],
+      ['erlight', 'Relight'],
       ['c++', 'C++ tools'],
     ] as const) {
-      await page.getByLabel('Search').fill(typed);
-      await status(/^1 node$/);
-      expect(await names()).toEqual([first]);
+      await page.getByLabel('Search').fill('');
+      await page.getByLabel('Search').pressSequentially(typed);
+      await status(/^\d+ nodes?$/);
+      expect((await names())[0]).toBe(first);
     }
+    expect(await page.evaluate('history.length')).toBe(2);
+    expect(asked().filter((path) => path.includes('/catalog/'))).toEqual([]);
+    expect(host.asked.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(100_000);
+  });
+
+  test('loads the whole catalog, once, for an order by date or a text that no small file has', async () => {
+    await open('/search?q=sampler&order=newest');
+    await status(/^[\d,]+ nodes$/);
+    expect(await names()).toHaveLength(20);
+    host.asked.length = 0;
+    await page.getByLabel('Search').fill('zampler');
+    await status(/^[\d,]+ nodes$/);
+
+    expect(asked().filter((path) => path.includes('/catalog/'))).toEqual([]);
   });
 
   test('leads an old address to the page, and back to the place in the list', async () => {

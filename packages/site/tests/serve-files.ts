@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import * as paths from 'registry-rules/index-paths';
 import { buildSite, unknownPath } from '../build.ts';
+import { searchPiecesOf } from '../search-pieces.ts';
 import { byUse, nodesPage, publisherPage } from '../templates/lists.ts';
 import { nodePage, versionPage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, type Listed } from './listed-nodes.ts';
@@ -25,11 +26,14 @@ function indexFiles(listed: readonly Listed[]): Map<string, string> {
       paths.configPath,
       JSON.stringify({ version: 1, catalog_pieces: pieces, updated_at: '2026-11-22T12:00:00.000Z' }),
     ],
-    [paths.topPath, JSON.stringify({ nodes: entries.slice(0, 250) })],
+    [paths.topPath, JSON.stringify({ nodes: entries.slice(0, 100) })],
   ]);
   const byPiece = Map.groupBy(entries, ({ id }) => paths.pieceOf(id, pieces));
   for (let piece = 0; piece < pieces; piece += 1)
     files.set(paths.catalogPath(pieces, piece), JSON.stringify({ nodes: byPiece.get(piece) ?? [] }));
+  for (const [piece, content] of searchPiecesOf(entries))
+    files.set(paths.searchPiecePath(piece), JSON.stringify(content));
+  for (const { node } of listed) files.set(paths.nodePath(String(node.id)), JSON.stringify(node));
   for (const item of listed.slice(0, 100)) {
     const [id, own] = [String(item.node.id), filesOf(item)];
     files.set(paths.nodePagePath(id), nodePage(undefined, own));

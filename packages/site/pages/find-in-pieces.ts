@@ -1,0 +1,118 @@
+import { minFuzzyLength, partsOf, plain, swapped, words } from 'registry-client/search-words';
+import type { SearchPiece } from '../search-pieces.ts';
+import { maxOfWord, pieceLetters, searchPieceOf, tagKey, unpack, wholeKey } from '../search-pieces.ts';
+
+type Load = (piece: number) => Promise<SearchPiece>;
+
+/** Nodes by id, with how well they match (a lower one is better) and how much they are used. */
+interface Matches {
+  of: Map<string, { rank: number; place: number }>;
+  /** Whether there are more, which its pieces do not have. */
+  isCut: boolean;
+}
+
+const misspelled = 3;
+const unknownRank = 9;
+
+/** The ids of the nodes that have the tag and every word, best first. */
+export async function findInPieces(load: Load, text: string, tag: string) {
+  const typed = [...new Set(words(text))];
+  const all = await Promise.all([
+    ...(tag === '' ? [] : [exactly(load, tag, tagKey(tag))]),
+    ...typed.map((word) => spelled(load, word)),
+  ]);
+  // What somebody has only begun to type says nothing yet.
+  const known = all.filter(({ of }, place) => of.size > 0 || !isShort(typed.at(place - all.length)));
+  const { of, isCut } = known.slice(1).reduce(both, known[0] ?? none());
+  const whole = text.trim() === '' ? none() : await exactly(load, text, wholeKey(text));
+  for (const [id, match] of whole.of) if (tag === '' || of.has(id)) of.set(id, match);
+  const ids = [...of].sort(([, a], [, b]) => a.rank - b.rank || a.place - b.place).map(([id]) => id);
+  return { ids, isCut };
+}
+
+/** Whether nodes are found only by the whole of a text. */
+export const isShort = (text = '') => text !== '' && plain(text).length < pieceLetters;
+
+const none = (): Matches => ({ of: new Map(), isCut: false });
+
+async function exactly(load: Load, text: string, key: string): Promise<Matches> {
+  const { nodes, words } = await load(searchPieceOf(text));
+  return matching(nodes, Object.hasOwn(words, key) ? [[words[key] ?? [], 0]] : []);
+}
+
+function matching(
+  nodes: readonly string[],
+  found: (readonly [packed: readonly number[], more: number])[],
+): Matches {
+  const of: Matches['of'] = new Map();
+  for (const [packed, more] of found)
+    for (const { place, kind } of packed.map(unpack)) {
+      const [id = '', rank] = [nodes[place], kind + more];
+      if (rank < (of.get(id)?.rank ?? unknownRank)) of.set(id, { rank, place });
+    }
+  return { of, isCut: found.some(([packed]) => packed.length >= maxOfWord) };
+}
+
+/** A word, or like the name of a host node all of its parts, or what it may have been meant to be. */
+async function spelled(load: Load, word: string): Promise<Matches> {
+  const found = await beginning(load, plain(word));
+  const parts = partsOf(word);
+  if (found.of.size > 0) return found;
+  if (parts.length > 1)
+    return (await Promise.all(parts.map((part) => beginning(load, plain(part))))).reduce(both);
+  for (const others of plain(word).length < minFuzzyLength
+    ? []
+    : [swapped(plain(word)), dropped(plain(word))]) {
+    const first = new Set(others.map((each) => each.slice(0, pieceLetters)));
+    const of = await Promise.all([...first].map((letters) => beginning(load, plain(word), letters)));
+    const [match] = of.filter(({ of }) => of.size > 0);
+    if (match) return match;
+  }
+  return none();
+}
+
+/** Without one of the first letters, whose typos lead to another piece. */
+function dropped(word: string): string[] {
+  return Array.from(word.slice(0, pieceLetters), (_, place) => word.slice(0, place) + word.slice(place + 1));
+}
+
+async function beginning(load: Load, word: string, letters = word): Promise<Matches> {
+  const piece = await load(searchPieceOf(letters));
+  const max = word.length < minFuzzyLength ? 0 : Math.round(word.length / 5);
+  const found = Object.entries(piece.words).flatMap(([known, packed]) => {
+    if (known.startsWith(word)) return [[packed, 0] as const];
+    return max > 0 && edits(word, known, max) <= max ? [[packed, misspelled] as const] : [];
+  });
+  return matching(piece.nodes, found);
+}
+
+/** Those of both. A node that a cut list lacks may be one of its others, and comes last. */
+function both(a: Matches, b: Matches): Matches {
+  const [base, other] = a.isCut && !b.isCut ? [b, a] : [a, b];
+  const of: Matches['of'] = new Map();
+  for (const [id, { rank, place }] of base.of) {
+    const also = other.of.get(id)?.rank ?? (other.isCut && !base.isCut ? unknownRank : undefined);
+    if (also !== undefined) of.set(id, { rank: Math.max(rank, also), place });
+  }
+  return { of, isCut: base.isCut };
+}
+
+/** How many letters were added, dropped, changed or swapped; more than `max` as soon as that is sure. */
+function edits(typed: string, known: string, max: number): number {
+  if (Math.abs(typed.length - known.length) > max) return max + 1;
+  let [before, last]: number[][] = [[], Array.from({ length: known.length + 1 }, (_, place) => place)];
+  for (let row = 1; row <= typed.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= known.length; column += 1) {
+      const cost = typed[row - 1] === known[column - 1] ? 0 : 1;
+      const isSwapped = typed[row - 1] === known[column - 2] && typed[row - 2] === known[column - 1];
+      const step = Math.min(at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + cost);
+      next.push(isSwapped ? Math.min(step, at(before, column - 2) + 1) : step);
+    }
+    if (Math.min(...next) > max) return max + 1;
+    [before, last] = [last, next];
+  }
+  return at(last, known.length);
+}
+
+const at = (row: readonly number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY;

@@ -1,0 +1,20 @@
+import { type CatalogEntry, createPublicIndex } from 'registry-client';
+
+/* Searches the whole catalog, which costs a slow line seconds: for what the pieces cannot order, and what they do not find. */
+
+const index = createPublicIndex({ downloadsUrl: location.origin, attempts: 2 });
+
+let loading: Promise<unknown> | undefined;
+
+export async function findInCatalog(text: string, tag: string, order: string): Promise<CatalogEntry[]> {
+  // Searches that follow each other wait for the same files.
+  loading ??= index.catalog().catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  await loading;
+  const found = (await index.search(text)).filter(({ tags = [] }) => tag === '' || tags.includes(tag));
+  if (order === 'newest') return found.sort((a, b) => b.updated_at.localeCompare(a.updated_at));
+  if (order === 'name') return found.sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id));
+  return found;
+}
