@@ -40,10 +40,10 @@ async function exactly(load: Load, text: string, key: string): Promise<Matches> 
   return matching(nodes, Object.hasOwn(words, key) ? [[words[key] ?? [], 0]] : []);
 }
 
-function matching(
-  nodes: readonly string[],
-  found: (readonly [packed: readonly number[], more: number])[],
-): Matches {
+/** The nodes of a word, and how much worse than the word itself it is. */
+type Found = readonly [packed: readonly number[], more: number];
+
+function matching(nodes: readonly string[], found: readonly Found[]): Matches {
   const of: Matches['of'] = new Map();
   for (const [packed, more] of found)
     for (const { place, kind } of packed.map(unpack)) {
@@ -79,9 +79,9 @@ function dropped(word: string): string[] {
 async function beginning(load: Load, word: string, letters = word): Promise<Matches> {
   const piece = await load(searchPieceOf(letters));
   const max = word.length < minFuzzyLength ? 0 : Math.round(word.length / 5);
-  const found = Object.entries(piece.words).flatMap(([known, packed]) => {
-    if (known.startsWith(word)) return [[packed, 0] as const];
-    return max > 0 && edits(word, known, max) <= max ? [[packed, misspelled] as const] : [];
+  const found = Object.entries(piece.words).flatMap(([known, packed]): Found[] => {
+    if (known.startsWith(word)) return [[packed, 0]];
+    return max > 0 && edits(word, known, max) <= max ? [[packed, misspelled]] : [];
   });
   return matching(piece.nodes, found);
 }
@@ -100,7 +100,8 @@ function both(a: Matches, b: Matches): Matches {
 /** How many letters were added, dropped, changed or swapped; more than `max` as soon as that is sure. */
 function edits(typed: string, known: string, max: number): number {
   if (Math.abs(typed.length - known.length) > max) return max + 1;
-  let [before, last]: number[][] = [[], Array.from({ length: known.length + 1 }, (_, place) => place)];
+  let before: number[] = [];
+  let last = Array.from({ length: known.length + 1 }, (_, place) => place);
   for (let row = 1; row <= typed.length; row += 1) {
     const next = [row];
     for (let column = 1; column <= known.length; column += 1) {
