@@ -11,7 +11,7 @@ import { partitions } from '../../lib/store/keys.ts';
  * The leading keys are the partition keys of lib/store/keys.ts. Transactions need the rights of their parts. AWS does not
  * document whether each part of a transaction is compared with its own key or with the keys of all parts, so each part is
  * granted for all of them: either reading works. What could then be written to a publisher is bounded by a Deny.
- * The embedded table, bucket and queues of the tests refuse what is not granted here (tests/support/rights.ts), and a whole
+ * The embedded table, bucket and queues of the tests reject what is not granted here (tests/support/rights.ts), and a whole
  * run prints what is granted in vain.
  * Resources that depend on a function, as the bucket and the table do, are named by text, or they would wait for each other.
  */
@@ -136,7 +136,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { table: ['DeleteItem'], keys: ['pending'] },
       // The finalizer reads, copies and deletes one version of an upload, not what has replaced it meanwhile.
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
-      // HEAD of archives/ shows after a refused copy whether the same bytes are there already.
+      // HEAD of archives/ shows after a rejected copy whether the same bytes are there already.
       { bucket: ['GetObject', 'PutObject'], folder: 'archives' },
       // Without it S3 answers 403 instead of 404 for an object that is not there.
       listBucket,

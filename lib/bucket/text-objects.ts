@@ -48,7 +48,7 @@ export async function writeIfMatches(context: Context, written: NewText): Promis
       ...(etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: etag }),
     });
     const { ETag } = await s3().send(command, inShort(context));
-    // Whatever answered without one was not S3, which may have refused the write.
+    // Whatever answered without one was not S3, which may have rejected the write.
     if (!ETag) throw new Error('S3 confirmed a write without an ETag.');
     return true;
   } catch (error) {

@@ -5,7 +5,7 @@ import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { log, withLogFields } from '../log.ts';
-import { changeNumbers, dayBefore, openDays, shownDays, withCounts } from '../registry/numbers.ts';
+import { changeNumbers, dayBefore, openDays, publicDays, withCounts } from '../registry/numbers.ts';
 import { type Key, nodeKey } from '../store/keys.ts';
 import type { Counts } from './access-log.ts';
 import {
@@ -62,7 +62,7 @@ async function addUp(context: Context): Promise<void> {
     if (changedAt !== undefined && changedAt > ended) changed.push(nodeKey(nodeId));
   });
   await refreshIndex(context, changed);
-  const first = dayBefore(shownDays - 1);
+  const first = dayBefore(publicDays - 1);
   const shown = Object.entries(lastDays).filter(([, day]) => day >= first);
   await writeCountedNodes(context, { ended: new Date().toISOString(), lastDays: Object.fromEntries(shown) });
   const found = { files, nodes: counts.size, changed: changed.length };

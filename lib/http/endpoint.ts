@@ -69,7 +69,7 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
     const { context } = call;
     const key = new IdempotencyKey(keyed, { ...refreshed, attempt: randomUUID(), context });
     try {
-      const kept = await beforeSending(() => key.claim());
+      const kept = await beforeSending(() => key.acquire());
       if (kept) return kept;
       const answer = await respond();
       await afterwards(context, 'succeed', { idempotency: key.keep(answer) });

@@ -42,7 +42,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     try {
       const replayed = await beforeSending(async () => {
         // A replay needs none of the rest, and money is reserved last.
-        const kept = await key?.claim();
+        const kept = await key?.acquire();
         if (kept) return kept;
         relay?.requireReceiver();
         const withImages = await withImageUrls(context, caller, body);

@@ -8,6 +8,7 @@ import { notDue, requireNoneFailed, sweepDue, type SweepReport } from '../store/
 import { keyOf, ticketHashOf } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
+import { isFinal } from './common-fields.ts';
 import { givenUpAfterMs, nextQuestionAt } from './questions.ts';
 import { takeReport } from './receive.ts';
 import { hashPrefix, taskRecord, type TaskRecord, ticketHash } from './records.ts';
@@ -18,7 +19,7 @@ import { hashPrefix, taskRecord, type TaskRecord, ticketHash } from './records.t
  * notification, so this function calls no receiver.
  */
 
-/** `untold`: the provider answered, but not how the task stands. */
+/** `untold`: the provider was asked, but did not say how the task stands. */
 type Finding = 'ended' | 'told' | 'untold' | 'unasked' | 'given_up';
 
 /** For the visits that have begun when the time is up. */
@@ -57,7 +58,7 @@ function askForDue(context: Context): Promise<SweepReport> {
 
 async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<Finding | 'unvisited'> {
   const isOver = Date.now() >= Date.parse(task.at) + givenUpAfterMs;
-  if (isOver) return task.state === 'success' ? postpone(context, task, 'unasked') : giveUp(context, task);
+  if (isOver) return isEnded(task) ? postpone(context, task, 'unasked') : giveUp(context, task);
   const { IMAGE_PROVIDER_TASK_PATH: image, VIDEO_PROVIDER_TASK_PATH: video } = config.questions();
   const path = { image, video }[task.provider];
   // A task without an ID can only be heard of.
@@ -67,7 +68,8 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   const answer = await askForTask(context, task.provider, asked);
   if (answer.result === 'busy') {
     turns.stop(task.provider, answer.status);
-    return 'unvisited';
+    // It may be about this task alone, which must not be the first of every run.
+    return postpone(context, task, 'untold');
   }
   if (answer.result === 'untold') return postpone(context, task, 'untold');
   const { body, contentType } = answer;
@@ -82,7 +84,7 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   return postpone(context, task, 'told');
 }
 
-/** Lists a task for its next question, unless its end was heard of. Results are asked for once after a success. */
+/** Lists a task for its next question, unless its results were heard of. After its end, one answer is enough. */
 async function postpone(
   context: Context,
   task: TaskRecord,
@@ -93,11 +95,15 @@ async function postpone(
   const pending_since = isLast
     ? new Date(startedAt + givenUpAfterMs).toISOString()
     : nextQuestionAt(startedAt, Date.now());
-  const changes = task.state === 'success' ? notDue : { pending_since };
+  const changes = isEnded(task) && finding !== 'untold' ? notDue : { pending_since };
   const { written } = await update<TaskRecord>(context, task, changes, [
     ['pending_since', '=', task.pending_since],
   ]);
   return written ? finding : 'ended';
+}
+
+function isEnded({ state }: TaskRecord): boolean {
+  return state !== undefined && isFinal(state);
 }
 
 const notHeardOf =

@@ -20,7 +20,7 @@ import {
 /*
  * The record of a notification says what must be done, and waits in the index `pending` until its delivery has ended. A
  * message in the queue only says when: it names the notification and the attempt, so that a repeated or late one finds its
- * attempt made. An attempt is claimed by one conditional write that counts it, before anything is sent: no two
+ * attempt made. An attempt begins with one conditional write that counts it, before anything is sent: no two
  * invocations make the same attempt, and after a crash the notification is sent again with the same ID.
  */
 
@@ -172,7 +172,7 @@ function waitAfter(attempts: number): number | undefined {
   return wait === undefined ? undefined : Math.round(wait * (1 - Math.random() / 5));
 }
 
-/** No other attempt has been claimed since, and none has ended it. */
+/** No other attempt has begun since, and none has ended it. */
 function ofAttempt(attempts: number) {
   return [
     ['result', '=', 'pending'],

@@ -94,7 +94,7 @@ export async function storeReport(context: Context, report: Report): Promise<Sto
         ticketKey(hash),
         {
           ...changes,
-          ...(isDone && task.pending_since !== undefined && notDue),
+          ...((isDone || report.isGivenUp) && task.pending_since !== undefined && notDue),
           ...{ sequence, reported_at: at, task_id: taskId, ttl: ttlFrom(now) },
         },
         onRevision(task),
@@ -120,7 +120,7 @@ interface Change {
   provider_state?: string | undefined;
   /** Only the status shows it. */
   isQuiet: boolean;
-  /** Nothing more is to be asked for: a success without results may have some later. */
+  /** Nothing more is asked for: a success may have results later, and a failure may be taken back. */
   isDone: boolean;
   changes: Changes<TaskRecord>;
 }
@@ -134,7 +134,7 @@ function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotif
   if (isLate || (state !== undefined && isForward(task.state, state))) {
     const next = state ?? 'success';
     const has_media = (next === 'success' && hasMedia) || undefined;
-    const isDone = next === 'failed' || has_media === true;
+    const isDone = has_media === true;
     return { state: next, isQuiet: false, isDone, changes: { state: next, provider_state: null, has_media } };
   }
   if (state !== undefined) return undefined;

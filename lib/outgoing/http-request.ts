@@ -42,7 +42,7 @@ export class TransportError extends Error {
 /*
  * Every exchange opens a connection of its own. A peer closes idle connections while a Lambda environment is frozen
  * or just as a request is written, and a paid request on such a connection would have an unknown outcome. The peer
- * is not asked to close either: one that refuses a large request early would cut off its own answer. The agent for
+ * is not asked to close either: one that rejects a large request early would cut off its own answer. The agent for
  * https remembers TLS sessions, so that most handshakes are short.
  */
 const agents = {

@@ -36,7 +36,7 @@ export interface Numbers {
   versions: Record<string, number>;
 }
 
-export const shownDays = 90;
+export const publicDays = 90;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** So many days, with today, are added up again: logs may come a day late, and more after a failure. */
@@ -52,7 +52,7 @@ export function numbersOf(record: NumbersRecord | undefined, now = Date.now()): 
   for (const counts of Object.values(recent))
     for (const [version, amount] of Object.entries(counts))
       versions[version] = (versions[version] ?? 0) + amount;
-  const first = dayBefore(shownDays - 1, now);
+  const first = dayBefore(publicDays - 1, now);
   const shown = Object.entries(days ?? {}).filter(([day]) => day >= first);
   const total = downloads ?? (days && sum(Object.values(versions)));
   return {
@@ -82,7 +82,7 @@ export function withCounts(
   for (const [day, versions] of counted) if (day >= firstOpen) recent[day] = Object.fromEntries(versions);
   const days = { ...record.days };
   for (const [day, versions] of Object.entries(recent)) days[day] = sum(Object.values(versions));
-  const first = dayBefore(shownDays - 1, now);
+  const first = dayBefore(publicDays - 1, now);
   return {
     ...record,
     before,

@@ -16,15 +16,16 @@ import type { Answer } from './phases.ts';
  * One record per key and caller. A paid request leaves only from `sent`, and no record goes back from there
  * unless the provider said that it took nothing:
  *
- *                claim                markSent                keep
+ *               acquire               markSent                keep
  *   (no record) ───────> running ───────────────> sent ──────────────> answered: replayed for 24 hours
  *        ^                  │                       │
- *        ├── release: nothing sent                  ├── release: unknown ─> unknown: refused for 24 hours
+ *        ├── release: nothing sent                  ├── release: unknown ─> unknown: rejected for 24 hours
  *        └── release: not taken ────────────────────┘
  *
- * An invocation that dies leaves `running` or `sent` behind. Once its lease has passed, `running` may be claimed
- * again, for nothing was sent, and `sent` counts as unknown. Every step is conditional on the attempt that made
- * the claim, so an invocation that was thought dead and comes back can neither send nor answer. Expiry is
+ * An invocation that dies leaves `running` or `sent` behind. Once its lease has passed, `running` may be acquired
+ * again, for nothing was sent, and `sent` counts as unknown. Every step is conditional on the attempt that
+ * acquired the key, so an invocation that was thought dead and comes back can neither send nor answer. If the store does not
+ * say whether it did, the lease ends it: removing it would delay a 503, and the store may still apply it later. Expiry is
  * compared here: DynamoDB deletes expired records up to two days late.
  */
 interface IdempotencyRecord extends KeyOutcome {
@@ -63,7 +64,7 @@ export class IdempotencyKey {
   readonly #options: KeyOptions;
   readonly #record: IdempotencyRecord;
   #taskHeaders: Record<string, string> = {};
-  #phase: 'unclaimed' | 'running' | 'sent' = 'unclaimed';
+  #phase: 'new' | 'running' | 'sent' = 'new';
 
   constructor(keyed: Keyed, options: KeyOptions) {
     const { attempt, context } = options;
@@ -82,7 +83,7 @@ export class IdempotencyKey {
   }
 
   /** Takes the key for this request, or returns the answer that an earlier one with this key was given. */
-  async claim(): Promise<Answer | undefined> {
+  async acquire(): Promise<Answer | undefined> {
     const { context, refresh } = this.#options;
     requireVisibleAscii(this.#key);
     const now = Date.now();
@@ -138,7 +139,7 @@ export class IdempotencyKey {
 
   /** A key whose request bought nothing is free again; one that may have bought something is used up. */
   async release(error: ApiError): Promise<void> {
-    if (this.#phase === 'unclaimed') return;
+    if (this.#phase === 'new') return;
     if (this.#phase === 'running' || boughtNothing(error)) {
       await remove<IdempotencyRecord>(this.#options.context, this.#record, this.#isOurs());
     } else {

@@ -19,9 +19,9 @@ export function hostNodeLines({ status, reason, nodes, notes }: FoundHostNodes):
 
 function line({ name, fields }: FoundHostNode): string {
   const { category, display_name: title, function: entry, return_types: types } = fields;
-  const shownTitle = title && title !== name ? ` "${title}"` : '';
+  const titleText = title && title !== name ? ` "${title}"` : '';
   const condition = fields.conditional ? ' (only under a condition)' : '';
-  return `  ${name}${shownTitle}  (${category ?? '?'}: ${entry ?? '?'} returns ${types ?? '?'})${condition}`;
+  return `  ${name}${titleText}  (${category ?? '?'}: ${entry ?? '?'} returns ${types ?? '?'})${condition}`;
 }
 
 /** The same for a program, in the words of the registry. */

@@ -61,14 +61,14 @@ async function requireFolder(folder: string): Promise<string> {
   throw new Failure('usage', `There is no folder "${folder}".`);
 }
 
-const shownNames = 5;
+const maxNames = 5;
 
 function gitNotes(files: readonly PackedFile[]): string[] {
   const named = (state: PackedFile['git'], what: string) => {
     const paths = files.filter(({ git }) => git === state).map(({ path }) => path);
     if (paths.length === 0) return [];
-    const more = paths.length > shownNames ? ` and ${paths.length - shownNames} more` : '';
-    return [`${what}: ${paths.slice(0, shownNames).join(', ')}${more}.`];
+    const more = paths.length > maxNames ? ` and ${paths.length - maxNames} more` : '';
+    return [`${what}: ${paths.slice(0, maxNames).join(', ')}${more}.`];
   };
   return [
     ...named('untracked', 'Published, but not in git'),

@@ -63,7 +63,7 @@ export function sanitize(source: string, place: ReadmePlace): string {
   };
   readTags(source, dropped, {
     text: (some) => {
-      text += shownText(some);
+      text += escapedText(some);
     },
     tag: (tag) => {
       if (!allowed.has(tag.name)) return;
@@ -128,7 +128,7 @@ function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
 }
 
 /** Text with its character references, without those of characters that turn it. */
-function shownText(text: string): string {
+function escapedText(text: string): string {
   const plain = text.replace(reference, (whole) => (withoutTurns(decoded(whole)) === '' ? '' : whole));
   return withoutTurns(plain).replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

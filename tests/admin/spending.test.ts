@@ -6,7 +6,7 @@ import { reserve } from '../../lib/spend/reservation.ts';
 import { openUsage, usageName } from '../../lib/spend/usage-records.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { newContext } from '../../tools/admin/registry/administration.ts';
-import { callerOf, shownCaller } from '../../tools/admin/spend/caller-name.ts';
+import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
 import { blockCaller, setLimits } from '../../tools/admin/spend/terms.ts';
 import { findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
 import { noon, startAtNoon, stopDate } from 'testing/clock';
@@ -152,7 +152,7 @@ describe('the name of a caller', () => {
     (userId) => {
       const caller = callerName({ userId });
 
-      expect(callerOf(shownCaller(caller))).toBe(caller);
+      expect(callerOf(callerText(caller))).toBe(caller);
     },
   );
 

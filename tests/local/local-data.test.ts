@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { neededPorts, portProblem, ports } from '../../tools/local/addresses.ts';
-import { claimFolder } from '../../tools/local/data-folder.ts';
+import { lockFolder } from '../../tools/local/data-folder.ts';
 import { findFreePort, listen } from '../../tools/processes/ports.ts';
 
 let folder: string;
@@ -17,13 +17,13 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the folder of a local stack', () => {
   test('belongs to one stack at a time', async () => {
-    const claim = await claimFolder(folder, { fresh: false });
+    const lock = await lockFolder(folder, { fresh: false });
 
-    await expect(claimFolder(folder, { fresh: true })).rejects.toThrow(
+    await expect(lockFolder(folder, { fresh: true })).rejects.toThrow(
       `The data in ${folder} is in use by another local stack (process ${process.pid}).`,
     );
-    await claim.stop();
-    await (await claimFolder(folder, { fresh: false })).stop();
+    await lock.stop();
+    await (await lockFolder(folder, { fresh: false })).stop();
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -36,9 +36,9 @@ describe('the folder of a local stack', () => {
     const port = isTaken ? await listen(other) : await findFreePort();
     await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid, port, token: 'lost' }));
     await writeFile(join(folder, 'dynamodb.sqlite'), 'kept');
-    const claim = await claimFolder(folder, { fresh: false });
+    const lock = await lockFolder(folder, { fresh: false });
     const owner = JSON.parse(await readFile(join(folder, 'stack.pid'), 'utf8'));
-    await claim.stop();
+    await lock.stop();
     other.close();
 
     expect(owner).toMatchObject({ pid: process.pid, port: expect.any(Number) });
@@ -49,9 +49,9 @@ describe('the folder of a local stack', () => {
     for (const name of ['dynamodb.sqlite', 'dynamodb.sqlite-wal', 'issuer-key.json', 'notes.txt'])
       await writeFile(join(folder, name), '');
     await mkdir(join(folder, 's3', 'bucket'), { recursive: true });
-    const claim = await claimFolder(folder, { fresh: true });
+    const lock = await lockFolder(folder, { fresh: true });
     const names = await readdir(folder);
-    await claim.stop();
+    await lock.stop();
 
     expect(names.sort()).toEqual(['notes.txt', 'stack.pid']);
   });
@@ -59,7 +59,7 @@ describe('the folder of a local stack', () => {
   test.each([true, false])('never takes other files, fresh: %s', async (fresh) => {
     await writeFile(join(folder, 'thesis.txt'), '');
 
-    await expect(claimFolder(folder, { fresh })).rejects.toThrow(
+    await expect(lockFolder(folder, { fresh })).rejects.toThrow(
       `${folder} has other files and no data of a local stack.`,
     );
     expect(await readdir(folder)).toEqual(['thesis.txt']);

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { parseObject } from '../../lib/json.ts';
 import { listen } from '../processes/ports.ts';
 
-interface Claim {
+interface FolderLock {
   stop: () => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const maxAnswerMs = 5000;
  * the function that frees it. A stack that was killed leaves the id of a process behind, which another process may
  * have by now, or this one: after the restart of a container all ids are the same again.
  */
-export async function claimFolder(directory: string, { fresh }: { fresh: boolean }): Promise<Claim> {
+export async function lockFolder(directory: string, { fresh }: { fresh: boolean }): Promise<FolderLock> {
   const file = join(directory, ownerFile);
   const pid = await runningStack(directory);
   if (pid !== undefined)
@@ -54,7 +54,7 @@ export async function runningStack(directory: string): Promise<number | undefine
   return owner && (await isRunning(owner)) ? owner.pid : undefined;
 }
 
-async function hold(file: string): Promise<Claim> {
+async function hold(file: string): Promise<FolderLock> {
   const token = randomUUID();
   const server = createServer((socket) => socket.on('error', () => {}).end(token)).unref();
   const owner: Owner = { pid: process.pid, port: await listen(server), token };

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 /** An error that SQS answers. */
-export class SqsRefusal extends Error {
+export class SqsError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -48,7 +48,7 @@ interface Received {
   Attributes: Record<string, string>;
 }
 
-/** AWS refuses to show more of a standard queue at the same time. */
+/** AWS does not show more of a standard queue at the same time. */
 const maxInFlight = 120_000;
 const lookAgainMs = 20;
 
@@ -140,7 +140,7 @@ export class Queue {
       ({ handle, visibleAt }) => handle !== undefined && visibleAt > now,
     );
     if (inFlight.length >= maxInFlight)
-      throw new SqsRefusal('OverLimit', `More than ${maxInFlight} messages are in flight.`);
+      throw new SqsError('OverLimit', `More than ${maxInFlight} messages are in flight.`);
     const visible = [...this.#messages.values()].filter((message) => this.#isVisible(message, now));
     if (this.faults.isShuffled) visible.sort(() => this.faults.random() - 0.5);
     const noisy = noisyGroups(inFlight, visible);

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { isObject, type JsonObject, parseObject } from '../../lib/json.ts';
 import { startHttpServer } from '../processes/http-server.ts';
 import { localOnly } from './local-only.ts';
-import { Queue, SqsRefusal } from './sqs-queue.ts';
+import { Queue, SqsError } from './sqs-queue.ts';
 
 /*
  * SQS over HTTP, as strict as AWS where this service relies on it. By hand: the servers on npm speak the query protocol,
@@ -51,13 +51,13 @@ export async function startSqs(
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     const answer = await run(queues, request, gone.signal, denialOf).catch((error: unknown) => {
-      if (error instanceof SqsRefusal) return error;
+      if (error instanceof SqsError) return error;
       throw error;
     });
-    const isRefused = answer instanceof SqsRefusal;
+    const isError = answer instanceof SqsError;
     const type = { 'content-type': 'application/x-amz-json-1.0' };
-    const body = isRefused ? { __type: `com.amazonaws.sqs#${answer.code}`, message: answer.message } : answer;
-    const status = isRefused ? (answer.code === 'ServiceUnavailable' ? 503 : 400) : 200;
+    const body = isError ? { __type: `com.amazonaws.sqs#${answer.code}`, message: answer.message } : answer;
+    const status = isError ? (answer.code === 'ServiceUnavailable' ? 503 : 400) : 200;
     response.writeHead(status, type).end(JSON.stringify(body));
   });
   const { url, stop } = await startHttpServer(serve, port);
@@ -74,7 +74,7 @@ export async function startSqs(
 
 function found(queues: ReadonlyMap<string, Queue>, name: string): Queue {
   const queue = queues.get(name);
-  if (!queue) throw new SqsRefusal('QueueDoesNotExist', 'The specified queue does not exist.');
+  if (!queue) throw new SqsError('QueueDoesNotExist', 'The specified queue does not exist.');
   return queue;
 }
 
@@ -87,16 +87,16 @@ async function run(
   const { authorization = '', 'x-amz-target': target = '' } = request.headers;
   const body = await text(request);
   if (!/^AWS4-HMAC-SHA256 Credential=[^,]*\/sqs\/aws4_request, /.test(authorization))
-    throw new SqsRefusal('MissingAuthenticationToken', 'The request must be signed for sqs.');
+    throw new SqsError('MissingAuthenticationToken', 'The request must be signed for sqs.');
   const input = parseObject(body);
-  if (!input) throw new SqsRefusal('SerializationException', 'The body is not a JSON object.');
+  if (!input) throw new SqsError('SerializationException', 'The body is not a JSON object.');
   const denial = denialOf?.(request, body);
-  if (denial !== undefined) throw new SqsRefusal('AccessDeniedException', denial);
+  if (denial !== undefined) throw new SqsError('AccessDeniedException', denial);
   const action = actions[String(target).replace('AmazonSQS.', '')];
-  if (!action) throw new SqsRefusal('InvalidAction', `Unknown target ${target}.`);
+  if (!action) throw new SqsError('InvalidAction', `Unknown target ${target}.`);
   const name = new URL(string(input, 'QueueUrl')).pathname.split('/').at(-1) ?? '';
   const queue = found(queues, name);
-  if (queue.faults.isDown) throw new SqsRefusal('ServiceUnavailable', 'The queue is down.');
+  if (queue.faults.isDown) throw new SqsError('ServiceUnavailable', 'The queue is down.');
   return action(queue, input, signal);
 }
 
@@ -125,7 +125,7 @@ const groupShape = /^[\x21-\x7e]{1,128}$/;
 function send(queue: Queue, input: JsonObject): object {
   const body = string(input, 'MessageBody');
   if (Buffer.byteLength(body) > maxMessageBytes || !allowedText.test(body))
-    throw new SqsRefusal(
+    throw new SqsError(
       'InvalidMessageContents',
       'The body is too long or has characters that are not allowed.',
     );
@@ -146,11 +146,11 @@ function remove(queue: Queue, input: JsonObject): object {
 /** Each entry succeeds or fails by itself. */
 function batch(input: JsonObject, run: (entry: JsonObject) => object): object {
   const entries = Array.isArray(input.Entries) ? input.Entries.filter(isObject) : [];
-  if (entries.length === 0) throw new SqsRefusal('EmptyBatchRequest', 'The batch has no entries.');
+  if (entries.length === 0) throw new SqsError('EmptyBatchRequest', 'The batch has no entries.');
   if (entries.length > maxBatch)
-    throw new SqsRefusal('TooManyEntriesInBatchRequest', `The batch has more than ${maxBatch} entries.`);
+    throw new SqsError('TooManyEntriesInBatchRequest', `The batch has more than ${maxBatch} entries.`);
   if (new Set(entries.map(({ Id }) => Id)).size < entries.length)
-    throw new SqsRefusal('BatchEntryIdsNotDistinct', 'Two entries have the same Id.');
+    throw new SqsError('BatchEntryIdsNotDistinct', 'Two entries have the same Id.');
   const Successful: object[] = [];
   const Failed: object[] = [];
   for (const entry of entries) {
@@ -158,7 +158,7 @@ function batch(input: JsonObject, run: (entry: JsonObject) => object): object {
     try {
       Successful.push({ Id, ...run(entry) });
     } catch (error) {
-      if (!(error instanceof SqsRefusal)) throw error;
+      if (!(error instanceof SqsError)) throw error;
       Failed.push({ Id, Code: error.code, Message: error.message, SenderFault: true });
     }
   }
@@ -168,7 +168,7 @@ function batch(input: JsonObject, run: (entry: JsonObject) => object): object {
 function string(input: JsonObject, name: string): string {
   const value = input[name];
   if (typeof value !== 'string' || value === '')
-    throw new SqsRefusal('MissingParameter', `${name} is missing.`);
+    throw new SqsError('MissingParameter', `${name} is missing.`);
   return value;
 }
 
@@ -178,6 +178,6 @@ function number(input: JsonObject, name: string, standard: number, min: number, 
   return Number(value);
 }
 
-function invalid(name: string): SqsRefusal {
-  return new SqsRefusal('InvalidParameterValue', `The value of ${name} is not allowed.`);
+function invalid(name: string): SqsError {
+  return new SqsError('InvalidParameterValue', `The value of ${name} is not allowed.`);
 }

@@ -20,7 +20,7 @@ import { banner } from './banner.ts';
 import { notificationPublicKey } from './public-key.ts';
 import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
 import { countOnDownload } from './count-on-download.ts';
-import { claimFolder, runningStack } from './data-folder.ts';
+import { lockFolder, runningStack } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
@@ -65,7 +65,7 @@ const requests = createRequestLog();
 async function start(fresh: boolean): Promise<void> {
   const began = performance.now();
   await requireFreePorts();
-  await run(claimFolder(localDirectory, { fresh }));
+  await run(lockFolder(localDirectory, { fresh }));
   say('Starting the HTTP API, the stores, the token issuer and the provider simulators.');
   const key = await loadSigningKey(localDirectory);
   const dynamodbUrl = givenDynamodb ?? localAddress(ports.dynamodb);

@@ -73,7 +73,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
       {
         url: '{base_url}',
         description: "The deployment's URL; `npm start` has the default",
-        // Without a description of its own: swagger-parser, and what is built on it, refuses one here.
+        // Without a description of its own: swagger-parser, and what is built on it, rejects one here.
         variables: { base_url: { default: 'http://localhost:3000' } },
       },
     ],

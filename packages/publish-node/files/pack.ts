@@ -139,10 +139,10 @@ function lfsAdvice(): string {
     : 'Fetch them: git lfs install, then git lfs pull.';
 }
 
-const shownLargest = 10;
+const maxListed = 10;
 
 export function largestOf(files: readonly PackedFile[]): PackedFile[] {
-  return files.toSorted((a, b) => b.bytes - a.bytes).slice(0, shownLargest);
+  return files.toSorted((a, b) => b.bytes - a.bytes).slice(0, maxListed);
 }
 
 function tooLarge(files: readonly PackedFile[], bytes: number, allowed: number, how: string): Failure {

@@ -37,12 +37,12 @@ ${description && html`<p class="description">${foreign(description)}</p>`}
 ${tagList(tags)}</div></li>`;
 }
 
-const shownTags = 8;
+const maxTags = 8;
 
 export function tagList(tags: readonly string[]): Markup | undefined {
   if (tags.length === 0) return undefined;
   const items = tags
-    .slice(0, shownTags)
+    .slice(0, maxTags)
     .map(
       (tag) =>
         html`<li><a href="/search?${new URLSearchParams({ tag }).toString()}">${foreign(tag)}</a></li>`,

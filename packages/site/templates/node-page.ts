@@ -197,18 +197,18 @@ function provenanceOf({ provenance }: PublicVersion): Content {
   return html`<b>${foreign(repository)}</b>, ${foreign(workflow)}, run ${foreign(run)}, commit <code title="${commit}">${foreign(commit.slice(0, 12))}</code> of ${foreign(ref)}, verified by ${foreign(issuer)}`;
 }
 
-const shownCards = 60;
+const maxCards = 60;
 
 /** Banned ones are not listed, and deprecated ones are folded away: the contract hides them. */
 function hostNodeSection(file: IndexedHostNodes | undefined): Markup {
   const nodes = (file?.host_nodes ?? []).filter(({ policy }) => policy !== 'HostNodePolicyBanned');
   const current = nodes.filter(({ deprecated }) => !deprecated);
   const deprecated = nodes.filter((node) => node.deprecated);
-  const others = current.slice(shownCards).map(nameLine);
+  const others = current.slice(maxCards).map(nameLine);
   const sentence = sentenceOf(file, nodes);
   return html`<section id="host-nodes" aria-label="Host nodes"><h2>Host nodes</h2>
 ${sentence && html`<p class="quiet">${foreign(sentence)}</p>`}
-${current.length > 0 && html`<ul class="plain host-nodes">${current.slice(0, shownCards).map(hostNodeCard)}</ul>`}
+${current.length > 0 && html`<ul class="plain host-nodes">${current.slice(0, maxCards).map(hostNodeCard)}</ul>`}
 ${others.length > 0 && html`<details><summary>${countOf(others.length, 'more host node')}, by name</summary><ul>${others}</ul></details>`}
 ${deprecated.length > 0 && html`<details><summary>${countOf(deprecated.length, 'deprecated host node')}</summary><ul>${deprecated.map(nameLine)}</ul></details>`}
 </section>`;
@@ -235,7 +235,7 @@ function sentenceOf(file: IndexedHostNodes | undefined, nodes: readonly HostNode
   ].join('. ');
 }
 
-const shownVersions = 10;
+const maxVersions = 10;
 
 function versionList(node: IndexedNode): Markup | undefined {
   if (node.versions.length === 0) return undefined;
@@ -244,7 +244,7 @@ function versionList(node: IndexedNode): Markup | undefined {
     return html`<li><a href="${nodeAddress(String(node.id), label)}">${foreign(label)}</a> ${label === node.latest_version?.version && pill('latest', 'good')}${version.deprecated && pill('deprecated', 'warn')}${version.status === 'NodeVersionStatusFlagged' && pill('under review', 'warn')}
 <span class="quiet">${dateOf(version.createdAt)}${version.size_bytes !== undefined && `, ${sizeOf(version.size_bytes)}`}${version.downloads !== undefined && `, ${countOf(version.downloads, 'download')}`}${version.provenance !== undefined && ', published by a CI job'}${version.sha256 && html`, <code title="${version.sha256}">${version.sha256.slice(0, 12)}</code>`}</span></li>`;
   });
-  return html`<section aria-label="Versions"><h2>Versions</h2>${folded(items, shownVersions, 'versions')}</section>`;
+  return html`<section aria-label="Versions"><h2>Versions</h2>${folded(items, maxVersions, 'versions')}</section>`;
 }
 
 /** Its HTML was sanitized when it was written. Without one it is shown as it is. */

@@ -42,22 +42,22 @@ const boom = () => Promise.reject(new Error('boom'));
 /** One keyed request, run as by the boundary. */
 async function attempt({ key, remainingMs = 10_000, work, beforeWork, task, ...other }: Attempt) {
   const context = { deadline: Date.now() + remainingMs };
-  const claim = new IdempotencyKey({ key, ...olgas, ...other }, { attempt: randomUUID(), context });
+  const held = new IdempotencyKey({ key, ...olgas, ...other }, { attempt: randomUUID(), context });
   try {
     const kept = await beforeSending(async () => {
-      const found = await claim.claim();
+      const found = await held.acquire();
       if (!found) await beforeWork?.();
-      if (!found) await claim.markSent({});
+      if (!found) await held.markSent({});
       return found;
     });
     if (kept) return kept;
     sends += 1;
     const answer = work ? await work() : done;
-    await afterwards(context, 'succeed', { idempotency: claim.keep(answer, task) });
+    await afterwards(context, 'succeed', { idempotency: held.keep(answer, task) });
     return answer;
   } catch (thrown) {
     const error = apiErrorOf(thrown);
-    await afterwards(context, 'fail', { idempotency: claim.release(error) });
+    await afterwards(context, 'fail', { idempotency: held.release(error) });
     throw error;
   }
 }
@@ -74,7 +74,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('an idempotency claim', () => {
+describe('an idempotency key', () => {
   test('replays an answer of many parts', async () => {
     const body = JSON.stringify({ payload: noise(200_000) });
     await attempt({ key: 'many-parts', work: async () => ({ ...done, body }) });
@@ -84,7 +84,7 @@ describe('an idempotency claim', () => {
     expect((await attempt({ key: 'many-parts' })).body).toBe(body);
   });
 
-  test('stores its claim, that it was sent, the parts and the answer with its task, each for 24 hours', async () => {
+  test('stores its attempt, that it was sent, the parts and the answer with its task, each for 24 hours', async () => {
     stopDate();
     const puts: Item[] = [];
     intercept(dynamodb, async ({ input, send }) => {
@@ -99,13 +99,13 @@ describe('an idempotency claim', () => {
     const [{ attempt: name } = {}] = puts;
     const kept = { ttl: Math.ceil((Date.now() + dayMs) / 1000), write_id: expect.any(String) };
     const times = { lease_until: Date.now() + 15_000, expires_at: Date.now() + dayMs };
-    const claim = { pk, sk: 'ANSWER', attempt: name, fingerprint: hash('sha256', 'same'), ...times, ...kept };
+    const held = { pk, sk: 'ANSWER', attempt: name, fingerprint: hash('sha256', 'same'), ...times, ...kept };
     const bytes = expect.any(Uint8Array);
     expect(puts).toEqual([
-      { ...claim, state: 'running' },
-      { ...claim, state: 'sent', task_headers: {} },
+      { ...held, state: 'running' },
+      { ...held, state: 'sent', task_headers: {} },
       { pk, sk: `PART#${name}#1`, bytes, ...kept },
-      { ...claim, state: 'answered', bytes, parts: 2, task_id: 'task-1', credits: 20 },
+      { ...held, state: 'answered', bytes, parts: 2, task_id: 'task-1', credits: 20 },
     ]);
   });
 
@@ -193,11 +193,11 @@ describe('an idempotency claim', () => {
     expect(sends).toBe(0);
   });
 
-  test('continues with its own claim when only the answer of the store was lost', async () => {
+  test('continues with its own record when only the answer of the store was lost', async () => {
     const plan = planOf([{ at: 1, kind: 'drop after', lasts: false }]);
     const faults = await injectFaults();
 
-    expect(await underPlan(plan, () => outcome(attempt({ key: 'claimed-twice' })))).toBe(200);
+    expect(await underPlan(plan, () => outcome(attempt({ key: 'acquired-twice' })))).toBe(200);
     faults.stop();
     expect(plan.struck).toEqual(['drop after']);
   });
@@ -238,7 +238,7 @@ describe('an idempotency claim', () => {
       { key: name.replaceAll(' ', '-'), ...olgas },
       { attempt: 'slow', context },
     );
-    await slow.claim();
+    await slow.acquire();
     stopDate(Date.now() + 20_000);
     const again = () => attempt({ key: name.replaceAll(' ', '-') });
     await again();
@@ -250,7 +250,7 @@ describe('an idempotency claim', () => {
   });
 });
 
-/** Work that says when it is entered, which is after its claim, and lasts until it is let out. */
+/** Work that says when it is entered, which is after its key is held, and lasts until it is let out. */
 function gate() {
   const [entered, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = () => {
@@ -265,7 +265,7 @@ function noise(words: number): string {
   return Array.from({ length: words }, () => Math.random().toString(36)).join('');
 }
 
-/** The n-th put of an attempt: its claim, `sent`, and its result. */
+/** The n-th put of an attempt: `running`, `sent`, and its result. */
 function put(place: number): (command: string) => boolean {
   let puts = 0;
   return (command) => command === 'PutItemCommand' && ++puts === place;

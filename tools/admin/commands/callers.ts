@@ -1,6 +1,6 @@
 import { command } from '../command.ts';
 import { Rejection } from '../registry/rejection.ts';
-import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';
+import { callerOf, neverPaid, callerText } from '../spend/caller-name.ts';
 import { blockCaller, showTerms, unblockCaller } from '../spend/terms.ts';
 import { periodOf } from '../spend/period.ts';
 import { callerOfPrincipal } from '../spend/usage.ts';
@@ -32,7 +32,7 @@ export const block = command({
   async run({ user }, { reason }) {
     const caller = await callerNamed(user);
     const { terms, hasPaid } = await blockCaller(caller, reason);
-    const shown = shownCaller(caller);
+    const shown = callerText(caller);
     return {
       data: { user: shown, blocked: terms?.blocked, has_paid: hasPaid },
       text: `${shown} is blocked.${neverPaid(shown, hasPaid)}`,
@@ -48,7 +48,7 @@ export const unblock = command({
   async run({ user }) {
     const caller = await callerNamed(user);
     const { hasPaid, changed } = await unblockCaller(caller);
-    const shown = shownCaller(caller);
+    const shown = callerText(caller);
     return {
       data: { user: shown, has_paid: hasPaid },
       text: `${changed ? `Unblocked ${shown}.` : `${shown} was not blocked: nothing changed.`}${neverPaid(shown, hasPaid)}`,

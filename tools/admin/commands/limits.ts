@@ -1,7 +1,7 @@
 import { type Limits, openMinutes } from '../../../lib/spend/account.ts';
 import { fields, table } from 'command-line/table';
 import { command, UsageError } from '../command.ts';
-import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';
+import { callerOf, neverPaid, callerText } from '../spend/caller-name.ts';
 import { clearLimits, listTerms, setLimits, showTerms } from '../spend/terms.ts';
 
 const standard = 'default';
@@ -86,14 +86,14 @@ export const list = command({
   async run() {
     const callers = await listTerms();
     const rows = callers.map(({ caller, terms }) => [
-      shownCaller(caller),
+      callerText(caller),
       describe(terms?.limits),
       terms?.blocked?.at,
       terms?.blocked?.reason,
     ]);
     const text = table(['USER', 'LIMITS', 'BLOCKED SINCE', 'REASON'], rows);
     const data = callers.map(({ caller, terms }) => ({
-      user: shownCaller(caller),
+      user: callerText(caller),
       limits: terms?.limits ?? {},
       blocked: terms?.blocked,
     }));

@@ -1,6 +1,6 @@
 import { fields, table } from 'command-line/table';
 import { command, UsageError } from '../command.ts';
-import { callerOf, shownCaller } from '../spend/caller-name.ts';
+import { callerOf, callerText } from '../spend/caller-name.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { hashPrefix } from '../../../lib/notifications/records.ts';
 import { periodOf, periodOptions, secondsOf } from '../spend/period.ts';
@@ -80,7 +80,7 @@ function logsCommand(query: string, period: { from: string; to: string }): strin
 
 function textOf({ usage, answer, task, media, notifications }: FoundRequest): string {
   const about = fields({
-    Caller: shownCaller(usage.caller),
+    Caller: callerText(usage.caller),
     Operation: [usage.operation, usage.model].filter(Boolean).join('/'),
     'Recorded, before sending': usage.at,
     State: usage.state,

@@ -2,9 +2,9 @@ import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
 import { table } from 'command-line/table';
 import { command, problemOf, UsageError } from '../command.ts';
 import { textOf } from '../faults.ts';
-import { callerOf, shownCaller } from '../spend/caller-name.ts';
+import { callerOf, callerText } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
-import { shownUsage } from '../spend/reconcile.ts';
+import { usageView } from '../spend/reconcile.ts';
 import { findUsage, type Grouping, groupings, sumUsage } from '../spend/usage.ts';
 
 const sweepMs = 10 * 60 * 1000;
@@ -33,7 +33,7 @@ export const sum = command({
     const caller = user === undefined ? undefined : callerOf(user);
     const names = by.split(',').map(readGrouping);
     const sums = (await sumUsage({ ...periodOf(from, to), caller }, names)).map(({ group, ...rest }) => {
-      const shown = group.caller === undefined ? group : { ...group, caller: shownCaller(group.caller) };
+      const shown = group.caller === undefined ? group : { ...group, caller: callerText(group.caller) };
       return { group: shown, ...rest };
     });
     const isAnyGivenUp = sums.some(({ given_up }) => given_up !== undefined);
@@ -80,7 +80,7 @@ export const list = command({
     const caller = user === undefined ? undefined : callerOf(user);
     const wanted = { requestId: request, taskId: task };
     const { records, hasMore } = await findUsage({ ...periodOf(from, to), caller }, wanted, maxListed);
-    const data = records.map(shownUsage);
+    const data = records.map(usageView);
     const rows = data.map(({ at, caller: shown, operation, state, credits, task_id, request_id }) => [
       ...[at, shown, operation, state, credits, task_id, request_id],
     ]);
@@ -107,11 +107,11 @@ export const sweep = command({
     const report = await sweepSpending(
       { deadline: Date.now() + sweepMs },
       {
-        onEnded: ({ caller, at, state }) => found.push({ user: shownCaller(caller), found: state, at }),
+        onEnded: ({ caller, at, state }) => found.push({ user: callerText(caller), found: state, at }),
         onVisited: ({ caller }, { finding, error }) => {
           if (finding === 'closed' || finding === 'changed') return;
           const reason = error === undefined ? {} : { error: textOf(error) };
-          found.push({ user: shownCaller(caller), found: finding, ...reason });
+          found.push({ user: callerText(caller), found: finding, ...reason });
         },
       },
     );

@@ -9,7 +9,7 @@ import { get } from '../../../lib/store/read.ts';
 import { newContext } from './administration.ts';
 import { readNode } from './records.ts';
 
-/** The mark of an archive that the bucket's policy refuses to the distribution (infra/template/archives.yml). */
+/** The mark of an archive that the bucket's policy denies to the distribution (infra/template/archives.yml). */
 export const deniedTag = { Key: 'node-registry', Value: 'denied' } as const;
 
 const maxAtOnce = 8;

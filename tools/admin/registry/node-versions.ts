@@ -118,7 +118,7 @@ function withBan(
   if (current.bans?.[subject] === reason) return undefined;
   const { status, status_reason, status_reason_code, pending_shard, pending_since } = current;
   return {
-    ...shownBan({ ...current.bans, [subject]: reason }),
+    ...banFields({ ...current.bans, [subject]: reason }),
     pending_shard: null,
     pending_since: null,
     before_ban: current.before_ban ?? {
@@ -133,7 +133,7 @@ function withBan(
 function withoutBan(current: NodeVersionRecord, subject: BanSubject): Changes<NodeVersionRecord> | undefined {
   if (current.bans?.[subject] === undefined) return undefined;
   const { [subject]: _, ...bans } = current.bans;
-  if (Object.keys(bans).length > 0) return shownBan(bans);
+  if (Object.keys(bans).length > 0) return banFields(bans);
   return {
     status_reason: null,
     status_reason_code: null,
@@ -148,7 +148,7 @@ function withoutBan(current: NodeVersionRecord, subject: BanSubject): Changes<No
 const banCodes = { version: 'banned', node: 'node_banned', publisher: 'publisher_banned' } as const;
 
 /** Of several bans, the one closest to the version is shown. */
-function shownBan(bans: NonNullable<NodeVersionRecord['bans']>): Changes<NodeVersionRecord> {
+function banFields(bans: NonNullable<NodeVersionRecord['bans']>): Changes<NodeVersionRecord> {
   const subject =
     (['version', 'node', 'publisher'] as const).find((name) => bans[name] !== undefined) ?? 'version';
   return {

@@ -19,7 +19,7 @@ export function callerOf(user: string): string {
   );
 }
 
-export function shownCaller(caller: string): string {
+export function callerText(caller: string): string {
   if (caller === 'anonymous') return anonymousName;
   if (isErased(caller)) return caller;
   const userId = caller.slice('user:'.length);

@@ -1,10 +1,10 @@
 import { priceOf, type UsageRecord } from '../../../lib/spend/usage-records.ts';
 import { type BilledTask, rounded } from './bill.ts';
-import { shownCaller } from './caller-name.ts';
+import { callerText } from './caller-name.ts';
 
-type ShownUsage = ReturnType<typeof shownUsage>;
+type UsageView = ReturnType<typeof usageView>;
 
-interface Priced extends ShownUsage {
+interface Priced extends UsageView {
   billed: number;
 }
 
@@ -16,13 +16,13 @@ export interface Reconciliation {
   totals: { billed: number; recorded: number; difference: number; unknown: number };
   /** Billed but not recorded; each may belong to an attempt with an unknown end. */
   not_recorded: BilledTask[];
-  not_billed: ShownUsage[];
+  not_billed: UsageView[];
   other_price: Priced[];
   billed_twice: Priced[];
   /** Several records of one task id, such as of two providers: which of them a bill means, only a person can say. */
   recorded_twice: Priced[];
   /** Attempts whose end is unknown, and whose task, if they have one, is not in the bill. */
-  unknown: ShownUsage[];
+  unknown: UsageView[];
 }
 
 /** Compares usage records with a provider's bill, task by task. Memory holds the bill, one page of records and the findings. */
@@ -48,7 +48,7 @@ export async function reconcile(
     for (const record of page.filter(isCompared)) {
       const { state, task_id = '' } = record;
       if (state === 'refused') continue;
-      const shown = shownUsage(record);
+      const shown = usageView(record);
       const found = recorded.get(task_id);
       // An error or a notification may have named the task of an unknown outcome.
       if (state !== 'taken' && !found) {
@@ -79,9 +79,9 @@ function sumOf(entries: readonly { credits: number }[]): number {
 }
 
 /** A usage record as administrators see it. */
-export function shownUsage(record: UsageRecord) {
+export function usageView(record: UsageRecord) {
   const { at, caller, operation, model, seconds, request_id, state, is_exact, task_id, ms } = record;
   const credits = priceOf(record);
   const task = { operation, model, seconds };
-  return { at, caller: shownCaller(caller), ...task, request_id, state, credits, is_exact, task_id, ms };
+  return { at, caller: callerText(caller), ...task, request_id, state, credits, is_exact, task_id, ms };
 }
