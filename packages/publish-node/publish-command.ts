@@ -1,13 +1,16 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve } from 'node:path';
 import { type Published, type RegistryClient, RegistryError } from 'registry-client';
 import { connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
 import { exitCodes, Failure, failureOf } from './failure.ts';
+import { workTreeOf } from './files/git-folders.ts';
+import { readOwnFile } from './files/own-file.ts';
 import type { Pack } from './files/pack.ts';
 import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
 import { type Identity, type IdentityFlags, identityOf } from './identity.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
-import { packReport, type Plan, type PlanFlags, planLines, planOf } from './plan.ts';
+import { type Plan, type PlanFlags, packReport, planLines, planOf } from './plan.ts';
 import { megabytes, progressBar, remind } from './progress.ts';
 import { type Project, requestOf } from './project.ts';
 import { hostNodesLine, readByRegistry, waitForHostNodes } from './read-by-registry.ts';
@@ -21,7 +24,7 @@ export interface PublishFlags extends PlanFlags, IdentityFlags {
 }
 
 export async function publishCommand(folder: string, given: PublishFlags, mean: Mean): Promise<Ending> {
-  const flags = { ...given, metadata: { ...given.metadata, ...(await changelogOf(given)) } };
+  const flags = { ...given, metadata: { ...given.metadata, ...(await changelogOf(folder, given)) } };
   const { other: accepted, ...plan } = await planOf(folder, flags, mean, async () =>
     flags.dryRun ? undefined : acceptedIdentity(flags),
   );
@@ -79,16 +82,25 @@ async function acceptedIdentity(
 
 const maxChangelogBytes = 100_000;
 
-async function changelogOf({ changelogFile }: PublishFlags): Promise<{ changelog?: string }> {
+async function changelogOf(folder: string, { changelogFile }: PublishFlags): Promise<{ changelog?: string }> {
   if (changelogFile === undefined) return {};
   const fail = (error: Error) => {
-    throw new Failure('usage', `The changelog cannot be read: ${error.message}.`);
+    throw new Failure('usage', `The changelog cannot be read: ${error.message}.`, {
+      about: '--changelog-file',
+    });
   };
   const { size } = await stat(changelogFile).catch(fail);
   if (size > maxChangelogBytes) {
     throw new Failure('usage', `The changelog has ${megabytes(size)}; name a file with only what is new.`);
   }
-  return { changelog: (await readFile(changelogFile, 'utf8').catch(fail)).trim() };
+  const top = workTreeOf(resolve(folder)) ?? resolve(folder);
+  const path = relative(top, resolve(changelogFile));
+  if (/^\.\.(?:[\\/]|$)/.test(path) || isAbsolute(path))
+    return { changelog: (await readFile(changelogFile, 'utf8').catch(fail)).trim() };
+  // Its author may have put a link there, such as to this process's environment and its tokens.
+  const file = await readOwnFile(await realpath(top), path).catch(fail);
+  const content = file?.content ?? fail(new Error('it is not a file of the folder'));
+  return { changelog: content.toString().trim() };
 }
 
 async function readHostNodes({ node }: Project, { contents }: Pack): Promise<FoundHostNodes> {

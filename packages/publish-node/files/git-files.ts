@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts';
 import { Effort } from './effort.ts';
 import { type GitFolders, gitFoldersOf, readRepository, unreadable, workTreeOf } from './git-folders.ts';
 import { readIndex, type Tracked } from './git-index.ts';
-import { isTrue, ownSetting, personalSettings } from './git-settings.ts';
+import { isTrue, ownInclude, ownSetting, personalSettings } from './git-settings.ts';
 import { lower, withParents } from './ignore-pattern.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 import { realPlace } from './own-file.ts';
@@ -43,6 +43,12 @@ export async function gitFiles(folder: string, effort = new Effort()): Promise<G
   for (const entry of tracked)
     await add(found, folder, effort, { ...entry, path: entry.path.slice(prefix.length) });
   for (const path of files) found.paths.push(path.slice(prefix.length));
+  const include = files.length > 0 && (await ownInclude(folders));
+  // It may be any file of the machine, like a list of excludes. Jobs have one, in which their checkout keeps its token.
+  if (include)
+    found.notes.push(
+      `The repository's own settings include ${include}, which is not read: what it ignores is published.`,
+    );
   for (const path of repositories)
     found.notes.push(
       `${path.slice(prefix.length)} is left out: it is another git repository, and not a submodule of this one.`,

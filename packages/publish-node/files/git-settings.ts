@@ -47,6 +47,12 @@ export async function ownSetting(folders: GitFolders, key: string): Promise<stri
   return (await ownSettings(folders)).findLast((it) => it.key === key)?.value;
 }
 
+/** A file that the repository's own settings include. */
+export async function ownInclude(folders: GitFolders): Promise<string | undefined> {
+  const settings = await ownSettings(folders);
+  return settings.find(({ key }) => /^include(?:if\..*)?\.path$/s.test(key))?.value;
+}
+
 /** The settings by which git lists files. Undefined if no file has them. */
 interface ListSettings {
   excludesFile?: string | undefined;

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { realpath, stat } from 'node:fs/promises';
+import { readlink, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
 import { archiveLimits } from 'registry-rules/archives/limits';
 import { didYouMean } from '../did-you-mean.ts';
 import { Failure, type Problem, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
+import { encryptedByGit } from './git-attributes.ts';
 import { type GitState, gitStateOf, isLfsPointer } from './git-state.ts';
 import { type FileList, listFiles } from './list-files.ts';
 import { type OwnFile, readOwnFile } from './own-file.ts';
@@ -50,7 +51,9 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
   const sized = await sizesOf(root, readable);
   const unpackedBytes = sized.reduce((total, { bytes }) => total + bytes, 0);
   const isTooLarge = unpackedBytes > archiveLimits.unpackedBytes;
-  const { contents, secrets, pointers } = await readAll(root, isTooLarge ? [] : readable, new Set(allow));
+  const isEncrypted = await encryptedByGit(root, [...paths, ...(objects?.keys() ?? [])]);
+  const looks = { allow: new Set(allow), objects, isEncrypted };
+  const { contents, states, secrets, pointers } = await readAll(root, isTooLarge ? [] : readable, looks);
   throwAll([
     ...failures,
     ...refusal(
@@ -66,8 +69,7 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
     ...refusal('These allow entries match no published file.', unusedEntries(allow, paths)),
   ]);
   const files = sized.map(({ path, bytes }): PackedFile => {
-    const file = contents.get(path);
-    const state = objects && file && gitStateOf(file.content, objects.get(path));
+    const state = states.get(path);
     return { path, bytes, ...(state && { git: state }) };
   });
   return { files, unpackedBytes, chosenBy, notes, contents };
@@ -108,24 +110,32 @@ async function sizesOf(root: string, paths: readonly string[]): Promise<PackedFi
   return Promise.all(paths.map(async (path) => ({ path, bytes: (await stat(join(root, path))).size })));
 }
 
-async function readAll(
-  root: string,
-  paths: readonly string[],
-  allow: ReadonlySet<string>,
-): Promise<{ contents: Map<string, OwnFile>; secrets: Problem[]; pointers: Problem[] }> {
+interface Looks extends Pick<FileList, 'objects'> {
+  allow: ReadonlySet<string>;
+  isEncrypted: (path: string) => boolean;
+}
+
+async function readAll(root: string, paths: readonly string[], { allow, objects, isEncrypted }: Looks) {
   const contents = new Map<string, OwnFile>();
+  const states = new Map<string, GitState>();
   const secrets: Problem[] = [];
   const pointers: Problem[] = [];
   for (const path of paths) {
     const file = await readOwnFile(root, path, archiveLimits.unpackedBytes);
     if (file === undefined)
       throw new Failure('usage', `${path} has changed while it was read. Run it again.`);
-    const secret = allow.has(path) ? undefined : secretIn(path, file.content);
-    if (secret !== undefined) secrets.push({ path, message: secret });
-    if (!allow.has(path) && isLfsPointer(file.content)) pointers.push({ path, message: 'is a pointer.' });
     contents.set(path, file);
+    const link = await readlink(join(root, path)).catch(() => undefined);
+    const state =
+      objects && gitStateOf(link === undefined ? file.content : Buffer.from(link), objects.get(path));
+    states.set(path, state);
+    if (allow.has(path)) continue;
+    const isDecrypted = state !== undefined && isEncrypted(path);
+    const secret = isDecrypted ? 'is encrypted in git, and readable here.' : secretIn(path, file.content);
+    if (secret !== undefined) secrets.push({ path, message: secret });
+    if (isLfsPointer(file.content)) pointers.push({ path, message: 'is a pointer.' });
   }
-  return { contents, secrets, pointers };
+  return { contents, states, secrets, pointers };
 }
 
 function refusal(sentence: string, problems: readonly Problem[]): Failure[] {

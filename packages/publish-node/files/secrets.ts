@@ -106,14 +106,14 @@ function isHalfZero(content: Buffer, parity: 0 | 1): boolean {
   return zeros[1 - parity] === 0 && (zeros[parity] ?? 0) > start.length / 3;
 }
 
-/** A string has at most 512 MB. What begins near the end of a piece is in the next one too. */
+/** In pieces, because a string of the whole file takes its size in memory again. What begins near the end of a piece is in the next one too. */
 function someText(bytes: Buffer, is: (text: string) => boolean): boolean {
   for (let start = 0; start < bytes.length; start += pieceBytes)
     if (is(bytes.toString('latin1', start, start + pieceBytes + 2 * nearBytes))) return true;
   return false;
 }
 
-const pieceBytes = 100_000_000;
+const pieceBytes = 1_000_000;
 
 const registryLogin = /^[^#;\n]*:_(?:authToken|auth|password)\s*=\s*(?!\$\{)\S/m;
 
@@ -127,7 +127,8 @@ export function secretIn(path: string, content: Buffer): string | undefined {
   if (has('nrp_', (text) => text.match(ownToken)?.some(isWellFormed) === true)) {
     return 'holds a personal access token of this registry. Revoke it if others have seen it.';
   }
-  if (/(?:^|\/)\.npmrc$/.test(path) && registryLogin.test(bytes.toString())) return 'is a credentials file.';
+  if (/(?:^|\/)\.npmrc$/.test(path) && has(':_', (text) => registryLogin.test(text)))
+    return 'is a credentials file.';
   const prefix = issuedKeyIn(bytes);
   return prefix === undefined ? undefined : `holds a key that begins with ${prefix}.`;
 }

@@ -50,7 +50,8 @@ export async function walkFrom(walk: Walk, folder: string, outer: IgnoreRules): 
   for (const entry of entries) {
     const path = folder + nameOf(entry);
     if (entry.name === '.git') continue;
-    if (!entry.isDirectory()) {
+    // A folder whose name is not UTF-8 cannot be opened by it, and is reported as a file.
+    if (!entry.isDirectory() || path.includes('\uFFFD')) {
       if (!rules.match(path)) files.push(path);
     } else if (!rules.match(`${path}/`) && !leaves?.(`${path}/`)) {
       for (const file of await walkFrom(walk, `${path}/`, rules)) files.push(file);

@@ -1,5 +1,16 @@
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { directory, enter, folder } from 'testing/folders';
@@ -239,6 +250,24 @@ describe('the archive of a git folder', () => {
     expect((await publishNode(dryRun(folder), { env })).stdout).toContain('files      2, chosen by git');
     const { stdout } = await publishNode(dryRun(folder), { env: { ...env, ...count } });
     expect(stdout).toContain('files      1, chosen by git');
+  });
+
+  test('notes that a file which the settings of the repository include is not read', async () => {
+    await writeFiles(folder, { 'node.py': '', '.git/more': '[core]\nexcludesFile = x\n' });
+    await git(folder, 'config', 'includeIf.gitdir:/**.path', 'more');
+    const note =
+      "The repository's own settings include more, which is not read: what it ignores is published.";
+
+    expect((await packed()).notes).toEqual([note]);
+    await git(folder, 'add', '--all');
+    expect((await packed()).notes).toEqual([]);
+  });
+
+  test('names a folder whose name is not UTF-8', async () => {
+    const bad = Buffer.concat([Buffer.from(`${folder}/n`), Buffer.from([0xff])]);
+    await mkdir(bad);
+
+    await expect(packed()).rejects.toThrow('The registry would reject these paths.');
   });
 
   test('rejects new files next to an ignore file that is not checked out', async () => {

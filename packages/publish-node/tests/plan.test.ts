@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { directory, folder } from 'testing/folders';
 import { publishNode } from 'testing/publish-node';
@@ -112,19 +112,41 @@ describe.each(['sha1', 'sha256'])('the files of a git repository with %s', (form
     expect(stdout).toMatch(/^a\.py\nb\.py {2}\(with uncommitted changes\)\nnew\.py {2}\(not in git\)\n/);
   });
 
-  test('counts as the same with Windows line ends, and as a pointer of Git LFS', async () => {
+  test('counts as the same with Windows line ends, as a link, and as a pointer of Git LFS', async () => {
     const model = randomBytes(3000);
     const digest = createHash('sha256').update(model).digest('hex');
     await writeFiles(folder, {
       'a.py': content.replace('\n', '\r\n'),
       'model.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${digest}\nsize 3000\n`,
     });
-    await git(folder, 'add', 'model.bin');
+    await symlink('a.py', join(folder, 'link.py'));
+    await git(folder, 'add', 'model.bin', 'link.py');
     await writeFile(join(folder, 'model.bin'), model);
 
     expect((await plan()).files.filter(({ git: state }: { git?: string }) => state !== undefined)).toEqual(
       [],
     );
+  });
+});
+
+describe('a file that git keeps encrypted', () => {
+  test.each([
+    ['.gitattributes', 'keys/** filter=git-crypt diff=git-crypt\n'],
+    ['keys/.gitattributes', '"a b.txt" filter=crypt-work\n'],
+    ['.gitattributes', '[attr]sealed filter=git-agecrypt\n*.txt text sealed\n'],
+    ['.git/info/attributes', '*.txt filter=sops'],
+  ])('stops the publish where the folder has it readable, by %s with %j', async (file, attributes) => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'keys/a b.txt': 'encrypted' });
+    await writeFiles(folder, { [file]: attributes, 'keys/open.py': '' });
+    await git(folder, 'add', '--all');
+    const locked = await plan();
+    await writeFiles(folder, { 'keys/a b.txt': 'readable' });
+
+    expect([locked.code, (await plan(['--allow', 'keys/a b.txt'])).code]).toEqual([0, 0]);
+    expect((await plan()).details).toEqual([
+      { path: 'keys/a b.txt', message: 'is encrypted in git, and readable here.' },
+    ]);
   });
 });
 
@@ -290,6 +312,18 @@ describe('a key of a service', () => {
     expect(secretIn('a.txt', encode(`token: ${token}`))).toMatch(/^holds a personal access token/);
     expect(secretIn('.npmrc', encode('//x/:_authToken=abc\n'))).toBe('is a credentials file.');
     expect(secretIn('a.txt', encode('Nothing to see here.'))).toBeUndefined();
+  });
+
+  test.each<[string, string, string]>([
+    ['a.txt', '-----BEGIN text', 'a private key'],
+    ['.npmrc', '//x/:_authToken', 'a credentials file'],
+  ])('reads a large %s that begins with %s in pieces, and finds %s at its end', (path, start, what) => {
+    const end = path === '.npmrc' ? '\n//x/:_auth=abc' : `\n-----BEGIN PRIVATE KEY-----\n${random}`;
+    const content = Buffer.from(`${start}\n${'x '.repeat(2_500_000)}${end}`);
+    const read = jest.spyOn(content, 'toString');
+
+    expect(secretIn(path, content)).toContain(what);
+    expect(Math.max(...read.mock.results.map(({ value }) => String(value).length))).toBeLessThan(1_100_000);
   });
 
   test('skips binary files, texts of more than 1 MB and half of a character', () => {

@@ -36,6 +36,18 @@ test.each<[string, (request: ClientRequest, client: AbortController) => unknown,
   storage.close();
 });
 
+test('ends with the head of an answer whose body has no end', async () => {
+  const storage = createServer((socket) =>
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n'),
+  );
+  await once(storage.listen(0, '127.0.0.1'), 'listening');
+  const { port } = storage.address() as AddressInfo;
+  const status = await uploadShowing(() => {})(`http://127.0.0.1:${port}/`, new Uint8Array(1));
+  storage.close();
+
+  expect(status).toBe(200);
+});
+
 test('stops sending an archive after its storage has rejected it', async () => {
   let head = '';
   const storage = createServer((socket) => {
