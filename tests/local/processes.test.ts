@@ -37,6 +37,18 @@ describe('startProcess', () => {
     );
   });
 
+  test('stops a process by its signal, and takes that for no end of its own', async () => {
+    const said: string[] = [];
+    const script = `process.on('SIGTERM', () => { console.log('stopped'); process.exit(); });
+      console.log('listening'); setInterval(() => {}, 1000)`;
+    const say = (line: string) => said.push(line);
+    const child = await startScript(script, { onLine: say, onEnd: say });
+    await child.stop();
+    await until(() => said.length > 0);
+
+    expect(said).toEqual(['stopped']);
+  });
+
   test('stops a process that is not ready in time, and rejects', async () => {
     const starting = startScript('setInterval(() => {}, 1000)', { timeoutMs: 100 });
 
