@@ -13,7 +13,6 @@ import {
   countRequests,
   setFields,
   setPublisherFields,
-  storedItem,
   storedNode,
 } from '../support/registry.ts';
 import { listHistory } from '../../tools/admin/registry/administration.ts';
@@ -21,6 +20,7 @@ import { bearer } from '../support/tokens.ts';
 
 const path = { publisherId: 'acme', nodeId: 'Some.Node' };
 const owner = { authorization: bearer('olga') };
+const rita = { authorization: bearer('rita') };
 const admin = { authorization: bearer('ada', { admin: true }) };
 
 function update(body: unknown, headers: Record<string, string> = owner, at: Record<string, string> = path) {
@@ -68,20 +68,12 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
 
       expect([status, headers.etag]).toEqual([200, '"2"']);
       expect(Node.parse(body)).toEqual(body);
-      const { publisher, ...shown } = body;
+      const { publisher: _, ...shown } = body;
       expect(shown).toEqual(after);
       expect(await storedNode('Some.Node')).toEqual({
-        ...nodeKey('Some.Node'),
-        ...after,
-        publisher_id: 'acme',
-        edited_by: 'user:olga',
-        edited_at: new Date().toISOString(),
-        revision: 2,
-        write_id: expect.any(String),
-      });
-      expect(publisher).toMatchObject({
-        id: 'acme',
-        members: expect.arrayContaining([expect.objectContaining({ id: 'olga', role: 'owner' })]),
+        ...{ ...nodeKey('Some.Node'), ...after, publisher_id: 'acme' },
+        ...{ edited_by: 'user:olga', edited_at: new Date().toISOString() },
+        ...{ revision: 2, write_id: expect.any(String) },
       });
     });
 
@@ -107,19 +99,11 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect([status, body.error]).toEqual([403, 'node_banned']);
     });
 
-    test('lets an admin set the fields of admins', async () => {
-      const deleted = await update(
-        { status: 'NodeStatusDeleted', status_detail: 'spam', search_ranking: 3 },
-        admin,
-      );
-      const restored = await update({ status: 'NodeStatusActive' }, admin);
+    test('lets an admin delete and restore a node of others', async () => {
+      const fields = { status: 'NodeStatusDeleted', status_detail: 'spam', search_ranking: 3 };
 
-      expect(deleted.body).toMatchObject({
-        status: 'NodeStatusDeleted',
-        status_detail: 'spam',
-        search_ranking: 3,
-      });
-      expect(restored.body.status).toBe('NodeStatusActive');
+      expect((await update(fields, admin)).body).toMatchObject(fields);
+      expect((await update({ status: 'NodeStatusActive' }, admin)).body.status).toBe('NodeStatusActive');
     });
 
     test('lets an admin send a banned node back as it was read', async () => {
@@ -157,10 +141,8 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
     test('does not answer 412 to the only writer whose write succeeded but whose answer was lost', async () => {
       const { headers } = await update({});
       loseAnswers(1);
-      const { status, body } = await update(
-        { author: 'only' },
-        { ...owner, 'if-match': String(headers.etag) },
-      );
+      const matching = { ...owner, 'if-match': String(headers.etag) };
+      const { status, body } = await update({ author: 'only' }, matching);
 
       expect([status, body.author]).toEqual([200, 'only']);
     });
@@ -189,20 +171,17 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
 
     test('leaves who changed which fields in the history, and nothing if none was changed', async () => {
       const entries = async () =>
-        (await listHistory(nodeKey('some.node'))).map(({ actor, action, subject, detail }) => [
-          actor,
-          action,
-          subject,
-          detail,
-        ]);
+        (await listHistory(nodeKey('some.node'))).map(({ actor, action, subject, detail }) =>
+          [actor, action, subject, detail].join(' | '),
+        );
       const before = await entries();
       await update({ name: 'Renamed', tags: null });
       await update({});
       await update({ name: 'By an admin' }, admin);
 
       expect((await entries()).slice(0, -before.length || undefined)).toEqual([
-        ['user:ada', 'node update', 'Some.Node', 'name'],
-        ['user:olga', 'node update', 'Some.Node', 'name, tags'],
+        'user:ada | node update | Some.Node | name',
+        'user:olga | node update | Some.Node | name, tags',
       ]);
     });
 
@@ -229,51 +208,23 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(paths).toEqual(['path.publisherId', 'path.nodeId', 'body.name', 'body.tags']);
     });
 
-    test.each([
-      ['a member', bearer('mats')],
-      ['a stranger', bearer('stranger')],
-      ["another publisher's owner", bearer('rita')],
-    ])('returns 403 forbidden for %s', async (_, authorization) => {
-      const { status, body } = await update({ name: 'mine' }, { authorization });
+    test.each(['mats', 'stranger', 'rita'])('returns 403 forbidden for %s, no owner', async (user) => {
+      const { status, body } = await update({ name: 'mine' }, { authorization: bearer(user) });
 
       expect([status, body.error]).toEqual([403, 'forbidden']);
     });
 
-    test('returns 403 forbidden for an owner whose own publisher does not own the node', async () => {
-      const { body } = await update(
-        { name: 'mine' },
-        { authorization: bearer('rita') },
-        { ...path, publisherId: 'rival' },
-      );
+    test.each<[number, string, string, object, object?, object?]>([
+      [403, 'forbidden', 'an owner of another publisher', {}, rita, { publisherId: 'rival' }],
+      [404, 'publisher_not_found', 'an unknown publisher', {}, owner, { publisherId: 'nobody' }],
+      [404, 'node_not_found', 'an unknown node', {}, owner, { nodeId: 'nothing' }],
+      [404, 'node_not_found', 'other punctuation', {}, owner, { nodeId: 'some-node' }],
+      [412, 'precondition_failed', 'the ETag of another revision', {}, { ...owner, 'if-match': '"0"' }],
+      [413, 'record_too_large', 'a record that would not fit', { description: 'x'.repeat(300_000) }],
+    ])('returns %i %s for %s', async (status, code, _, body, headers = owner, at = {}) => {
+      const answer = await update({ name: 'mine', ...body }, { ...headers }, { ...path, ...at });
 
-      expect(body.error).toBe('forbidden');
-    });
-
-    test('returns 404 for a publisher, a node, and an id that differs in punctuation', async () => {
-      const answers = [
-        await update({}, owner, { ...path, publisherId: 'nobody' }),
-        await update({}, owner, { ...path, nodeId: 'nothing' }),
-        await update({}, owner, { ...path, nodeId: 'some-node' }),
-      ];
-
-      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
-      expect(answers.map(({ body }) => body.error)).toEqual([
-        'publisher_not_found',
-        'node_not_found',
-        'node_not_found',
-      ]);
-    });
-
-    test('returns 412 for an ETag of another revision', async () => {
-      const { status, body } = await update({ name: 'late' }, { ...owner, 'if-match': '"0"' });
-
-      expect([status, body.error]).toEqual([412, 'precondition_failed']);
-    });
-
-    test('returns 413 for a record that would be too large', async () => {
-      const { status, body } = await update({ description: 'x'.repeat(300_000) });
-
-      expect([status, body.error]).toEqual([413, 'record_too_large']);
+      expect([answer.status, answer.body.error]).toEqual([status, code]);
     });
   });
 
@@ -289,7 +240,6 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
     expect(bannedNode.body.error).toBe('node_banned');
     expect(bannedPublisher.body.error).toBe('publisher_banned');
     expect(byAdmin.status).toBe(200);
-    expect(await storedItem('PUBLISHER#acme', 'PUBLISHER')).not.toHaveProperty('banned');
   });
 });
 

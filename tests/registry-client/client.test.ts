@@ -32,15 +32,12 @@ const routesSent = () => api.received.map(({ route }) => route);
 
 describe('named methods of the client', () => {
   test('reach every operation', async () => {
-    const frames = { model: 'vidq2-pro', start_image: image } as const;
     const extended = { model: 'vidq2-pro', video_creation_id: '1', video_url: image } as const;
+    const image_settings = [{ key_image: image }, { key_image: image }];
     await client.images.relight({ image });
     await client.videos.fromText(video);
     await client.videos.extend(extended);
-    await client.videos.multiframe({
-      ...frames,
-      image_settings: [{ key_image: image }, { key_image: image }],
-    });
+    await client.videos.multiframe({ model: 'vidq2-pro', start_image: image, image_settings });
     await client.nodes.update(demo.publisherId, demo.nodeId, { tags: ['typed'], category: null });
     await client.hostNodes.update(demo.nodeId, demo.version, 'Blend', { category: 'image' });
     await client.versions.bulk([pair]);
@@ -67,20 +64,13 @@ describe('named methods of the client', () => {
     const onResponse = ({ headers }: Response) => {
       etag = headers.get('etag');
     };
-    const node = await client.nodes.update(
-      demo.publisherId,
-      demo.nodeId,
-      { tags: ['typed'] },
-      { onResponse },
-    );
-    const again = client.nodes.update(demo.publisherId, demo.nodeId, {}, { ifMatch: String(etag) });
+    const update = (body: object, more: object) => client.nodes.update('demo', demo.nodeId, body, more);
+    const node = await update({ tags: ['typed'] }, { onResponse });
 
     expect(node.tags).toEqual(['typed']);
-    expect((await again).tags).toEqual(['typed']);
-    expect(await errorOf(client.nodes.update('demo', demo.nodeId, {}, { ifMatch: '"0"' }))).toMatchObject({
-      code: 'precondition_failed',
-      status: 412,
-    });
+    expect((await update({}, { ifMatch: String(etag) })).tags).toEqual(['typed']);
+    const failed = { code: 'precondition_failed', status: 412 };
+    expect(await errorOf(update({}, { ifMatch: '"0"' }))).toMatchObject(failed);
   });
 
   test('show the headers of the final answer if it is an error, and of no earlier one', async () => {
@@ -90,13 +80,9 @@ describe('named methods of the client', () => {
     const onResponse = ({ status, headers }: Response) => {
       heard.push(`${status} ${headers.get('ratelimit')}`);
     };
-    api.disturb(busy, limits, 'hang up', 'hang up', 'hang up', {
-      status: 200,
-      body: 'a page' as unknown as object,
-    });
-    await errorOf(client.videos.fromText(video, { onResponse }));
-    await errorOf(client.videos.fromText(video, { onResponse }));
-    await errorOf(client.videos.fromText(video, { onResponse }));
+    const page = { status: 200, body: Object('a page') };
+    api.disturb(busy, limits, 'hang up', 'hang up', 'hang up', page);
+    for (let call = 1; call <= 3; call += 1) await errorOf(client.videos.fromText(video, { onResponse }));
 
     expect(heard).toEqual(['409 "tasks";r=0', '200 null']);
   });
@@ -137,12 +123,9 @@ describe('an error of the client', () => {
     const error = await errorOf(client.videos.fromText(body, { requestId: 'lake-1' }));
 
     expect(error).toMatchObject({
-      code: 'invalid_request',
-      status: 400,
-      sentence: 'The request is not valid.',
+      ...{ code: 'invalid_request', status: 400, sentence: 'The request is not valid.' },
       details: [{ path: 'body.prompt', message: expect.any(String) }],
-      requestId: 'lake-1',
-      retryAfter: undefined,
+      ...{ requestId: 'lake-1', retryAfter: undefined },
     });
   });
 
@@ -276,11 +259,8 @@ describe('publish of the client', () => {
     found({ status: 'NodeVersionStatusPending', status_reason_code, status_reason: 'Why.' });
   const registered = { status: 201, body: { node_version: {}, signedUrl: 'http://localhost:1/upload' } };
   const sha256 = createHash('sha256').update(archive).digest('hex');
-  const active = found({
-    status: 'NodeVersionStatusActive',
-    downloadUrl: 'http://localhost:1/a.zip',
-    sha256,
-  });
+  const downloadUrl = 'http://localhost:1/a.zip';
+  const active = found({ status: 'NodeVersionStatusActive', downloadUrl, sha256 });
   const uploaded = { upload: async () => 200 };
 
   test.each([
@@ -308,15 +288,12 @@ describe('publish of the client', () => {
   });
 
   test.each([
-    [
-      'NodeVersionStatusBanned',
-      'Bad.',
-      'The operator of the registry has banned this version: Bad. Publish a new version.',
-    ],
-    ['NodeVersionStatusDeleted', undefined, 'This version was deleted. Publish a new version.'],
-    ['NodeVersionStatusFlagged', undefined, 'This version is closed. Publish a new version.'],
-  ])('fails for a version that is closed: %s', async (status, status_reason, message) => {
-    api.disturb(registered, found({ status, status_reason }));
+    ['Banned', 'The operator of the registry has banned this version: Bad. Publish a new version.'],
+    ['Deleted', 'This version was deleted. Publish a new version.'],
+    ['Flagged', 'This version is closed. Publish a new version.'],
+  ])('fails for a version that is closed: NodeVersionStatus%s', async (status, message) => {
+    const status_reason = status === 'Banned' ? 'Bad.' : undefined;
+    api.disturb(registered, found({ status: `NodeVersionStatus${status}`, status_reason }));
 
     expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code: 'version_closed', message });
   });
@@ -336,10 +313,8 @@ describe('publish of the client', () => {
     };
     api.disturb(registered);
 
-    expect(await errorOf(client.publish(input, { upload }))).toMatchObject({
-      code: 'upload_failed',
-      status: 403,
-    });
+    const failed = { code: 'upload_failed', status: 403 };
+    expect(await errorOf(client.publish(input, { upload }))).toMatchObject(failed);
     expect(sent).toBe(1);
   });
 

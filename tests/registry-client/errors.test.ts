@@ -13,7 +13,6 @@ const clientWith = (options: Partial<ClientOptions>) =>
 const client = clientWith({});
 const pair = { node_id: 'any', version: '1.0.0' };
 const busy = { status: 503, headers: { 'retry-after': '0' }, body: { error: 'unavailable' } };
-const forever = () => new Promise<never>(() => {});
 
 beforeEach(() => api.reset());
 afterAll(() => api.stop());
@@ -39,9 +38,7 @@ describe('an option of the client', () => {
     for (const value of values.filter((each) => each !== null)) {
       const options = { [name]: value } as object;
       expect(() => clientWith(options)).toThrow(`The option ${name} must be a`);
-      await expect(client.versions.bulk([pair], options)).rejects.toMatchObject({
-        code: 'invalid_request',
-      });
+      expect((await errorOf(client.versions.bulk([pair], options))).code).toBe('invalid_request');
     }
     expect(api.received).toEqual([]);
   });
@@ -69,24 +66,17 @@ describe('an option of the client', () => {
 
   test('replaces fetch and adds headers, for all calls and for one, but not over its own headers', async () => {
     const asked: string[] = [];
+    const headers = { 'X-Team': 'a', 'Content-Type': 'text/plain' };
     const client = clientWith({
-      accessToken: 'token',
-      headers: { 'X-Team': 'a', 'Content-Type': 'text/plain' },
-      fetch: (url, init) => {
-        asked.push(url);
-        return fetch(url, init);
-      },
+      ...{ accessToken: 'token', headers },
+      fetch: (url, init) => fetch(url, asked.push(url) ? init : undefined),
     });
     await client.versions.bulk([pair], { headers: { 'x-trace': '1', 'x-team': 'b' } });
     await client.versions.bulk([pair], { fetch });
 
+    const own = { 'content-type': 'application/json', authorization: 'Bearer token' };
     expect(asked).toHaveLength(1);
-    expect(api.received[0]?.headers).toMatchObject({
-      'x-team': 'b',
-      'x-trace': '1',
-      'content-type': 'application/json',
-      authorization: 'Bearer token',
-    });
+    expect(api.received[0]?.headers).toMatchObject({ 'x-team': 'b', 'x-trace': '1', ...own });
     expect(api.received[1]?.headers).toMatchObject({ 'x-team': 'a' });
   });
 
@@ -110,21 +100,13 @@ describe('an option of the client', () => {
   });
 });
 
-describe('the function that gives an access token', () => {
-  test('ends with the signal of the call', async () => {
-    const given = clientWith({ accessToken: forever }).versions.bulk([pair], {
-      signal: AbortSignal.timeout(20),
-    });
+test('ends the function that gives an access token with the signal of the call, and throws its error', async () => {
+  const mine = new Error('Sign in first.');
+  const given = (accessToken: () => Promise<never>) =>
+    clientWith({ accessToken }).versions.bulk([pair], { signal: AbortSignal.timeout(20) });
 
-    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
-  });
-
-  test('throws its own error through the call', async () => {
-    const mine = new Error('Sign in first.');
-    const client = clientWith({ accessToken: () => Promise.reject(mine) });
-
-    await expect(client.versions.bulk([pair])).rejects.toBe(mine);
-  });
+  await expect(given(() => new Promise(() => {}))).rejects.toMatchObject({ name: 'TimeoutError' });
+  await expect(given(() => Promise.reject(mine))).rejects.toBe(mine);
 });
 
 describe('an error of the client', () => {
@@ -143,23 +125,16 @@ describe('an error of the client', () => {
   });
 
   test('omits the secret status URL from its JSON', async () => {
-    const body = {
-      error: 'provider_timeout',
-      message: 'Late.',
-      request_id: 'r-1',
-      details: [{ path: 'a', message: 'b' }],
-    };
-    api.disturb({
-      status: 504,
-      headers: { 'retry-after': '7', link: '<https://a.example.com/x>; rel="status"' },
-      body,
-    });
+    const details = [{ path: 'a', message: 'b' }];
+    const headers = { 'retry-after': '7', link: '<https://a.example.com/x>; rel="status"' };
+    const body = { error: 'provider_timeout', message: 'Late.', request_id: 'r-1', details };
+    api.disturb({ status: 504, headers, body });
     const error = await errorOf(client.versions.bulk([pair]));
 
     expect(error.statusUrl).toBe('https://a.example.com/x');
     expect(JSON.parse(JSON.stringify(error))).toEqual({
       ...{ name: 'RegistryError', code: 'provider_timeout', message: 'Late: a b.', status: 504 },
-      ...{ details: body.details, requestId: 'r-1', retryAfter: 7 },
+      ...{ details, requestId: 'r-1', retryAfter: 7 },
     });
   });
 
@@ -209,11 +184,8 @@ describe('an image', () => {
     const upload_url = `https://bucket.example.com/images/${digest}?signed`;
     const sent: { url: string; init: RequestInit }[] = [];
     const told: unknown[] = [];
-    const needed = {
-      error: 'upload_needed',
-      message: 'Upload it.',
-      details: [{ path: 'body.image', message: 'a', upload_url }],
-    };
+    const details = [{ path: 'body.image', message: 'a', upload_url }];
+    const needed = { error: 'upload_needed', message: 'Upload it.', details };
     const answers = [
       new Response(JSON.stringify(needed), { status: 409, headers: { 'x-request-id': 'r' } }),
       new Response(),
@@ -239,22 +211,15 @@ const halfCharacter = '\ud83d';
 
 describe('a call that cannot be sent', () => {
   test.each([
-    [
-      'an Idempotency-Key',
-      'headers.idempotency-key',
-      () => client.videos.fromText(video, { idempotencyKey: 'a–b' }),
-    ],
-    ['a request id', 'headers.x-request-id', () => client.versions.bulk([pair], { requestId: 'a\nb' })],
-    ['an If-Match', 'headers.if-match', () => client.nodes.update('demo', 'any', {}, { ifMatch: '"ü–"' })],
-    [
-      'an access token',
-      'headers.authorization',
-      () => clientWith({ accessToken: 'secret\ntoken' }).versions.bulk([pair]),
-    ],
-  ])('fails at once for %s that no header can have, without showing it', async (_, path, call) => {
+    ['idempotency-key', () => client.videos.fromText(video, { idempotencyKey: 'a–b' })],
+    ['x-request-id', () => client.versions.bulk([pair], { requestId: 'a\nb' })],
+    ['if-match', () => client.nodes.update('demo', 'any', {}, { ifMatch: '"ü–"' })],
+    ['authorization', () => clientWith({ accessToken: 'secret\ntoken' }).versions.bulk([pair])],
+  ])('fails at once for a value of %s that no header can have, without showing it', async (name, call) => {
     const error = await errorOf(call());
 
-    expect(error).toMatchObject({ code: 'invalid_request', status: undefined, details: [{ path }] });
+    const details = [{ path: `headers.${name}` }];
+    expect(error).toMatchObject({ code: 'invalid_request', status: undefined, details });
     expect(JSON.stringify([error.message, error.details, String(error.cause)])).not.toContain('secret');
     expect(api.received).toEqual([]);
   });
@@ -282,10 +247,8 @@ describe('a call that cannot be sent', () => {
     // As from a caller without types.
     const body = { ...video, seed: 1n as unknown as number };
 
-    expect(await errorOf(client.videos.fromText(body))).toMatchObject({
-      code: 'invalid_request',
-      details: [{ path: 'body' }],
-    });
+    const error = { code: 'invalid_request', details: [{ path: 'body' }] };
+    expect(await errorOf(client.videos.fromText(body))).toMatchObject(error);
     expect(api.received).toEqual([]);
   });
 });

@@ -269,9 +269,12 @@ describe('waiting for a task', () => {
 
   test('ends at once with its signal, and with the id of a paid task that has no status URL', async () => {
     const stop = new AbortController();
-    answers = () => bought(link);
-    const stopped = buy({ signal: stop.signal, onState: () => stop.abort(new Error('enough')) });
-    expect(await endOf(stopped)).toMatchObject({ error: { message: 'enough' }, at: 0 });
+    answers = (place) => (place === 0 ? bought(link) : status('created'));
+    setTimeout(() => stop.abort(new Error('enough')), 500);
+    expect(await endOf(buy({ signal: stop.signal }))).toMatchObject({
+      error: { message: 'enough' },
+      at: 500,
+    });
     answers = () => bought();
 
     expect((await endOf(buy())).error).toMatchObject({ code: 'no_status', taskId: '7' });
