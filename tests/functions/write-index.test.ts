@@ -5,14 +5,7 @@ import { handler } from '../../functions/write-index.ts';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../lib/index/config-file.ts';
-import {
-  catalogPath,
-  configPath,
-  hostNodesPath,
-  nodePath,
-  pieceOf,
-  readmePath,
-} from 'registry-rules/index-paths';
+import * as paths from 'registry-rules/index-paths';
 import type { HostNodeRecord } from '../../lib/registry/records.ts';
 import type { CatalogEntry } from 'registry-rules/schemas/index-files';
 import { absent } from '../../lib/store/items.ts';
@@ -34,40 +27,37 @@ import { setVariables } from '../support/variables.ts';
 import { finalize, publish, put, putObject } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 
+const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } = paths;
+
 /** The distribution and then a browser keep a file this long, so that a ban shows within a minute. */
 const cacheControl = 'public, max-age=30';
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 120_000 };
 const published = {
-  archive_key: 'archives/some/1.0.0/id-0.zip',
-  sha256: '0'.repeat(64),
-  size_bytes: 10,
-  published_at: '2026-01-01T00:00:00.000Z',
-  createdAt: '2026-01-01T00:00:00.000Z',
+  ...{ archive_key: 'archives/some/1.0.0/id-0.zip', sha256: '0'.repeat(64), size_bytes: 10 },
+  ...{ published_at: '2026-01-01T00:00:00.000Z', createdAt: '2026-01-01T00:00:00.000Z' },
   host_node_extract_status: 'success',
 };
+const active = { status: 'NodeVersionStatusActive', version: '1.0.0' };
 
 async function follow(...keys: Key[]): Promise<void> {
   expect(await handler(streamEventOf(...keys), context)).toEqual({ batchItemFailures: [] });
 }
+
+const own = (id: string): Key[] => [nodeKey(id), nodeVersionKey(id, '1.0.0')];
 
 const messageOf = (keys: Key[]) => eventOf([{ MessageId: 'a-message', Body: JSON.stringify({ keys }) }]);
 
 async function addPublishedNode(id: string, publisherId = 'acme'): Promise<void> {
   await addNode(publisherId, id, {
     name: `Node ${id}`,
-    latest_version: { ...published, id: '1', version: '1.0.0', status: 'NodeVersionStatusActive' },
+    latest_version: { ...published, id: '1', ...active },
   });
   await addVersion(publisherId, id, '1.0.0', published);
 }
 
 async function addHostNode(nodeId: string, host_node_name: string, display_name?: string): Promise<void> {
-  const key = hostNodeKey(nodeId, '1.0.0', host_node_name);
-  const record: HostNodeRecord = {
-    ...key,
-    revision: 1,
-    host_node_name,
-    ...(display_name && { display_name }),
-  };
+  const fields = { host_node_name, ...(display_name && { display_name }) };
+  const record: HostNodeRecord = { ...hostNodeKey(nodeId, '1.0.0', host_node_name), revision: 1, ...fields };
   await putRecord({ deadline: Date.now() + 5000 }, record, absent);
 }
 
@@ -96,11 +86,8 @@ beforeAll(async () => {
 
 describe('writeIndex', () => {
   test('writes the config and every empty piece of the catalog for the first publisher', async () => {
-    expect(first.get(configPath)?.content).toEqual({
-      version: 1,
-      catalog_pieces: 16,
-      updated_at: expect.any(String),
-    });
+    const config = { version: 1, catalog_pieces: 16, updated_at: expect.any(String) };
+    expect(first.get(configPath)?.content).toEqual(config);
     const pieces = [...first].filter(([key]) => key.startsWith('index/v1/catalog/'));
     expect(pieces.map(([key]) => key).sort()).toEqual(
       Array.from({ length: 16 }, (_, piece) => catalogPath(16, piece)).sort(),
@@ -111,12 +98,8 @@ describe('writeIndex', () => {
 
   test('writes the file and the catalog line of a node', async () => {
     await addPublishedNode('written');
-    const shown = {
-      description: `${'x'.repeat(299)}😀 and more`,
-      icon: 'icon.png',
-      tags: ['a'],
-      search_ranking: 0,
-    };
+    const description = `${'x'.repeat(299)}😀 and more`;
+    const shown = { description, icon: 'icon.png', tags: ['a'], search_ranking: 0 };
     const version = { ...published, extraction: { nodes: 0 }, tags_admin: ['hidden'] };
     await setFields(nodeKey('written'), { ...shown, tags_admin: ['hidden'], edited_by: 'user:olga' });
     await addVersion('acme', 'written', '1.0.0', { ...version, status: 'NodeVersionStatusFlagged' });
@@ -133,21 +116,14 @@ describe('writeIndex', () => {
     const { archive_key, published_at, ...bytes } = published;
     const downloadUrl = expect.stringMatching(`/${archive_key}$`);
     const fileOf = (label: string) => ({
-      ...bytes,
-      id: `written-${label}`,
-      node_id: 'written',
-      version: label,
-      status: 'NodeVersionStatusActive',
-      downloadUrl,
+      ...{ ...bytes, id: `written-${label}`, node_id: 'written' },
+      ...{ ...active, version: label, downloadUrl },
     });
     expect(content).toEqual({
-      ...shown,
-      id: 'written',
-      name: 'Node written',
-      status: 'NodeStatusActive',
+      ...{ ...shown, id: 'written', name: 'Node written', status: 'NodeStatusActive' },
       created_at: expect.any(String),
       publisher: { id: 'acme', name: 'acme', createdAt: expect.any(String) },
-      latest_version: { ...bytes, id: '1', version: '1.0.0', status: 'NodeVersionStatusActive', downloadUrl },
+      latest_version: { ...bytes, id: '1', ...active, downloadUrl },
       versions: [
         { ...fileOf('1.1.0+c'), createdAt },
         fileOf('1.1.0+a'),
@@ -158,14 +134,9 @@ describe('writeIndex', () => {
     expect(headers).toMatchObject({ ContentType: 'application/json', CacheControl: cacheControl });
     expect(await linesOf('written')).toEqual([
       {
-        ...shown,
-        id: 'written',
-        name: 'Node written',
-        description: `${'x'.repeat(299)}\ufffd`,
+        ...{ ...shown, id: 'written', name: 'Node written', description: `${'x'.repeat(299)}\ufffd` },
         publisher: { id: 'acme', name: 'acme' },
-        latest_version: '1.0.0',
-        host_nodes: 0,
-        updated_at: published_at,
+        ...{ latest_version: '1.0.0', host_nodes: 0, updated_at: published_at },
       },
     ]);
   });
@@ -222,13 +193,9 @@ describe('writeIndex', () => {
         ({ host_node_name }: HostNodeRecord) => host_node_name,
       );
 
-    const versions = ['1.2.0', '1.1.0', '1.0.0'];
-    const active = 'NodeStatusActive';
-    expect(await files()).toEqual([
-      [active, ['1.0.0']],
-      [active, versions],
-      [active, ['1.0.0']],
-    ]);
+    const shown = (...versions: string[]) => ['NodeStatusActive', versions];
+    const all = shown('1.2.0', '1.1.0', '1.0.0');
+    expect(await files()).toEqual([shown('1.0.0'), all, shown('1.0.0')]);
     expect(await hostNodes()).toEqual(['A', 'B', 'C']);
 
     await setPublisherFields('paged', { banned: true });
@@ -239,12 +206,12 @@ describe('writeIndex', () => {
     await setPublisherFields('paged', { banned: null });
     await setFields(nodeVersionKey('paged-2', '1.1.0'), { status: 'NodeVersionStatusBanned' });
     await follow(publisherKey('paged'));
-    expect((await files())[1]).toEqual([active, ['1.2.0', '1.0.0']]);
+    expect((await files())[1]).toEqual(shown('1.2.0', '1.0.0'));
 
     await setPublisherFields('paged', { name: 'Renamed' });
     await setFields(nodeVersionKey('paged-2', '1.2.0'), { status: 'NodeVersionStatusBanned' });
     await follow(nodeVersionKey('paged-2', '1.2.0'), publisherKey('paged'));
-    expect(await files()).toEqual(Array(3).fill([active, ['1.0.0']]));
+    expect(await files()).toEqual(Array(3).fill(shown('1.0.0')));
     const { publisher } = (await read(nodePath('paged-3'))).content;
     expect(publisher.name).toBe('Renamed');
   });
@@ -278,7 +245,7 @@ describe('writeIndex', () => {
   test('writes nothing about a node before its first published version', async () => {
     await addNode('acme', 'unpublished');
     await addVersion('acme', 'unpublished', '1.0.0', { ...published, status: 'NodeVersionStatusPending' });
-    await follow(nodeKey('unpublished'), nodeVersionKey('unpublished', '1.0.0'));
+    await follow(...own('unpublished'));
 
     await expect(read(nodePath('unpublished'))).rejects.toMatchObject({ name: 'NoSuchKey' });
     expect(await linesOf('unpublished')).toEqual([]);
@@ -292,7 +259,7 @@ describe('writeIndex', () => {
   ])('does not let a late writer of %s undo that a ban was lifted', async (_, id, pathOf) => {
     await addPublishedNode(id);
     await addHostNode(id, 'Load');
-    const keys = [nodeKey(id), nodeVersionKey(id, '1.0.0')];
+    const keys = own(id);
     await follow(...keys);
     const { content: before } = await read(pathOf(id));
     await setFields(nodeKey(id), { status: 'NodeStatusBanned' });
@@ -313,21 +280,18 @@ describe('writeIndex', () => {
     await addPublishedNode('banned-early');
     const { happened } = beforeNext(s3(), /^PutObject/, async () => {
       await banNode('banned-early', 'test');
-      await follow(nodeKey('banned-early'), nodeVersionKey('banned-early', '1.0.0'));
+      await follow(...own('banned-early'));
     });
-    await follow(nodeKey('banned-early'), nodeVersionKey('banned-early', '1.0.0'));
+    await follow(...own('banned-early'));
 
-    expect(happened()).toBe(true);
-    expect((await read(nodePath('banned-early'))).content).toMatchObject({
-      status: 'NodeStatusBanned',
-      versions: [],
-    });
+    const { status, versions } = (await read(nodePath('banned-early'))).content;
+    expect([happened(), status, versions]).toEqual([true, 'NodeStatusBanned', []]);
     expect((await read(readmePath('banned-early'))).content).toEqual({ node_id: 'banned-early', text: '' });
   });
 
   test('reads and writes each file once for all records of a node, and its own before the others', async () => {
     await addPublishedNode('unchanged');
-    await follow(nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));
+    await follow(...own('unchanged'));
     const [commands, written]: [string[], unknown[]] = [[], []];
     intercept(s3(), async ({ command, input, send }) => {
       commands.push(command);
@@ -336,7 +300,7 @@ describe('writeIndex', () => {
       written.push(input.Key);
       return send();
     });
-    await follow(nodeKey('unchanged'), nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));
+    await follow(nodeKey('unchanged'), ...own('unchanged'));
 
     // Its own file, README, host nodes, line of the catalog, and two pages: six objects for a publish, each once.
     expect(written).toHaveLength(6);
@@ -368,12 +332,9 @@ describe('writeIndex', () => {
     const extraction = { host_node_extract_status: 'success', host_node_extract_reason: 'One was skipped.' };
     await setFields(version, extraction);
     await follow(version);
-    expect((await read(hostNodesPath('extracting', '1.0.0'))).content).toEqual({
-      node_id: 'extracting',
-      version: '1.0.0',
-      ...extraction,
-      host_nodes: [{ host_node_name: 'Load / it' }],
-    });
+    const file = { node_id: 'extracting', version: '1.0.0', ...extraction };
+    const host_nodes = [{ host_node_name: 'Load / it' }];
+    expect((await read(hostNodesPath('extracting', '1.0.0'))).content).toEqual({ ...file, host_nodes });
 
     // A ban while it is read again must not leave them there.
     const status = 'NodeVersionStatusBanned';
@@ -401,7 +362,7 @@ describe('writeIndex', () => {
 
   test('follows a host node that is added later, and bounds the words of a large pack', async () => {
     await addPublishedNode('large');
-    await follow(nodeKey('large'), nodeVersionKey('large', '1.0.0'));
+    await follow(...own('large'));
     const names = Array.from({ length: 100 }, (_, place) => `Load${1000 + place}${'7'.repeat(20)}`);
     for (const name of names) await addHostNode('large', name);
     await follow(hostNodeKey('large', '1.0.0', String(names[0])));
@@ -415,14 +376,10 @@ describe('writeIndex', () => {
   test('writes the README of the latest version, and replaces it with that of the next', async () => {
     await publishWith('readme', '1.0.0', '# One\n<script>alert(1)</script>');
     const shown = async () => (await read(readmePath('readme'))).content;
+    const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
     const first = {
-      node_id: 'readme',
-      version: '1.0.0',
-      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-      path: 'README.md',
-      text: '# One\n<script>alert(1)</script>',
-      html: '<h3>One</h3>\n',
-      is_cut: false,
+      ...{ node_id: 'readme', version: '1.0.0', sha256, path: 'README.md', is_cut: false },
+      ...{ text: '# One\n<script>alert(1)</script>', html: '<h3>One</h3>\n' },
     };
     expect(await shown()).toEqual(first);
 
@@ -430,21 +387,10 @@ describe('writeIndex', () => {
     expect(await shown()).toEqual(first);
     const long = randomBytes(150_001).toString('base64');
     await publishWith('readme', '1.1.0', long);
-    expect(await shown()).toEqual({
-      ...first,
-      version: '1.1.0',
-      text: long.slice(0, 200_000),
-      html: expect.any(String),
-      is_cut: true,
-    });
+    const cut = { version: '1.1.0', text: long.slice(0, 200_000), html: expect.any(String), is_cut: true };
+    expect(await shown()).toEqual({ ...first, ...cut });
     await publishWith('readme', '1.2.0', undefined);
-    expect(await shown()).toEqual({
-      node_id: 'readme',
-      version: '1.2.0',
-      sha256: first.sha256,
-      text: '',
-      html: '',
-    });
+    expect(await shown()).toEqual({ node_id: 'readme', version: '1.2.0', sha256, text: '', html: '' });
   });
 
   test('empties the README of a banned version and node, and writes it again after the ban', async () => {
@@ -454,17 +400,17 @@ describe('writeIndex', () => {
       [() => banNode('silenced', 'test'), () => unbanNode('silenced')],
     ] as const) {
       await ban();
-      await follow(nodeKey('silenced'), nodeVersionKey('silenced', '1.0.0'));
+      await follow(...own('silenced'));
       expect((await read(readmePath('silenced'))).content).toEqual({ node_id: 'silenced', text: '' });
       await unban();
-      await follow(nodeKey('silenced'), nodeVersionKey('silenced', '1.0.0'));
+      await follow(...own('silenced'));
       expect((await read(readmePath('silenced'))).content).toMatchObject({ text: 'secret' });
     }
   });
 
   test('writes no README of a version that waits for its upload, and reads each archive once', async () => {
     await publish('waiting', '1.0.0');
-    await follow(nodeKey('waiting'), nodeVersionKey('waiting', '1.0.0'));
+    await follow(...own('waiting'));
     await expect(read(readmePath('waiting'))).rejects.toMatchObject({ name: 'NoSuchKey' });
 
     await publishWith('waiting', '1.0.0', 'Hello');
@@ -473,7 +419,7 @@ describe('writeIndex', () => {
       keys.push(String(input.Key));
       return send();
     });
-    await follow(nodeKey('waiting'), nodeVersionKey('waiting', '1.0.0'));
+    await follow(...own('waiting'));
     expect(keys.filter((key) => key.startsWith('archives/'))).toEqual([]);
   });
 
@@ -484,7 +430,7 @@ describe('writeIndex', () => {
       await addPublishedNode(id);
       const refusal = Object.assign(new Error('refused'), { $metadata: { httpStatusCode: status } });
       const refused = beforeNext(s3(), /^PutObject/, () => Promise.reject(refusal));
-      await follow(nodeKey(id), nodeVersionKey(id, '1.0.0'));
+      await follow(...own(id));
 
       expect(refused.happened()).toBe(true);
       expect((await read(nodePath(id))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
@@ -507,7 +453,7 @@ describe('writeIndex', () => {
     await addPublishedNode('lucky');
     await addPublishedNode('unlucky');
     const stop = intercept(s3(), ({ input, send }) => (input.Key === nodePath('unlucky') ? fail() : send()));
-    const keys = ['unlucky', 'lucky'].flatMap((id) => [nodeKey(id), nodeVersionKey(id, '1.0.0')]);
+    const keys = ['unlucky', 'lucky'].flatMap(own);
     await follow(...keys);
     expect((await read(nodePath('lucky'))).content).toMatchObject({ id: 'lucky' });
     // From the queue it fails as a message, which then comes again.
@@ -539,7 +485,7 @@ describe('writeIndex', () => {
     const INDEX_QUEUE_URL = String(process.env.INDEX_QUEUE_URL);
     setVariables({ INDEX_QUEUE_URL: 'http://localhost:1/none' });
     intercept(s3(), fail);
-    const event = streamEventOf(nodeKey('stuck'), nodeVersionKey('stuck', '1.0.0'));
+    const event = streamEventOf(...own('stuck'));
     loggedLines.length = 0;
 
     expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
@@ -558,15 +504,10 @@ describe('writeIndex', () => {
     async (text) => {
       const id = `damaged-${text.length}`;
       await addPublishedNode(id);
-      const keys = [nodeKey(id), nodeVersionKey(id, '1.0.0')];
+      const keys = own(id);
       await follow(...keys);
-      const paths = [
-        nodePath(id),
-        readmePath(id),
-        hostNodesPath(id, '1.0.0'),
-        catalogPath(16, pieceOf(id, 16)),
-        configPath,
-      ];
+      const three = [nodePath(id), readmePath(id), hostNodesPath(id, '1.0.0')];
+      const paths = [...three, catalogPath(16, pieceOf(id, 16)), configPath];
       const before = await Promise.all(paths.map(async (path) => (await read(path)).content));
       for (const Key of paths.filter((path) => !path.includes('catalog')))
         await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key, Body: text }));
@@ -585,10 +526,8 @@ describe('writeIndex', () => {
     const key = 'archives/broken/1.0.0/id-0.zip';
     await putObject(key, damaged);
     await addPublishedNode('broken');
-    await setFields(nodeKey('broken'), {
-      latest_version: { ...published, archive_key: key, version: '1.0.0', status: 'NodeVersionStatusActive' },
-    });
-    await follow(nodeKey('broken'), nodeVersionKey('broken', '1.0.0'));
+    await setFields(nodeKey('broken'), { latest_version: { ...published, archive_key: key, ...active } });
+    await follow(...own('broken'));
 
     expect((await read(readmePath('broken'))).content).toMatchObject({ version: '1.0.0', text: '' });
   });
@@ -596,29 +535,19 @@ describe('writeIndex', () => {
   test('logs what it followed, and how long the oldest record waited', async () => {
     stopDate();
     await addPublishedNode('logged');
-    const keys = [
-      nodeKey('logged'),
-      nodeVersionKey('logged', '1.0.0'),
-      hostNodeKey('logged', '1.0.0', 'Load'),
-    ];
+    const keys = [...own('logged'), hostNodeKey('logged', '1.0.0', 'Load')];
     const event = streamEventOf(...keys, nodeVersionKey('logged', '2.0.0'));
-    for (const [place, { dynamodb }] of event.Records.entries())
-      Object.assign(dynamodb ?? {}, {
-        ApproximateCreationDateTime: Date.now() / 1000 - Number([5, 70, 2, 1][place]),
-      });
+    for (const [place, { dynamodb }] of event.Records.entries()) {
+      const ApproximateCreationDateTime = Date.now() / 1000 - Number([5, 70, 2, 1][place]);
+      Object.assign(dynamodb ?? {}, { ApproximateCreationDateTime });
+    }
     loggedLines.length = 0;
     await handler(event, context);
 
     expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
       {
-        level: 'info',
-        event: 'index',
-        function: 'writeIndex',
-        function_request_id: 'an-event',
-        records: 4,
-        nodes: 1,
-        host_nodes: 2,
-        lag_ms: 70_000,
+        ...{ level: 'info', event: 'index', function: 'writeIndex', function_request_id: 'an-event' },
+        ...{ records: 4, nodes: 1, host_nodes: 2, lag_ms: 70_000 },
       },
     ]);
   });
