@@ -116,10 +116,8 @@ describe('npm run rehearse', () => {
   });
 
   test('fails with the sentences of a stage that cannot be deployed', async () => {
-    const { status, stdout } = await rehearsed(
-      ['--param', 'rateLimit=abc'],
-      await builtProject('not-rehearsed'),
-    );
+    const project = await builtProject('not-rehearsed');
+    const { status, stdout } = await rehearsed(['--param', 'rateLimit=abc'], project);
 
     expect(status).toBe(1);
     expect(stdout).toContain('prod: not packaged\n');

@@ -56,13 +56,13 @@ const issuers: Record<string, Issuer> = {
 const key = createSigningKey();
 
 /** The parameters of each row, without their backticks. */
+const columns = ['tokenIssuer', 'tokenKeySetUrl', 'tokenAudience', 'adminClaim', 'adminClaimValue'];
 const rows = new Map(
   [...readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| (\w[^|`]+?) \| (`https:.+)$/gm)].map(
-    ([, name, rest]) => {
-      const [tokenIssuer, tokenKeySetUrl, tokenAudience, adminClaim, adminClaimValue] = [
-        ...String(rest).matchAll(/`([^`]+)`/g),
-      ].map(([, value]) => String(value));
-      return [String(name), { tokenIssuer, tokenKeySetUrl, tokenAudience, adminClaim, adminClaimValue }];
+    ([, name, rest]): [string, Record<string, string>] => {
+      const spans = [...String(rest).matchAll(/`([^`]+)`/g)].slice(0, columns.length);
+      const values = spans.map(([, value], place) => [columns[place], value]);
+      return [String(name), Object.fromEntries(values)];
     },
   ),
 );
@@ -89,12 +89,8 @@ test.each(Object.entries(issuers))(
     jest.resetModules();
     const { authenticate } = await import('../../lib/auth/access-tokens.ts');
     const now = Math.floor(Date.now() / 1000);
-    const send = (claims: Claims) => {
-      const times = { iat: now, exp: now + 60 };
-      return authenticate(
-        `Bearer ${signClaims(key, { iss: row?.tokenIssuer, sub: 'olga', ...times, ...claims })}`,
-      );
-    };
+    const common = { iss: row?.tokenIssuer, sub: 'olga', iat: now, exp: now + 60 };
+    const send = (claims: Claims) => authenticate(`Bearer ${signClaims(key, { ...common, ...claims })}`);
 
     expect(await send(user(aud))).toEqual({ userId: 'olga', isAdmin: false });
     expect(await send({ ...user(aud), ...admin })).toEqual({ userId: 'olga', isAdmin: true });

@@ -18,25 +18,15 @@ describe('a stage that cannot be deployed', () => {
   test('rejects it in one run, with a line for its name and each unknown, missing or unusable value, and shows no key', async () => {
     const stage = 'a'.repeat(30);
     const project = await builtProject('rejected');
-    await addBlock(
-      project,
-      stage,
-      'tokenKeySet: { keys: [{ kty: RSA }] }, bulkRateLimit: [1], adminClaim: null',
-    );
+    const lists = 'tokenKeySet: { keys: [{ kty: RSA }] }, bulkRateLimit: [1], adminClaim: null';
+    await addBlock(project, stage, lists);
     const { tokenIssuer: _, bucketName: __, ...rest } = requiredParameters;
     // An empty one is as one that is not given.
     const empty = Object.fromEntries(Object.keys(parameters).map((name) => [name, '']));
     const bad = {
-      ...empty,
-      ...rest,
-      tokenIsuer: 'https://issuer.example.com',
-      bucketName: 'Not_A_Bucket',
-      imageProviderKey: 'sk-live-the-key-itself',
-      rateLimit: 'abc',
-      maxArchiveBytes: '100MB',
-      creditsPerDay: '-1',
-      site: 'yes',
-      videoModelsExtra: 'x'.repeat(4000),
+      ...{ ...empty, ...rest, tokenIsuer: 'https://issuer.example.com', bucketName: 'Not_A_Bucket' },
+      ...{ imageProviderKey: 'sk-live-the-key-itself', rateLimit: 'abc', maxArchiveBytes: '100MB' },
+      ...{ creditsPerDay: '-1', site: 'yes', videoModelsExtra: 'x'.repeat(4000) },
     };
     const [, , ...given] = flagsOf(bad);
     const refusal = await refusalOf(['--stage', stage, ...given], project);

@@ -47,15 +47,9 @@ export class StandIn {
   #ids = 0;
 
   constructor(stage: Packaged) {
-    const {
-      TableName,
-      TimeToLiveSpecification,
-      PointInTimeRecoverySpecification,
-      SSESpecification,
-      ...rest
-    } = properties(stage, 'Table');
-    const { StreamSpecification, ...settings } = rest;
-    const description = { ...this.#created(TableName), ...settings, SSESpecification };
+    const { TimeToLiveSpecification, PointInTimeRecoverySpecification, ...rest } = properties(stage, 'Table');
+    const { TableName, StreamSpecification, ...settings } = rest;
+    const description = { ...this.#created(TableName), ...settings };
     this.tables.set(TableName, {
       description: { ...description, ...this.#streamOf(TableName, StreamSpecification) },
       data: now,
@@ -119,11 +113,9 @@ export class StandIn {
     DescribeTable: ({ TableName }) => {
       const table = this.#table(TableName);
       const TableStatus = table.isDeleted ? 'DELETING' : table.changing > 0 ? 'UPDATING' : 'ACTIVE';
-      const indexes = table.description.GlobalSecondaryIndexes.map((index: Part) => ({
-        ...index,
-        IndexStatus: TableStatus,
-      }));
-      return { Table: { ...table.description, TableStatus, GlobalSecondaryIndexes: indexes } };
+      const { GlobalSecondaryIndexes: indexes } = table.description;
+      const GlobalSecondaryIndexes = indexes.map((it: Part) => ({ ...it, IndexStatus: TableStatus }));
+      return { Table: { ...table.description, TableStatus, GlobalSecondaryIndexes } };
     },
     ListTagsOfResource: ({ ResourceArn }) => ({
       Tags: [...this.#byArn(ResourceArn).tags, { Key: 'aws:cloudformation:stack-name', Value: stageName }],
@@ -149,14 +141,9 @@ export class StandIn {
     RestoreTableFromBackup: ({ TargetTableName, BackupArn, ...overrides }) => {
       const backup = this.backups.get(BackupArn);
       if (backup === undefined || backup.polls > 0) return rejected('BackupNotFoundException');
-      const { BillingModeOverride, SSESpecificationOverride } = overrides;
-      this.#restore(TargetTableName, backup.data, {
-        BillingMode: BillingModeOverride,
-        SSESpecification: {
-          SSEEnabled: SSESpecificationOverride.Enabled,
-          SSEType: SSESpecificationOverride.SSEType,
-        },
-      });
+      const { Enabled: SSEEnabled, SSEType } = overrides.SSESpecificationOverride;
+      const BillingMode = overrides.BillingModeOverride;
+      this.#restore(TargetTableName, backup.data, { BillingMode, SSESpecification: { SSEEnabled, SSEType } });
     },
     UpdateTable: ({ TableName, GlobalSecondaryIndexUpdates = [], ...changes }) => {
       const { description } = this.#changing(TableName);
@@ -179,11 +166,10 @@ export class StandIn {
       const table = this.#changing(TableName);
       table.isRecoverable = PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled;
     },
-    DescribeTimeToLive: ({ TableName }) => ({
-      TimeToLiveDescription: {
-        TimeToLiveStatus: this.#table(TableName).timeToLive === undefined ? 'DISABLED' : 'ENABLED',
-      },
-    }),
+    DescribeTimeToLive: ({ TableName }) => {
+      const TimeToLiveStatus = this.#table(TableName).timeToLive ? 'ENABLED' : 'DISABLED';
+      return { TimeToLiveDescription: { TimeToLiveStatus } };
+    },
     UpdateTimeToLive: ({ TableName, TimeToLiveSpecification }) => {
       const table = this.#changing(TableName);
       if (table.timeToLive !== undefined) rejected('ValidationException');
