@@ -23,11 +23,7 @@ interface Entry {
 }
 
 /** What one piece of work asked of the stores. */
-interface Count {
-  reads: number;
-  writes: number;
-  /** The part of the writes that indexes take. */
-  indexWrites: number;
+interface Count extends Record<'reads' | 'writes' | 'indexWrites', number> {
   /** Waves of calls to the table and the bucket: those that leave together are one. */
   rounds: { before: number; after: number };
   /** The units by the beginning of the keys that were written. */
@@ -55,20 +51,15 @@ function take(): Count {
       const [kind = ''] = target.partition.split('#');
       unitsByKind[kind] = (unitsByKind[kind] ?? 0) + written;
     }
+  const sum = (kind: 'reads' | 'writes' | 'indexWrites') => units.reduce((sum, each) => sum + each[kind], 0);
   return {
-    reads: sumOf(units.map(({ reads }) => reads)),
-    writes: sumOf(units.map(({ writes }) => writes)),
-    indexWrites: sumOf(units.map(({ indexWrites }) => indexWrites)),
+    ...{ reads: sum('reads'), writes: sum('writes'), indexWrites: sum('indexWrites') },
     rounds: {
       before: wavesIn(waited.filter(({ began }) => !sent || began < sent.began)),
       after: wavesIn(waited.filter(({ began }) => sent && began > sent.began)),
     },
     unitsByKind,
   };
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** The most calls that each began after the end of the one before: a call next to a wave joins it, however long it takes. */
@@ -95,11 +86,9 @@ const receiver = await startHttpServer(async (request, response) => {
   await text(request);
   response.writeHead(204).end();
 });
+const onCall = () => begin('table');
 const fronts = [
-  await startMeter(String(parts.environment.AWS_ENDPOINT_URL_DYNAMODB), {
-    hold,
-    onCall: () => begin('table'),
-  }),
+  await startMeter(String(parts.environment.AWS_ENDPOINT_URL_DYNAMODB), { hold, onCall }),
   await startFront(parts.s3.url, 'bucket'),
   await startFront(parts.simulators.url, 'provider'),
 ];
@@ -148,15 +137,11 @@ async function call(file: string, changes: Request = {}): Promise<Reply> {
   const event = JSON.parse(await readFile(`events/${file}.json`, 'utf8'));
   const { handler } = await import(`../functions/${file}.ts`);
   number += 1;
-  const reply: Reply = await handler(
-    {
-      ...event,
-      headers: { ...event.headers, ...changes.headers },
-      pathParameters: { ...event.pathParameters, ...changes.path },
-      body: JSON.stringify({ ...JSON.parse(event.body), ...changes.body }),
-    },
-    { awsRequestId: `capacity-${number}`, getRemainingTimeInMillis: () => 29_000 },
-  );
+  event.headers = { ...event.headers, ...changes.headers };
+  event.pathParameters = { ...event.pathParameters, ...changes.path };
+  event.body = JSON.stringify({ ...JSON.parse(event.body), ...changes.body });
+  const context = { awsRequestId: `capacity-${number}`, getRemainingTimeInMillis: () => 29_000 };
+  const reply: Reply = await handler(event, context);
   const status = reply?.statusCode ?? 0;
   if (status >= 300 || status < 200) throw new Error(`${file} answered ${status}: ${reply?.body}`);
   return reply;
@@ -267,10 +252,8 @@ describe('a registry call', () => {
   });
 
   test('reads a hundred versions in one wave, at half a unit each', async () => {
-    const node_versions = Array.from({ length: 100 }, (_, index) => ({
-      node_id: `pack-${index}`,
-      version: '1.0.0',
-    }));
+    const pair = (index: number) => ({ node_id: `pack-${index}`, version: '1.0.0' });
+    const node_versions = Array.from({ length: 100 }, (_, index) => pair(index));
     for (const count of await countsOf(() => call('bulk-node-versions', { body: { node_versions } })))
       expect(count).toMatchObject({ reads: 50, writes: 0, rounds: { before: 1, after: 0 } });
   });

@@ -35,24 +35,13 @@ describe('docs/openapi.json', () => {
   test('passes the recommended rules', () => {
     const command = ['lint', 'docs/openapi.json', '--extends', 'recommended', '--format', 'json'];
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-    const report = execFileSync('node_modules/.bin/redocly', command, {
-      encoding: 'utf8',
-      env,
-      stdio: 'pipe',
-    });
-    const { problems }: { problems: { ruleId: string; message: string }[] } = JSON.parse(report);
+    const report = execFileSync('node_modules/.bin/redocly', command, { env, stdio: 'pipe' });
+    const { problems }: { problems: { ruleId: string; message: string }[] } = JSON.parse(String(report));
 
     // Files of the public index and at a status address belong to no operation.
+    const files = 'CatalogPiece IndexConfig IndexedHostNodes IndexedNode IndexedReadme TaskStatus TopNodes';
     expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`).sort()).toEqual(
-      [
-        'CatalogPiece',
-        'IndexConfig',
-        'IndexedHostNodes',
-        'IndexedNode',
-        'IndexedReadme',
-        'TaskStatus',
-        'TopNodes',
-      ].map((name) => `no-unused-components: Component: "${name}" is never used.`),
+      files.split(' ').map((name) => `no-unused-components: Component: "${name}" is never used.`),
     );
   });
 });
@@ -81,15 +70,9 @@ describe.each(operations.map((operation) => [operation.contract.name, operation]
         return listed;
       });
 
+      const statuses = [contract.status, ...errorsOf(contract).map((code) => errorCatalog[code].status)];
       expect(codes.sort()).toEqual(errorsOf(contract).sort());
-      expect(Object.keys(responses)).toEqual(
-        [
-          ...new Set(
-            [contract.status, ...errorsOf(contract).map((code) => errorCatalog[code].status)].sort(),
-          ),
-          'default',
-        ].map(String),
-      );
+      expect(Object.keys(responses)).toEqual([...new Set(statuses.sort().map(String)), 'default']);
       expect(responses.default).toEqual({ $ref: '#/components/responses/GatewayAnswer' });
       expect(security).toEqual(contract.access === 'anyone' ? [] : [{ accessToken: [] }]);
     });
@@ -121,10 +104,8 @@ describe('webhooks', () => {
     for (const [provider, sample] of samples) {
       const { task_id, media, ...own } = sample;
       const { state } = sample;
-      const said = readNotification(
-        provider,
-        JSON.stringify(provider === 'image' ? { ...own, task_id } : own),
-      );
+      const sent = provider === 'image' ? { ...own, task_id } : own;
+      const said = readNotification(provider, JSON.stringify(sent));
       expect(said).toEqual({ state, taskId: task_id, media, error: undefined });
       expect(media).toHaveLength(1);
     }
@@ -132,22 +113,15 @@ describe('webhooks', () => {
   });
 
   test('list every state that the service reads, and no other', () => {
-    const { properties } = document.components.schemas.TaskStatus;
+    const { state } = document.components.schemas.TaskStatus.properties;
+    const readAs = (state: string) => readNotification('video', JSON.stringify({ state }))?.state;
 
-    expect(
-      properties.state.enum.map(
-        (state: string) => readNotification('video', JSON.stringify({ state }))?.state,
-      ),
-    ).toEqual(['created', 'processing', 'queueing', 'success', 'failed']);
+    expect(state.enum.map(readAs)).toEqual(['created', 'processing', 'queueing', 'success', 'failed']);
   });
 
-  test('say that a signature names no receiver, as every document does that shows how to check one', () => {
-    const texts = [
-      ...Object.values<Any>(document.webhooks).map(({ post }) => post.description),
-      ...['docs/notifications.md', 'packages/registry-client/README.md'].map((file) =>
-        readFileSync(file, 'utf8').replace(/\s+/g, ' '),
-      ),
-    ];
+  test('say that a signature names no receiver, as the document for receivers does', () => {
+    const page = readFileSync('docs/notifications.md', 'utf8').replace(/\s+/g, ' ');
+    const texts = [page, ...Object.values<Any>(document.webhooks).map(({ post }) => post.description)];
 
     for (const text of texts) {
       expect(text).toMatch(/cts? only on a (?:task|`task_id`) that (?:you|it) started/);
@@ -167,18 +141,12 @@ test('gives the gateway’s answers their own shape, with a message that every r
 
 /** As the tables of the interface have them. */
 const fieldsOf = {
-  Node: 'author banner_url category created_at description downloads repo_stars icon id latest_version license name preempted_host_node_names publisher rating repository search_ranking status status_detail supported_accelerators supported_host_frontend_version supported_host_version supported_os tags tags_admin translations'.split(
-    ' ',
-  ),
+  Node: 'author banner_url category created_at description downloads repo_stars icon id latest_version license name preempted_host_node_names publisher rating repository search_ranking status status_detail supported_accelerators supported_host_frontend_version supported_host_version supported_os tags tags_admin translations',
   NodeVersion:
-    'changelog host_node_extract_status createdAt dependencies deprecated downloadUrl id node_id status_reason supported_accelerators supported_host_frontend_version supported_host_version supported_os tags tags_admin version'.split(
-      ' ',
-    ),
-  Publisher: 'createdAt description id logo members name source_code_repo support website'.split(' '),
+    'changelog host_node_extract_status createdAt dependencies deprecated downloadUrl id node_id status_reason supported_accelerators supported_host_frontend_version supported_host_version supported_os tags tags_admin version',
+  Publisher: 'createdAt description id logo members name source_code_repo support website',
   HostNode:
-    'category host_node_name deprecated description experimental function input_types output_is_list policy return_names return_types'.split(
-      ' ',
-    ),
+    'category host_node_name deprecated description experimental function input_types output_is_list policy return_names return_types',
 };
 
 /** Every property of every object, at any depth, with its path. */
@@ -200,40 +168,31 @@ describe('the promises of the interface', () => {
   });
 
   test('marks only what the interface calls response-only as read-only', () => {
-    const readOnly = Object.entries<Any>(document.components.schemas).flatMap(([name, { properties = {} }]) =>
-      Object.entries<Any>(properties).flatMap(([field, schema]) =>
-        schema.readOnly ? [`${name}.${field}`] : [],
-      ),
-    );
+    const readOnly = propertiesIn(document.components.schemas).filter(([, { readOnly }]) => readOnly);
 
-    const ours = ['display_name', 'conditional', 'left_open'].map((field) => `HostNode.${field}`);
-    expect(readOnly).toEqual(['HostNode.host_node_name', ...ours]);
+    const fields = ['host_node_name', 'display_name', 'conditional', 'left_open'];
+    expect(readOnly.map(([path]) => path)).toEqual(fields.map((field) => `.HostNode.${field}`));
     expect(document.components.schemas.UpdateHostNodeRequest.properties).not.toHaveProperty('host_node_name');
   });
 
-  test.each([
-    ['Node', 'UpdateNodeRequest', fieldsOf.Node],
-    ['NodeVersion', undefined, fieldsOf.NodeVersion],
-    ['Publisher', undefined, fieldsOf.Publisher],
-    ['HostNode', undefined, fieldsOf.HostNode],
-  ])('keeps the fields of %s in the order of the interface, and marks additions', (name, request, fields) => {
-    const { properties } = document.components.schemas[name];
-    const added = Object.entries<Any>(properties).flatMap(([field, { description, $ref }]) =>
-      /^Added by this service: /.test(
-        description ?? document.components.schemas[$ref?.split('/').at(-1)]?.description,
-      )
-        ? [field]
-        : [],
-    );
+  test.each(Object.entries(fieldsOf))(
+    'keeps the fields of %s in the order of the interface, and marks additions',
+    (name, names) => {
+      const { schemas } = document.components;
+      const fields = names.split(' ');
+      const isAdded = ([, { description, $ref }]: [string, Any]) =>
+        /^Added by this service: /.test(description ?? schemas[$ref?.split('/').at(-1)]?.description);
+      const added = Object.entries<Any>(schemas[name].properties).filter(isAdded);
 
-    expect(Object.keys(properties)).toEqual([...fields, ...added]);
-    // Any field of a resource may be absent from a response.
-    if (!name.endsWith('Request')) expect(document.components.schemas[name]).not.toHaveProperty('required');
-    if (request)
-      expect(Object.keys(document.components.schemas[request].properties).slice(0, fields.length)).toEqual(
-        fields,
-      );
-  });
+      expect(Object.keys(schemas[name].properties)).toEqual([...fields, ...added.map(([field]) => field)]);
+      // Any field of a resource may be absent from a response.
+      expect(schemas[name]).not.toHaveProperty('required');
+      if (name !== 'Node') return;
+      const { properties } = schemas.UpdateNodeRequest;
+      expect(Object.keys(properties).slice(0, fields.length)).toEqual(fields);
+      expect(properties.category.deprecated).toBe(true);
+    },
+  );
 
   test('describes every property', () => {
     const bare = propertiesIn(document.components.schemas).filter(
@@ -265,27 +224,22 @@ describe('the promises of the interface', () => {
 describe('breaking changes', () => {
   const body = 'components.schemas.TextToVideoRequest.properties';
   const reply = 'components.schemas.NodeVersion.properties';
+  const relight = 'components.schemas.RelightImageRequest';
 
   test.each<[string, (copy: Any) => unknown]>([
     ['POST /bulk/nodes/versions', (copy) => delete copy.paths['/bulk/nodes/versions']],
     ['text2video body.prompt', (copy) => delete at(copy, body).prompt],
     ['201.node_version.changelog', (copy) => delete at(copy, reply).changelog],
     ['body.resolution 360p', (copy) => at(copy, body).resolution.enum.shift()],
-    [
-      '201.node_version.tags may be null',
-      (copy) => Object.assign(at(copy, reply).tags, { type: ['array', 'null'] }),
-    ],
+    ['201.node_version.tags may be null', (copy) => (at(copy, reply).tags.type = ['array', 'null'])],
     ['body.prompt maxLength is narrower: 10', (copy) => (at(copy, body).prompt.maxLength = 10)],
     ['body.duration minimum is narrower: 3', (copy) => (at(copy, body).duration.minimum = 3)],
     ['text2video 429', (copy) => delete generate(copy).responses[429]],
     ['text2video Idempotency-Key', (copy) => generate(copy).parameters.shift()],
-    [
-      'body.prompt is required',
-      (copy) => copy.components.schemas.RelightImageRequest.required.push('prompt'),
-    ],
+    ['body.prompt is required', (copy) => at(copy, relight).required.push('prompt')],
     [
       'requires a token',
-      (copy) => (copy.paths['/bulk/nodes/versions'].post.security = [{ accessToken: [] }]),
+      ({ paths }) => (paths['/bulk/nodes/versions'].post.security = [{ accessToken: [] }]),
     ],
   ])('finds a break: %s', (sentence, change) => {
     const copy = structuredClone(committed);

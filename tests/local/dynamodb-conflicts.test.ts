@@ -17,6 +17,8 @@ const TableName = String(process.env.TABLE_NAME);
 const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'conflicts' } });
 const Key = key('held');
 const exists = { ConditionExpression: 'attribute_exists(pk)' };
+/** The SDK does not retry it. */
+const once = { httpStatusCode: 400, attempts: 1 };
 const conflict = { Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item' };
 
 let proxy: Awaited<ReturnType<typeof startConflicts>>;
@@ -62,16 +64,8 @@ afterAll(async () => {
   await store.stop();
 });
 
-function touch(pk: string): TransactWriteItem {
-  return {
-    Update: {
-      TableName,
-      Key: key(pk),
-      UpdateExpression: 'SET touched = :true',
-      ExpressionAttributeValues: { ':true': { BOOL: true } },
-    },
-  };
-}
+const setting = { UpdateExpression: 'SET n = :n', ExpressionAttributeValues: { ':n': { N: '1' } } };
+const touch = (pk: string): TransactWriteItem => ({ Update: { TableName, Key: key(pk), ...setting } });
 
 const transactions: [string, TransactWriteItem][] = [
   ['updates', touch('held')],
@@ -104,20 +98,13 @@ describe('a plain write while a transaction runs', () => {
       ['DeleteItem', () => client.send(new DeleteItemCommand({ TableName, Key: key(pk) }))],
     ] as const;
 
-  test.each(transactions)('fails on an item that it %s, and the SDK does not retry', async (_, item) => {
+  test.each(transactions)('fails on an item that it %s', async (_, item) => {
     const errors = await during([item], () =>
       Promise.all(writes('held').map(([, write]) => write().catch((error: Error) => error))),
     );
 
-    expect(errors).toEqual(
-      writes('held').map(() =>
-        expect.objectContaining({
-          name: 'TransactionConflictException',
-          message: conflict.Message,
-          $metadata: expect.objectContaining({ httpStatusCode: 400, attempts: 1 }),
-        }),
-      ),
-    );
+    const rejected = { name: 'TransactionConflictException', message: conflict.Message, $metadata: once };
+    expect(errors).toMatchObject(Array(3).fill(rejected));
   });
 
   test('succeeds on other items, and on its own once the transaction has been answered', async () => {
@@ -143,15 +130,9 @@ describe('a transaction while another one runs', () => {
       ),
     );
 
-    expect(errors).toEqual(
-      transactions.map(() =>
-        expect.objectContaining({
-          name: 'TransactionCanceledException',
-          CancellationReasons: [{ Code: 'None' }, conflict, { Code: 'None' }],
-          $metadata: expect.objectContaining({ httpStatusCode: 400, attempts: 1 }),
-        }),
-      ),
-    );
+    const CancellationReasons = [{ Code: 'None' }, conflict, { Code: 'None' }];
+    const rejected = { name: 'TransactionCanceledException', CancellationReasons, $metadata: once };
+    expect(errors).toMatchObject(Array(transactions.length).fill(rejected));
     expect((await client.send(new GetItemCommand({ TableName, Key: key('fresh') }))).Item).toBeUndefined();
   });
 
@@ -193,10 +174,8 @@ describe('a transaction while another one runs', () => {
 });
 
 test('lets no plain read conflict', async () => {
-  const condition = {
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': { S: 'held' } },
-  };
+  const ExpressionAttributeValues = { ':pk': { S: 'held' } };
+  const condition = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues };
   const read = () =>
     Promise.all([
       client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true })),
@@ -208,18 +187,13 @@ test('lets no plain read conflict', async () => {
 });
 
 test('rejects an expression of more than 4 KB, and an attribute without a name, as AWS does', async () => {
-  const ofBytes = (bytes: number) => ({
-    ...exists,
-    ConditionExpression: exists.ConditionExpression.padEnd(bytes),
-  });
+  const ofBytes = (n: number) => ({ ConditionExpression: exists.ConditionExpression.padEnd(n) });
   const plain = (given: object) => client.send(new DeleteItemCommand({ TableName, Key, ...given }));
   const check = (given: typeof exists) =>
     transact({ ConditionCheck: { TableName, Key: key('free'), ...given } });
   const invalid = (part: string) => ({ name: 'ValidationException', message: expect.stringContaining(part) });
-  const nameless = {
-    ConditionExpression: 'attribute_not_exists(#a)',
-    ExpressionAttributeNames: { '#a': '' },
-  };
+  const ExpressionAttributeNames = { '#a': '' };
+  const nameless = { ConditionExpression: 'attribute_not_exists(#a)', ExpressionAttributeNames };
 
   await check(ofBytes(4096));
   await expect(check(ofBytes(4097))).rejects.toMatchObject(invalid('ConditionExpression'));
