@@ -22,6 +22,7 @@ import { setFields, storedNode } from '../../support/registry.ts';
 import { publish, storedVersion } from '../../support/uploads.ts';
 
 const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
+const active = 'NodeVersionStatusActive';
 const tooLarge = { status_reason_code: 'archive_refused', status_reason: 'too large' } as const;
 const soon = () => ({ deadline: Date.now() + 10_000 });
 const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
@@ -353,90 +354,57 @@ describe('complete', () => {
     expect(await latestOf(nodeId)).toBe(latest);
   });
 
-  test('decides again when another version became the latest in the meantime', async () => {
-    const [first, low, high] = [
-      await publish('overtaken', '1.0.0'),
-      await publish('overtaken', '2.0.0'),
-      await publish('overtaken', '3.0.0'),
-    ];
-    for (const upload of [first, low, high]) await activate(upload);
-    await complete(first);
-    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => complete(high));
-    await complete(low);
-
-    expect(await latestOf('overtaken')).toBe('3.0.0');
-    expect(await isLeft('overtaken', '2.0.0')).toBe(false);
-  });
-
-  test('decides again when a first version became the latest in the meantime', async () => {
-    const [low, high] = [await publish('first', '1.0.0'), await publish('first', '2.0.0')];
-    for (const upload of [low, high]) await activate(upload);
-    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => complete(high));
-    await complete(low);
-
-    expect(await latestOf('first')).toBe('2.0.0');
-  });
-
-  test('never makes a version the latest that was banned in the meantime', async () => {
-    const upload = await publish('banned', '1.0.0');
+  const setNode = (status: string) => (nodeId: string) => setFields(nodeKey(nodeId), { status });
+  const ban = (nodeId: string) => banNodeVersion(nodeId, '1.0.0', 'test');
+  const flag = (nodeId: string) => flagNodeVersion(nodeId, '1.0.0', 'test');
+  const extract = (fields: object) => (nodeId: string) =>
+    setFields(nodeVersionKey(nodeId, '1.0.0'), { ...fields, host_node_extract_status: 'success' });
+  const complete2 = async (nodeId: string) => {
+    const upload = await publish(nodeId, '2.0.0');
     await activate(upload);
-    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => banNodeVersion('banned', '1.0.0', 'test'));
+    await complete(upload);
+  };
+  const replace = async (nodeId: string) =>
+    setFields(nodeKey(nodeId), { latest_version: { id: 'other', version: '0.1.0', status: active } });
+  const [transaction, listing] = [/^TransactWriteItemsCommand$/, /^UpdateItemCommand$/];
+
+  /** What happens right before a write, and then: the latest version, its extraction, and the work that is due. */
+  test.each<[string, RegExp, (nodeId: string) => Promise<unknown>, unknown[]]>([
+    ['a higher version becomes the first latest', transaction, complete2, ['2.0.0', 'pending', 'host-nodes']],
+    ['another version becomes the latest', transaction, replace, ['1.0.0', 'pending', 'host-nodes']],
+    ['it is banned', transaction, ban, [undefined, undefined, undefined]],
+    ['its extraction ends', transaction, extract({}), ['1.0.0', 'success', undefined]],
+    ['its node is banned', transaction, setNode('NodeStatusBanned'), [undefined, undefined, 'host-nodes']],
+    ['its node is withdrawn', transaction, setNode('NodeStatusDeleted'), ['1.0.0', 'pending', 'host-nodes']],
+    ['its extraction ends, after the latest', listing, extract(notDue), ['1.0.0', 'pending', undefined]],
+    ['it is flagged, after the latest', listing, flag, ['1.0.0', 'pending', 'uploads']],
+  ])('decides again if in the meantime %s', async (label, command, meanwhile, expected) => {
+    const nodeId = label.replaceAll(/[ ,]+/g, '-');
+    const upload = await publish(nodeId, '1.0.0');
+    await activate(upload);
+    const race = beforeNext(dynamodb, command, () => meanwhile(nodeId));
     await complete(upload);
 
-    expect(await latestOf('banned')).toBeUndefined();
-    expect(await storedVersion('banned', '1.0.0')).not.toHaveProperty('pending_shard');
+    const { version, host_node_extract_status } = (await storedNode(nodeId))?.latest_version ?? {};
+    const due = dueWork(await storedVersion(nodeId, '1.0.0'));
+    expect([race.happened(), version, host_node_extract_status, due]).toEqual([true, ...expected]);
+    await complete(upload);
+    expect(await isLeft(nodeId, '1.0.0')).toBe(false);
   });
 
-  test('never moves the latest version of a banned node', async () => {
-    const upload = await publish('banned-node', '1.0.0');
-    await activate(upload);
-    await setFields({ pk: 'NODE#banned-node', sk: 'NODE' }, { status: 'NodeStatusBanned' });
-    await complete(upload);
+  test('leaves the latest version of a banned node, and a lower one than another has moved it to', async () => {
+    const uploads = [await publish('raced', '1.0.0'), await publish('raced', '2.0.0')] as const;
+    for (const upload of uploads) await activate(upload);
+    await setNode('NodeStatusBanned')('raced');
+    await complete(uploads[0]);
+    expect(await latestOf('raced')).toBeUndefined();
+    await setNode('NodeStatusActive')('raced');
+    const last = await publish('raced', '3.0.0');
+    await activate(last);
+    await complete(await publish('raced', '0.1.0'));
+    beforeNext(dynamodb, transaction, () => complete(last));
+    await complete(uploads[1]);
 
-    expect(await latestOf('banned-node')).toBeUndefined();
-  });
-
-  test('moves the latest version of a withdrawn node, which shows it once restored', async () => {
-    const upload = await publish('withdrawn-node', '1.0.0');
-    await activate(upload);
-    await setFields({ pk: 'NODE#withdrawn-node', sk: 'NODE' }, { status: 'NodeStatusDeleted' });
-    await complete(upload);
-
-    expect(await latestOf('withdrawn-node')).toBe('1.0.0');
-  });
-
-  test('lists no version again whose extraction ended between its read and its write', async () => {
-    const upload = await publish('overtaken-end', '1.0.0');
-    await activate(upload);
-    const extracted = { ...notDue, host_node_extract_status: 'success' };
-    const extract = () => setFields(nodeVersionKey('overtaken-end', '1.0.0'), extracted);
-    beforeNext(dynamodb, /^UpdateItemCommand$/, extract);
-    await complete(upload);
-
-    expect(await storedVersion('overtaken-end', '1.0.0')).not.toHaveProperty('pending_shard');
-  });
-
-  test('copies the end of an extraction that comes between its read and its write', async () => {
-    const upload = await publish('extracted-meanwhile', '1.0.0');
-    await activate(upload);
-    const extract = () =>
-      setFields(nodeVersionKey('extracted-meanwhile', '1.0.0'), { host_node_extract_status: 'success' });
-    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, extract);
-    await complete(upload);
-
-    const { latest_version } = (await storedNode('extracted-meanwhile')) ?? {};
-    expect(latest_version?.host_node_extract_status).toBe('success');
-    expect(await storedVersion('extracted-meanwhile', '1.0.0')).not.toHaveProperty('pending_shard');
-  });
-
-  test('keeps a version on the pending list whose status changed after it was read', async () => {
-    const upload = await publish('changed', '1.0.0');
-    await activate(upload);
-    beforeNext(dynamodb, /^UpdateItemCommand$/, () => flagNodeVersion('changed', '1.0.0', 'test'));
-    await complete(upload);
-    expect(await isLeft('changed', '1.0.0')).toBe(true);
-    await complete(upload);
-
-    expect(await isLeft('changed', '1.0.0')).toBe(false);
+    expect(await latestOf('raced')).toBe('3.0.0');
   });
 });

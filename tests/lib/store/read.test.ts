@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { type Context, requestContext } from '../../../lib/context.ts';
-import { toAttributes } from '../../../lib/store/items.ts';
+import { fromAttributes, toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
@@ -93,42 +93,65 @@ describe('readBatches', () => {
   });
 });
 
-test('get fails when one key cannot be read', async () => {
-  answerInTurn(dynamodb, { ...found(a), ...left(b) }, left(b));
+test.each([
+  ['one key was not read', [{ ...found(a), ...left(b) }, left(b)], 'throttled'],
+  ['the call was not answered', [unanswered], 'unanswered'],
+])('get fails as a whole if %s, and names the call', async (_, answers, failure) => {
+  answerInTurn(dynamodb, ...answers);
   const { error } = await timed(get(inSeconds(1), a, b));
 
-  expect(error).toMatchObject({ code: 'unavailable', reason: 'DynamoDB BatchGetItem: throttled' });
+  expect(error).toMatchObject({ code: 'unavailable', reason: `DynamoDB BatchGetItem: ${failure}` });
 });
 
-test('get names the call that was not answered', async () => {
-  answerInTurn(dynamodb, unanswered);
-  const { error } = await timed(get(inSeconds(9), a));
-
-  expect(error).toMatchObject({
-    code: 'unavailable',
-    reason: 'DynamoDB BatchGetItem: unanswered',
-    cause: unanswered,
-  });
-});
-
-describe('query', () => {
+test('query reads page after page, and waits for a store that throttles', async () => {
   const range = { partition: ['pk', 'NODE#a'], sort: ['sk', 'begins with', 'VERSION#'] } as const;
+  const [first, second] = [toAttributes({ ...a }), toAttributes({ ...b })];
+  const asked = answerInTurn(
+    dynamodb,
+    throttled,
+    { Items: [first], LastEvaluatedKey: first },
+    { Items: [second] },
+  );
+  const { result } = await timed(Array.fromAsync(query(inSeconds(9), range)));
 
-  test('reads page after page, and waits for a store that throttles', async () => {
-    const [first, second] = [toAttributes({ ...a }), toAttributes({ ...b })];
-    const asked = answerInTurn(
-      dynamodb,
-      throttled,
-      { Items: [first], LastEvaluatedKey: first },
-      { Items: [second] },
-    );
-    const { result } = await timed(Array.fromAsync(query(inSeconds(9), range)));
+  expect(result).toEqual([[a], [b]]);
+  expect(asked).toEqual([
+    expect.objectContaining({ ConsistentRead: true, ScanIndexForward: true }),
+    expect.not.objectContaining({ ExclusiveStartKey: expect.anything() }),
+    expect.objectContaining({ ExclusiveStartKey: first }),
+  ]);
+});
 
-    expect(result).toEqual([[a], [b]]);
-    expect(asked).toEqual([
-      expect.objectContaining({ ConsistentRead: true, ScanIndexForward: true }),
-      expect.not.objectContaining({ ExclusiveStartKey: expect.anything() }),
-      expect.objectContaining({ ExclusiveStartKey: first }),
-    ]);
+const item = {
+  text: 'a',
+  none: '',
+  number: 1.5,
+  zero: 0,
+  yes: true,
+  no: false,
+  bytes: new Uint8Array([1, 2]),
+  list: ['a', 1, [], {}],
+  map: { list: [false], deep: { bytes: new Uint8Array() } },
+};
+
+test('reads an item as it was stored, without values that were undefined', () => {
+  expect(fromAttributes(toAttributes({ ...item, absent: undefined }))).toStrictEqual(item);
+});
+
+test('reads the bytes of a reply that the SDK did not decode', () => {
+  expect(fromAttributes(JSON.parse('{ "bytes": { "B": "AP8=" } }'))).toEqual({
+    bytes: Buffer.from([0, 255]),
   });
+});
+
+test.each([
+  ['null', null, 'A value of type object cannot be stored.'],
+  ['a function', () => 1, 'A value of type function cannot be stored.'],
+  ['a bigint', 1n, 'A value of type bigint cannot be stored.'],
+])('rejects storing %s', (_, value, message) => {
+  expect(() => toAttributes({ value })).toThrow(message);
+});
+
+test('fails to read an attribute of a type that we never write', () => {
+  expect(() => fromAttributes({ names: { SS: ['a'] } })).toThrow('has an unknown type');
 });

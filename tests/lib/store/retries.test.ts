@@ -123,23 +123,16 @@ describe('storeError', () => {
   const withCode = (code: unknown) => Object.assign(new Error(), { code });
   const named = (name: string) => Object.assign(new Error(), { name });
 
-  test.each([
-    ['throttled by the table', named('ProvisionedThroughputExceededException')],
-    ['throttled by the account', named('RequestLimitExceeded')],
-    ['throttled', named('ThrottlingException')],
-    ['limited', named('LimitExceededException')],
-    ['about a transaction that still runs', named('TransactionInProgressException')],
-    ['failing inside', named('InternalServerError')],
-    ['down', named('ServiceUnavailable')],
-    ['late', named('TimeoutError')],
-    ['answered with 500', withStatus(500)],
-    ['answered with 503', withStatus(503)],
-    ['about a refused connection', withCode('ECONNREFUSED')],
-  ])('reads an error that is %s as unavailable', (_, error) => {
-    const read = storeError(error);
+  const throttling = 'ProvisionedThroughputExceededException,RequestLimitExceeded,ThrottlingException';
+  const passing = 'TransactionInProgressException,InternalServerError,ServiceUnavailable,TimeoutError';
 
-    expect(read).toBeInstanceOf(ApiError);
-    expect(read).toMatchObject({ code: 'unavailable', cause: error });
+  test.each([
+    ...`${throttling},LimitExceededException,${passing}`.split(',').map(named),
+    ...[500, 503].map(withStatus),
+    withCode('ECONNREFUSED'),
+  ])('reads an error that may pass as unavailable (%#)', (error) => {
+    expect(storeError(error)).toBeInstanceOf(ApiError);
+    expect(storeError(error)).toMatchObject({ code: 'unavailable', cause: error });
   });
 
   test.each([
@@ -154,17 +147,13 @@ describe('storeError', () => {
   });
 
   test.each([
-    ['another error', new Error('another')],
-    ['one of the status 499', withStatus(499)],
-    ['an error whose code is not a system error', withCode('E1')],
-    ['one whose code is one of Node', withCode('ERR_INVALID_ARG_TYPE')],
-    ['one whose code is too short', withCode('E')],
-    ['one whose code ends like that of the system', withCode('SEE')],
-    ['one whose code begins like that of the system', withCode('Eof')],
-    ['an error whose code is not text', withCode(['EPIPE'])],
-    ['a value that is not an Error', { name: 'TimeoutError', message: 'too large' }],
-    ['nothing', undefined],
-  ])('leaves %s unchanged', (_, error) => {
+    new Error('another'),
+    withStatus(499),
+    // Codes of Node, or only alike those of a system.
+    ...['E1', 'ERR_INVALID_ARG_TYPE', 'E', 'SEE', 'Eof', ['EPIPE']].map(withCode),
+    { name: 'TimeoutError', message: 'too large' },
+    undefined,
+  ])('leaves another error unchanged (%#)', (error) => {
     expect(storeError(error)).toBe(error);
   });
 });

@@ -1,24 +1,35 @@
+import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
 import { absent, Plus, present } from '../../../lib/store/items.ts';
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { checking, put, remove, transact, update, updating, updateOnce } from '../../../lib/store/write.ts';
-import { answerInTurn } from '../../support/intercept.ts';
+import {
+  checking,
+  put,
+  putting,
+  remove,
+  transact,
+  update,
+  updateOnce,
+  updating,
+} from '../../../lib/store/write.ts';
+import { answerInTurn, intercept } from '../../support/intercept.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 interface Letters extends Key {
-  a: number;
+  a?: number;
+  b?: number;
+  c?: number;
 }
 
 const key = nodeKey('a');
 const unanswered = Object.assign(new Error('no answer'), { name: 'TimeoutError' });
 const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
-
-fakeWaits();
 
 /** A transaction that the store canceled, with one reason for each item. */
 function canceled(...reasons: { Code: string; Message?: string }[]): Error {
@@ -34,122 +45,123 @@ const canceledByConflict = canceled({ Code: 'None' }, { Code: 'TransactionConfli
 
 /** Every write that can conflict with a transaction, and DynamoDB's answer then. */
 const writes = [
-  ['put', conflict, (context: Context) => put(context, { ...key, a: 1 }, absent)],
-  ['update', conflict, (context: Context) => update<Letters>(context, key, { a: 1 }, absent)],
-  ['remove', conflict, (context: Context) => remove(context, key, [['pk', 'exists']])],
-  ['transact', canceledByConflict, (context: Context) => transact(context, [checking(key, absent)])],
+  ['PutItem', conflict, (context: Context) => put(context, { ...key, a: 1 }, absent)],
+  ['UpdateItem', conflict, (context: Context) => update<Letters>(context, key, { a: 1 }, absent)],
+  ['DeleteItem', conflict, (context: Context) => remove(context, key, [['pk', 'exists']])],
+  [
+    'TransactWriteItems',
+    canceledByConflict,
+    (context: Context) => transact(context, [checking(key, absent)]),
+  ],
 ] as const;
-const operations = {
-  put: 'PutItem',
-  update: 'UpdateItem',
-  remove: 'DeleteItem',
-  transact: 'TransactWriteItems',
-};
 
-describe.each(writes)('%s in conflict with a transaction', (_, collision, write) => {
-  test('retries until it succeeds', async () => {
-    const asked = answerInTurn(dynamodb, collision, collision, {});
-    const { error, ms } = await timed<unknown>(write(inSeconds(9)));
+describe('a write that fails', () => {
+  fakeWaits();
 
-    expect(error).toBeUndefined();
-    expect(asked).toHaveLength(3);
-    expect(ms).toBe(20 + 40);
+  describe.each(writes)('as %s', (operation, collision, write) => {
+    test.each([
+      ['conflicts with a transaction', Array(2).fill(collision), 20 + 40],
+      ['is throttled', Array(8).fill(throttled), 20 + 40 + 80 + 160 + 320 + 500 + 500 + 500],
+    ])('is sent again until it succeeds if it %s', async (_, answers, waited) => {
+      const asked = answerInTurn(dynamodb, ...answers, {});
+      const { error, ms } = await timed<unknown>(write(inSeconds(9)));
+
+      expect([error, asked.length, ms]).toEqual([undefined, answers.length + 1, waited]);
+    });
+
+    test.each([
+      [60, 3],
+      [59, 2],
+    ])('conflicts until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
+      const asked = answerInTurn(dynamodb, collision);
+      const { error } = await timed<unknown>(write({ deadline: Date.now() + remainingMs }));
+
+      expect(error).toMatchObject({ code: 'conflict' });
+      expect(asked).toHaveLength(times);
+    });
+
+    test('sends four requests without an answer at most, and not fewer after a throttle', async () => {
+      const asked = answerInTurn(dynamodb, unanswered, unanswered, unanswered, throttled, unanswered);
+      const { error } = await timed<unknown>(write(inSeconds(60)));
+
+      const reason = `DynamoDB ${operation}: unanswered`;
+      expect(error).toMatchObject({ code: 'unavailable', cause: unanswered, reason });
+      expect(asked).toHaveLength(4 + 4);
+    });
   });
-
-  test.each([
-    [60, 3],
-    [59, 2],
-  ])('retries until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
-    const asked = answerInTurn(dynamodb, collision);
-    const { error } = await timed<unknown>(write({ deadline: Date.now() + remainingMs }));
-
-    expect(error).toMatchObject({ code: 'conflict' });
-    expect(asked).toHaveLength(times);
-  });
-});
-
-describe.each(writes)('%s to a store that throttles', (_, __, write) => {
-  test('retries until it succeeds', async () => {
-    const asked = answerInTurn(dynamodb, ...Array(8).fill(throttled), {});
-    const { error, ms } = await timed<unknown>(write(inSeconds(9)));
-
-    expect(error).toBeUndefined();
-    expect(asked).toHaveLength(9);
-    expect(ms).toBe(20 + 40 + 80 + 160 + 320 + 500 + 500 + 500);
-  });
-});
-
-describe.each(writes)('%s without an answer', (name, _, write) => {
-  test('sends four requests at most, and not fewer after a throttle', async () => {
-    const asked = answerInTurn(dynamodb, unanswered, unanswered, unanswered, throttled, unanswered);
-    const { error } = await timed<unknown>(write(inSeconds(60)));
-
-    const reason = `DynamoDB ${operations[name]}: unanswered`;
-    expect(error).toMatchObject({ code: 'unavailable', cause: unanswered, reason });
-    expect(asked).toHaveLength(4 + 4);
-  });
-});
-
-describe('an addition', () => {
-  const add = () => updateOnce<Letters>(inSeconds(9), key, { a: new Plus(1) }, present);
 
   test.each([
     ['throttled', throttled],
     ['in conflict', conflict],
-  ])('goes out again when it was %s', async (_, error) => {
+  ])('is sent again if it adds and was %s', async (_, error) => {
     const asked = answerInTurn(dynamodb, error, {});
-    await timed(add());
+    await timed(updateOnce<Letters>(inSeconds(9), key, { a: new Plus(1) }, present));
 
     expect(asked).toHaveLength(2);
   });
-});
 
-describe('transact', () => {
   test('answers the indexes of the conditions that failed, even after a conflict with another transaction', async () => {
     answerInTurn(dynamodb, canceled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
 
     expect(await timed(transact(inSeconds(9), []))).toEqual({ result: [1], ms: 0 });
   });
 
-  test.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
-    'retries until the deadline when it was canceled for %s, and then answers unavailable',
-    async (Code) => {
-      const cause = canceled({ Code });
-      const asked = answerInTurn(dynamodb, cause);
-      const { error } = await timed(transact({ deadline: Date.now() + 59 }, []));
-
-      expect(error).toMatchObject({ code: 'unavailable', cause });
-      expect(asked).toHaveLength(2);
-    },
-  );
-
-  const wrong = canceled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
   const tooLarge = canceled({
     Code: 'ValidationError',
     Message: 'Item size to update has exceeded the maximum allowed size',
   });
-  const silent = canceled();
   const other = canceled({ Code: 'None' }, { Code: 'ItemCollectionSizeLimitExceeded' });
 
   test.each([
-    ['too large an item', tooLarge, { code: 'record_too_large', cause: tooLarge }],
-    ['no reason', silent, { code: 'unavailable', cause: silent }],
-    ['another reason', other, { code: 'unavailable', cause: other }],
-  ])('maps a cancellation for %s', async (_, cancellation, expected) => {
-    const asked = answerInTurn(dynamodb, cancellation);
-    const { error } = await timed(transact(inSeconds(9), []));
+    ['throttling', canceled({ Code: 'ThrottlingError' }), 'unavailable', 2],
+    ['throughput', canceled({ Code: 'ProvisionedThroughputExceeded' }), 'unavailable', 2],
+    ['too large an item', tooLarge, 'record_too_large', 1],
+    ['no reason', canceled(), 'unavailable', 1],
+    ['another reason', other, 'unavailable', 1],
+  ])('maps a cancellation for %s', async (_, cause, code, calls) => {
+    const asked = answerInTurn(dynamodb, cause);
+    const { error } = await timed(transact({ deadline: Date.now() + 59 }, []));
 
-    expect(error).toMatchObject(expected);
-    expect(asked).toHaveLength(1);
+    expect(error).toMatchObject({ code, cause });
+    expect(asked).toHaveLength(calls);
   });
 
   test.each([
-    ['in one item', wrong],
+    ['in one item', canceled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' })],
     ['as a whole', new Error('wrong')],
   ])('fails with the original error when the request is wrong %s', async (_, error) => {
     answerInTurn(dynamodb, error);
 
     expect((await timed(transact(inSeconds(9), []))).error).toBe(error);
+  });
+
+  test('is decided again a hundred times, or until the deadline', async () => {
+    let rounds = 0;
+    const lose = async () => {
+      rounds += 1;
+      return undefined;
+    };
+    for (const [deadline, total] of [
+      [inSeconds(60).deadline, 100],
+      [Date.now(), 101],
+    ] as const) {
+      const { error } = await timed(untilWritten({ deadline }, lose));
+      expect([rounds, error]).toEqual([total, expect.objectContaining({ code: 'conflict' })]);
+    }
+  });
+
+  test('is given up after eight seconds without an answer, two for each of four calls', async () => {
+    const store = new SilentServer();
+    await store.listen();
+    const answerAgain = store.redirectCalls(dynamodb);
+    const work = () => transact(inSeconds(60), []);
+    const { error, ms } = await store.outwait(work, { leapMs: 1900, maxMs: 12_000 });
+    answerAgain();
+    store.stop();
+
+    expect([store.asked, error]).toEqual([4, expect.objectContaining({ code: 'unavailable' })]);
+    expect(ms).toBeGreaterThanOrEqual(8_000);
+    expect(ms).toBeLessThan(11_000);
   });
 });
 
@@ -176,40 +188,86 @@ test('rejects a misspelled attribute at compile time', () => {
   expect(misspelled).toHaveLength(8);
 });
 
-describe('untilWritten', () => {
-  test('gives up with conflict after a hundred rounds, or at the deadline', async () => {
-    let rounds = 0;
-    const lose = async () => {
-      rounds += 1;
-      return undefined;
-    };
-    expect((await timed(untilWritten(inSeconds(60), lose))).error).toMatchObject({ code: 'conflict' });
-    expect(rounds).toBe(100);
+const write_id = expect.any(String);
+const unused = () => nodeKey(randomUUID());
 
-    expect((await timed(untilWritten({ deadline: Date.now() }, lose))).error).toMatchObject({
-      code: 'conflict',
+/** A record of its own for each test, as it is stored. */
+async function stored(letters: Omit<Letters, keyof Key> = {}): Promise<Letters> {
+  const record = { ...unused(), ...letters };
+  await put(inSeconds(9), record, absent);
+  return record;
+}
+
+const itemOf = async (key: Key) => (await get(inSeconds(9), key))[0];
+
+/** The store applies the first call, and its answer is lost. */
+async function withFirstAnswerLost<Result>(write: (context: Context) => Promise<Result>) {
+  let calls = 0;
+  const remove = intercept(dynamodb, async ({ send }) => {
+    calls += 1;
+    const isFirst = calls === 1;
+    const answer = await send();
+    if (isFirst) throw unanswered;
+    return answer;
+  });
+  const result = await write(inSeconds(9)).catch((error: unknown) => error);
+  remove();
+  return { result, calls };
+}
+
+describe('a write that the store applied without an answer', () => {
+  test('is recognized when it is sent again: put, update, transact and remove', async () => {
+    const [record, key, second] = [{ ...unused(), a: 1 }, await stored({ a: 1 }), unused()];
+    const lost = withFirstAnswerLost;
+    const change = (context: Context) => update<Letters>(context, key, { a: 2 }, [['a', '=', 1]]);
+    const both = [putting<Letters>({ ...second, a: 3 }, absent), checking(key, present)];
+
+    expect(await lost((context) => put(context, record, absent))).toEqual({
+      result: { written: true, item: { ...record, write_id } },
+      calls: 2,
     });
-    expect(rounds).toBe(101);
+    expect(await lost(change)).toEqual({
+      result: { written: true, item: { ...key, a: 2, revision: 1, write_id } },
+      calls: 2,
+    });
+    expect(await lost((context) => transact(context, both))).toEqual({ result: [], calls: 2 });
+    expect(await itemOf(second)).toEqual({ ...second, a: 3 });
+    expect(await lost((context) => remove(context, key, present))).toEqual({
+      result: { written: false, found: undefined },
+      calls: 2,
+    });
+  });
+
+  test('is sent again by update, and counts once if its condition compares an attribute that it removes', async () => {
+    const key = await stored({ a: 1, b: 2, c: 3 });
+    const change = (context: Context) =>
+      update<Letters>(context, key, { a: new Plus(1), b: null }, [
+        ['c', '=', 3],
+        ['b', '=', 2],
+      ]);
+    const { b: _, ...rest } = key;
+
+    expect(await withFirstAnswerLost(change)).toEqual({
+      result: { written: true, item: { ...rest, a: 2, revision: 1, write_id } },
+      calls: 2,
+    });
+  });
+
+  test('is not sent again by updateOnce', async () => {
+    const key = await stored({ a: 1 });
+    const change = (context: Context) => updateOnce<Letters>(context, key, { a: new Plus(1) }, present);
+
+    expect(await withFirstAnswerLost(change)).toMatchObject({ result: { code: 'unavailable' }, calls: 1 });
+    expect(await itemOf(key)).toMatchObject({ a: 2 });
   });
 });
 
-describe('a store that accepts a request and never answers', () => {
-  const store = new SilentServer();
+test('a write answers what another one stored in its place', async () => {
+  const key = await stored({ a: 1 });
+  const failed = { written: false, found: { ...key, write_id } };
 
-  afterEach(() => store.stop());
-
-  test('fails after eight seconds, two for each of four calls', async () => {
-    await store.listen();
-    const answerAgain = store.redirectCalls(dynamodb);
-    const { error, ms } = await store.outwait(() => transact(inSeconds(60), []), {
-      leapMs: 1900,
-      maxMs: 12_000,
-    });
-    answerAgain();
-
-    expect(error).toMatchObject({ code: 'unavailable' });
-    expect(store.asked).toBe(4);
-    expect(ms).toBeGreaterThanOrEqual(8_000);
-    expect(ms).toBeLessThan(11_000);
-  });
+  expect(await put(inSeconds(9), { ...key, a: 2 }, absent)).toEqual(failed);
+  expect(await update<Letters>(inSeconds(9), key, { a: 2 }, [['a', '=', 9]])).toEqual(failed);
+  expect(await remove<Letters>(inSeconds(9), key, [['a', '=', 9]])).toEqual(failed);
+  expect(await update<Letters>(inSeconds(9), unused(), { a: 2 }, present)).toEqual({ written: false });
 });
