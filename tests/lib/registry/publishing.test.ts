@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/global
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
 import { latestOf } from '../../../lib/registry/latest-version.ts';
+import type { VersionCopy } from '../../../lib/registry/records.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
@@ -328,53 +329,26 @@ describe('the personal access token of a publish', () => {
   });
 });
 
+const active = 'NodeVersionStatusActive';
+
 describe('latestOf', () => {
-  test.each([
-    ['the highest version', ['1.2.0', '1.10.0', '1.9.0'], '1.10.0'],
-    ['a stable version before a pre-release', ['2.0.0-beta', '1.0.0', '3.0.0-rc.1'], '1.0.0'],
-    [
-      'the highest pre-release without a stable version',
-      ['1.0.0-rc.2', '1.0.0-rc.10', '1.0.0-rc.9'],
-      '1.0.0-rc.10',
-    ],
-  ])('chooses %s', (_, versions, latest) => {
-    const items = versions.map((version) => ({
-      id: version,
-      version,
-      status: 'NodeVersionStatusActive' as const,
-    }));
+  const [old, recent] = [{ published_at: '2026-01-01' }, { published_at: '2026-01-02' }];
 
-    expect(latestOf(items)?.version).toBe(latest);
-    expect(latestOf(items.toReversed())?.version).toBe(latest);
-  });
+  test.each<[string, string | undefined, ...[version: string, fields?: object][]]>([
+    ['the highest version', '1.10.0', ['1.2.0'], ['1.10.0'], ['1.9.0']],
+    ['a stable version before a pre-release', '1.0.0', ['2.0.0-beta'], ['1.0.0'], ['3.0.0-rc.1']],
+    ['the highest pre-release alone', '1.0.0-rc.10', ['1.0.0-rc.2'], ['1.0.0-rc.10'], ['1.0.0-rc.9']],
+    ['a flagged version', '2.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusFlagged' }]],
+    ['no pending version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusPending' }]],
+    ['no banned version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusBanned' }]],
+    ['no deleted version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusDeleted' }]],
+    ['the later of two builds', '1.0.0+a', ['1.0.0+a', recent], ['1.0.0+b', old]],
+    ['the build that was published at all', '1.0.0+b', ['1.0.0+a'], ['1.0.0+b', old]],
+    ['nothing of nothing', undefined],
+  ])('chooses %s', (_, latest, ...versions) => {
+    const items = versions.map(([version, fields]) => ({ id: version, version, status: active, ...fields }));
 
-  test.each([
-    ['NodeVersionStatusActive', '2.0.0'],
-    ['NodeVersionStatusFlagged', '2.0.0'],
-    ['NodeVersionStatusPending', '1.0.0'],
-    ['NodeVersionStatusBanned', '1.0.0'],
-    ['NodeVersionStatusDeleted', '1.0.0'],
-  ] as const)('chooses by status: when the highest has %s, %s', (status, latest) => {
-    const lower = { id: 'b', version: '1.0.0', status: 'NodeVersionStatusActive' as const };
-
-    expect(latestOf([{ id: 'a', version: '2.0.0', status }, lower])?.version).toBe(latest);
-  });
-
-  test.each([
-    ['later', { published_at: '2026-01-02' }, { published_at: '2026-01-01' }, 'a'],
-    ['at all', { published_at: '2026-01-01' }, {}, 'a'],
-    ['at all', {}, { published_at: '2026-01-01' }, 'b'],
-  ])('chooses of two builds the one that was published %s: %j, %j', (_, first, second, latest) => {
-    const builds = [
-      { id: 'a', version: '1.0.0+a', ...first },
-      { id: 'b', version: '1.0.0+b', ...second },
-    ].map((build) => ({ ...build, status: 'NodeVersionStatusActive' as const }));
-
-    expect(latestOf(builds)?.id).toBe(latest);
-    expect(latestOf(builds.toReversed())?.id).toBe(latest);
-  });
-
-  test('chooses nothing when there are no versions', () => {
-    expect(latestOf([])).toBeUndefined();
+    for (const each of [items, items.toReversed()])
+      expect(latestOf(each as VersionCopy[])?.version).toBe(latest);
   });
 });

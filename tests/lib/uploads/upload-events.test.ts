@@ -1,14 +1,18 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
+import { Readable } from 'node:stream';
+import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
+import type { Context } from '../../../lib/context.ts';
+import { sweepUploads } from '../../../lib/uploads/sweep-uploads.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { addListedVersion } from '../../support/registry.ts';
+import { addListedVersion, addPublisher, addToken, uploadOf } from '../../support/registry.ts';
 import { eventOf, publish, put, storedVersion } from '../../support/uploads.ts';
 import { zip } from 'testing/zip';
 
@@ -139,5 +143,74 @@ describe('a scheduled event', () => {
     });
 
     await expect(handle({})).rejects.toThrow(/^1 of \d+ visits of the sweep failed\.$/);
+  });
+});
+
+describe('sweepUploads', () => {
+  const day = (date: string) => Date.parse(`${date}T00:00:00.000Z`);
+  let token: Promise<string>;
+
+  beforeAll(async () => {
+    await addPublisher('acme', {});
+    token = addToken('acme');
+  });
+
+  /** A version on the pending list since then. */
+  async function addPending(nodeId: string, since: number): Promise<void> {
+    const token_hash = hashPersonalAccessToken(await token);
+    await addListedVersion('acme', nodeId, new Date(since).toISOString(), { token_hash });
+  }
+
+  /** The findings, by the node of each version. */
+  async function sweep(context: Context, from: number) {
+    const found: Record<string, unknown> = {};
+    await sweepUploads(context, { from, to: from }, ({ nodeId }, visited) => {
+      found[nodeId] = visited;
+    });
+    return found;
+  }
+
+  test.each([
+    [29, 'waiting'],
+    [31, 'abandoned'],
+  ])('reports after %d minutes that an upload that did not arrive is %s', async (minutes, finding) => {
+    const since = Date.now() - minutes * minuteMs;
+    await addPending(finding, since);
+
+    expect(await sweep({ deadline: Date.now() + 10_000 }, since)).toEqual({ [finding]: { finding } });
+  });
+
+  test.each([
+    [4_999, {}],
+    [5_000, { 'never-came': { finding: 'abandoned' } }],
+  ])('begins no visit that may not end in time: with %d ms left it finds %j', async (ms, found) => {
+    const since = day('2021-01-01');
+    await addPending('never-came', since);
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now);
+
+    expect(await sweep({ deadline: now + ms }, since)).toEqual(found);
+  });
+
+  test.each([
+    [100, 84, 'unvisited'],
+    [100, 86, 'refused'],
+    [5_000, 124, 'unvisited'],
+    [5_000, 126, 'refused'],
+  ])('checks an archive of %d MB with %d s left: %s', async (megabytes, seconds, finding) => {
+    const nodeId = `large-${megabytes}-${seconds}`;
+    const at = day('2023-01-01') + megabytes * hourMs + seconds;
+    await addPending(nodeId, at);
+    await put(uploadOf(nodeId), Buffer.from('no zip'));
+    // Of so many zeros as it says it has, only the beginning is read.
+    intercept(s3(), async ({ command, send }) => {
+      if (command === 'GetObjectCommand') return { Body: Readable.from([Buffer.alloc(256 * 1024)]) };
+      const output = await send();
+      return command === 'HeadObjectCommand' ? { ...output, ContentLength: megabytes * 1e6 } : output;
+    });
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now);
+
+    expect(await sweep({ deadline: now + seconds * 1000 }, at)).toEqual({ [nodeId]: { finding } });
   });
 });
