@@ -1,21 +1,18 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { queueAt } from '../../../lib/aws/queue.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 
 /** Stands in for SQS, which may take some messages of a batch and refuse the others. */
 let answers: [status: number, content: object][] = [];
 const asked: unknown[] = [];
-const server = createServer(async (request, response) => {
+const server = await startHttpServer(async (request, response) => {
   asked.push(await json(request));
   const [status, content] = answers.shift() ?? [200, {}];
   response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(content));
 });
-await once(server.listen(0, '127.0.0.1'), 'listening');
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/000000000000/queue`;
+const url = `${server.url}/000000000000/queue`;
 const send = queueAt(() => url);
 const soon = () => ({ deadline: Date.now() + 60_000 });
 const messages = [{ body: { id: 1 }, group: 'olga', delaySeconds: 900 }, { body: 'text' }];
@@ -24,10 +21,7 @@ beforeEach(() => {
   asked.length = 0;
 });
 
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.stop());
 
 describe('queueAt', () => {
   test('sends all messages in one request, each with its group and its delay', async () => {

@@ -1,12 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import { storedSecret, type StoredSecret } from '../../../lib/aws/stored-secret.ts';
 import { stopTimers } from 'testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { until } from 'testing/until';
@@ -22,17 +23,14 @@ const asked: Asked[] = [];
 let answer: { status: number; content: object | string } | 'never' = { status: 200, content: {} };
 
 /** Stands in for both stores, which differ only in the name of the action and the shape of its answer. */
-const store = createServer(async (request, response) => {
-  let body = '';
-  for await (const chunk of request) body += chunk;
-  asked.push({ method: request.method, headers: request.headers, body });
+const store = await startHttpServer(async (request, response) => {
+  const { method, headers } = request;
+  asked.push({ method, headers, body: await text(request) });
   if (answer === 'never') return;
-  response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.1' });
-  const { content } = answer;
-  response.end(typeof content === 'string' ? content : JSON.stringify(content));
+  const { status, content } = answer;
+  response.writeHead(status).end(typeof content === 'string' ? content : JSON.stringify(content));
 });
-await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
-const address = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+const { url: address } = store;
 setVariables({ AWS_ENDPOINT_URL_SSM: address, AWS_ENDPOINT_URL_SECRETS_MANAGER: address });
 
 const holdsParameter = (value: string) => {
@@ -48,50 +46,35 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-afterAll(() => {
-  store.closeAllConnections();
-  store.close();
-});
+afterAll(() => store.stop());
 
-describe('a literal secret', () => {
-  test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
-    'reads a literal secret as %j and never forgets it',
-    async (value) => {
-      const key = storedSecret(value);
-      key.forget();
+test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
+  'a literal secret is read as %j and never forgotten',
+  async (value) => {
+    const key = storedSecret(value);
+    key.forget();
 
-      expect(await key.read(soon())).toBe(value);
-      expect(asked).toEqual([]);
-    },
-  );
-});
+    expect([await key.read(soon()), asked]).toEqual([value, []]);
+  },
+);
 
 describe('a secret by reference', () => {
-  test('reads a secret from SSM with decryption', async () => {
-    holdsParameter('from-ssm');
+  const contents = { Parameter: { Value: 'from-ssm' }, SecretString: 'from-secrets-manager\n' };
 
-    expect(await storedSecret('ssm:/node-registry/key').read(soon())).toBe('from-ssm');
-    expect(asked[0]?.method).toBe('POST');
-    expect(asked[0]?.headers).toMatchObject({
-      'x-amz-target': 'AmazonSSM.GetParameter',
+  test.each([
+    ['ssm:/key', 'AmazonSSM.GetParameter', 'from-ssm', { Name: '/key', WithDecryption: true }],
+    ['secretsmanager:a/key', 'secretsmanager.GetSecretValue', 'from-secrets-manager', { SecretId: 'a/key' }],
+  ])('reads %s by one signed request', async (reference, target, secret, body) => {
+    answer = { status: 200, content: contents };
+
+    expect(await storedSecret(reference).read(soon())).toBe(secret);
+    const [request] = asked as [Asked];
+    expect([asked.length, request.method, JSON.parse(request.body)]).toEqual([1, 'POST', body]);
+    expect(request.headers).toMatchObject({
+      'x-amz-target': target,
       'content-type': 'application/x-amz-json-1.1',
+      authorization: expectedSignature(String(reference.split(':')[0]), request),
     });
-    expect(JSON.parse(String(asked[0]?.body))).toEqual({ Name: '/node-registry/key', WithDecryption: true });
-  });
-
-  test('reads a secret from Secrets Manager', async () => {
-    answer = { status: 200, content: { SecretString: 'from-secrets-manager\n' } };
-
-    expect(await storedSecret('secretsmanager:prod/key').read(soon())).toBe('from-secrets-manager');
-    expect(asked[0]?.headers['x-amz-target']).toBe('secretsmanager.GetSecretValue');
-    expect(JSON.parse(String(asked[0]?.body))).toEqual({ SecretId: 'prod/key' });
-  });
-
-  test.each(['ssm', 'secretsmanager'])('requests a secret with a valid signature for %s', async (service) => {
-    answer = { status: 200, content: { Parameter: { Value: 'x' }, SecretString: 'x' } };
-    await storedSecret(`${service}:key`).read(soon());
-
-    expect(asked[0]?.headers.authorization).toBe(expectedSignature(service, asked[0] as Asked));
   });
 
   test('reads a secret once, while the function loads', async () => {

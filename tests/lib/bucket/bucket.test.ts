@@ -12,6 +12,7 @@ import {
   type StoredObject,
   s3,
 } from '../../../lib/bucket/bucket.ts';
+import { intercept } from '../../support/intercept.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { putObject } from '../../support/uploads.ts';
 import { once } from 'node:events';
@@ -50,53 +51,29 @@ const elsewhere = () => `archives/${randomUUID()}/a b+é.zip`;
 
 afterEach(() => {
   s3().middlewareStack.remove('answer');
-  s3().middlewareStack.remove('count');
 });
 
-/** Makes S3 give a rare answer. */
-function answerWith(output: object): void {
-  s3().middlewareStack.add((next) => async (args) => ({ ...(await next(args)), output: output as never }), {
-    step: 'initialize',
-    name: 'answer',
-  });
+function failWith(httpStatusCode: number, only?: string): void {
+  const failure = Object.assign(new Error('failed'), { $metadata: { httpStatusCode } });
+  intercept(s3(), ({ command, send }) => ((only ?? command) === command ? Promise.reject(failure) : send()));
 }
 
-function failWith(httpStatusCode: number, command?: string): void {
-  const fail = () => Promise.reject(Object.assign(new Error('failed'), { $metadata: { httpStatusCode } }));
-  s3().middlewareStack.add(
-    (next, { commandName }) => ((command ?? commandName) === commandName ? fail : next),
-    {
-      step: 'initialize',
-      name: 'answer',
-    },
-  );
-}
-
-interface RareAnswer {
-  statusCode: number;
-  code: string;
-}
-
-const conflict = { statusCode: 409, code: 'ConditionalRequestConflict' };
-const passing: [label: string, answer: RareAnswer][] = [
-  ['409 ConditionalRequestConflict', conflict],
-  ['404 NoSuchKey', { statusCode: 404, code: 'NoSuchKey' }],
-  ['412 PreconditionFailed', { statusCode: 412, code: 'PreconditionFailed' }],
-  ['503 SlowDown', { statusCode: 503, code: 'SlowDown' }],
-  ['200 with an error inside', { statusCode: 200, code: 'InternalError' }],
+const passing: [statusCode: number, code: string][] = [
+  [409, 'ConditionalRequestConflict'],
+  [404, 'NoSuchKey'],
+  [412, 'PreconditionFailed'],
+  [503, 'SlowDown'],
+  // A 200 with an error inside.
+  [200, 'InternalError'],
 ];
 
 /** Answers the first copies, or all, in S3's own words. Returns their count, without the SDK's retries. */
-function answerCopies({ statusCode, code }: RareAnswer, times = Number.POSITIVE_INFINITY): () => number {
+function answerCopies(statusCode: number, code: string, times = Number.POSITIVE_INFINITY): () => number {
   let asked = 0;
-  s3().middlewareStack.add(
-    (next, { commandName }) =>
-      (args) => {
-        if (commandName === 'CopyObjectCommand') asked += 1;
-        return next(args);
-      },
-    { step: 'initialize', name: 'count' },
-  );
+  intercept(s3(), ({ command, send }) => {
+    if (command === 'CopyObjectCommand') asked += 1;
+    return send();
+  });
   s3().middlewareStack.add(
     (next, { commandName }) =>
       async (args) => {
@@ -168,7 +145,7 @@ describe('an object in the bucket', () => {
 
   test('rejects an object when the bucket keeps no versions', async () => {
     const { key } = await stored();
-    answerWith({ ContentLength: 1 });
+    intercept(s3(), async () => ({ ContentLength: 1 }));
 
     await expect(findObject(key)).rejects.toThrow('Versioning is off in the bucket');
   });
@@ -200,25 +177,25 @@ describe('copyOnce', () => {
     expect(await findObject(target)).toBeUndefined();
   });
 
-  test.each(passing)('tries a copy again that S3 answers with %s', async (_, answer) => {
+  test.each(passing)('tries a copy again that S3 answers with %i %s', async (status, code) => {
     const [object, target] = [await stored(), elsewhere()];
-    const asked = answerCopies(answer, 1);
+    const asked = answerCopies(status, code, 1);
     await copyOnce(object, target);
 
     expect(asked()).toBe(2);
     expect(await findObject(target)).toMatchObject({ sizeBytes: first.length });
   });
 
-  test.each(passing)('succeeds when S3 answers %s and the target exists', async (_, answer) => {
+  test.each(passing)('succeeds when S3 answers %i %s and the target exists', async (status, code) => {
     const [object, target] = [await stored(), elsewhere()];
     await copyOnce(object, target);
-    answerCopies(answer);
+    answerCopies(status, code);
 
     await expect(copyOnce(object, target)).resolves.toBeUndefined();
   });
 
   test('gives up after three attempts', async () => {
-    const asked = answerCopies(conflict);
+    const asked = answerCopies(409, 'ConditionalRequestConflict');
 
     await expect(copyOnce(await stored(), elsewhere())).rejects.toMatchObject({
       name: 'ConditionalRequestConflict',
