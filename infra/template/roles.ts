@@ -95,8 +95,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
   return {
     receiveNotification: reports,
 
-    // It has the providers' keys, and no right to a receiver's answer or a public status.
-    askProviders: [...reports, due(['ask-*'])],
+    // It has the providers' keys, and no right to a receiver's answer or a public status. A usage record may have an ID.
+    askProviders: [...reports, { table: ['BatchGetItem'], keys: ['usage'] }, due(['ask-*'])],
 
     deliverNotifications: [
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['tickets'] },

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { callerHash } from '../caller.ts';
 import * as config from '../config.ts';
 import { type Context, endOf, type EventInvocation } from '../context.ts';
 import { log, withLogFields } from '../log.ts';
 import { askForTask } from '../providers/ask.ts';
 import type { ProviderName } from '../config.ts';
 import { notDue, requireNoneFailed, sweepDue, type SweepReport } from '../store/due.ts';
-import { keyOf, ticketHashOf } from '../store/keys.ts';
+import { usageRecord } from '../spend/usage-records.ts';
+import { keyOf, ticketHashOf, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { isFinal } from './common-fields.ts';
@@ -61,10 +63,11 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   if (isOver) return isEnded(task) ? postpone(context, task, 'unasked') : giveUp(context, task);
   const { IMAGE_PROVIDER_TASK_PATH: image, VIDEO_PROVIDER_TASK_PATH: video } = config.questions();
   const path = { image, video }[task.provider];
+  const taskId = path === undefined ? undefined : (task.task_id ?? (await recordedId(context, task)));
   // A task without an ID can only be heard of.
-  if (path === undefined || task.task_id === undefined) return postpone(context, task, 'unasked', true);
+  if (path === undefined || taskId === undefined) return postpone(context, task, 'unasked', true);
   if (!(await turns.next(task.provider))) return 'unvisited';
-  const asked = path.replace('{task_id}', encodeURIComponent(task.task_id));
+  const asked = path.replace('{task_id}', encodeURIComponent(taskId));
   const answer = await askForTask(context, task.provider, asked);
   if (answer.result === 'busy') {
     turns.stop(task.provider, answer.status);
@@ -100,6 +103,13 @@ async function postpone(
     ['pending_since', '=', task.pending_since],
   ]);
   return written ? finding : 'ended';
+}
+
+/** The ID that the task's usage record has: the write that follows an answer may be lost in one record and not in the other. */
+async function recordedId(context: Context, { caller, attempt }: TaskRecord): Promise<string | undefined> {
+  if (attempt === undefined) return undefined;
+  const [item] = await get(context, usageKey(callerHash(caller), attempt));
+  return item && usageRecord(item).task_id;
 }
 
 function isEnded({ state }: TaskRecord): boolean {

@@ -5,8 +5,10 @@ import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import type { TaskRecord } from '../../lib/notifications/records.ts';
 import { firstDue } from '../../lib/store/due.ts';
 import { keyOf } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
 import { sumUsage } from '../../tools/admin/spend/usage.ts';
+import { intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { hook, type Path, say } from '../support/notified.ts';
@@ -80,6 +82,21 @@ describe('a task whose end was not notified', () => {
     expect(await stored(path)).not.toHaveProperty('pending_since');
     expect(await usageOf(user)).toMatchObject([{ task_id, final_state: 'success' }]);
     expect(swept()).toEqual({ ended: 1 });
+  });
+
+  test('is asked for by the ID in its usage record if its own record lost it', async () => {
+    const user = await spender();
+    const repair = intercept(dynamodb, ({ input, send }) => {
+      if (JSON.stringify(input).includes('ended_at')) throw new Error('lost');
+      return send();
+    });
+    const path = await unheard(user);
+    repair();
+    moved('success');
+    await ask(10);
+
+    const { task_id, state } = await stored(path);
+    expect([state, task_id]).toEqual(['success', (await usageOf(user))[0]?.task_id]);
   });
 
   test('is not asked for once its results were notified', async () => {
