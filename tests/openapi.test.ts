@@ -225,6 +225,8 @@ describe('breaking changes', () => {
   const body = 'components.schemas.TextToVideoRequest.properties';
   const reply = 'components.schemas.NodeVersion.properties';
   const relight = 'components.schemas.RelightImageRequest';
+  const notification = 'components.schemas.TaskNotification.properties';
+  const indexed = 'components.schemas.IndexedNode.properties';
 
   test.each<[string, (copy: Any) => unknown]>([
     ['POST /bulk/nodes/versions', (copy) => delete copy.paths['/bulk/nodes/versions']],
@@ -234,6 +236,8 @@ describe('breaking changes', () => {
     ['201.node_version.tags may be null', (copy) => (at(copy, reply).tags.type = ['array', 'null'])],
     ['body.prompt maxLength is narrower: 10', (copy) => (at(copy, body).prompt.maxLength = 10)],
     ['body.duration minimum is narrower: 3', (copy) => (at(copy, body).duration.minimum = 3)],
+    ['webhook videoTaskChanged body.media', (copy) => delete at(copy, notification).media],
+    ['nodes/{foldedNodeId}.json.versions', (copy) => delete at(copy, indexed).versions],
     ['text2video 429', (copy) => delete generate(copy).responses[429]],
     ['text2video Idempotency-Key', (copy) => generate(copy).parameters.shift()],
     ['body.prompt is required', (copy) => at(copy, relight).required.push('prompt')],

@@ -96,6 +96,17 @@ function contentsOf(document: JsonObject): Contents {
       for (const [status, answer] of entriesOf(operation.responses))
         readBody(`${name} ${status}`, name, answer, false);
     }
+  // What receivers and readers of the index get is for them like an answer.
+  for (const [name, { post }] of entriesOf(document.webhooks)) {
+    offered.set(`webhook ${name}`, '');
+    for (const parameter of listOf(objectOf(post).parameters).map((it) => follow(document, it)))
+      offered.set(`webhook ${name} ${parameter.name}`, `webhook ${name}`);
+    readBody(`webhook ${name} body`, `webhook ${name}`, objectOf(post).requestBody, false);
+  }
+  for (const { path, schema } of listOf(document['x-public-index']).map(objectOf)) {
+    offered.set(String(path), '');
+    readSchema(String(path), schema, false);
+  }
   return contents;
 }
 
