@@ -83,7 +83,7 @@ export async function verifyCiToken(token: string): Promise<CiJob> {
     if (cause instanceof JwtNotBeforeError) throw new RejectedCiToken('not_yet_valid', cause);
     throw new RejectedCiToken('bad_signature', cause);
   });
-  if (typeof claims.exp !== 'number') throw new RejectedCiToken('incomplete');
+  if (!Number.isSafeInteger(Math.ceil(claims.exp ?? Number.NaN))) throw new RejectedCiToken('incomplete');
   const named = [claims.aud ?? []].flat();
   if (named.length === 0 || !named.every((each) => config.ci().CI_AUDIENCE.includes(each)))
     throw new RejectedCiToken('wrong_audience');
@@ -109,7 +109,7 @@ function jobIn(kind: CiKind, claims: Claims): CiJob {
   return {
     issuer: required(claims, 'iss'),
     tokenId: required(claims, 'jti'),
-    expiresAt: Number(claims.exp),
+    expiresAt: Math.ceil(Number(claims.exp)),
     ...(kind === 'github' ? gitHubJob(claims) : gitLabJob(claims)),
     environment: textClaim(claims, 'environment'),
   };
@@ -186,11 +186,12 @@ function required(claims: Claims, name: string): string {
   return value;
 }
 
-/** Some issuers write IDs as numbers. */
+/** Some issuers write IDs as numbers. A claim of another type is not taken for an absent one, which may be trusted. */
 function textClaim(claims: Claims, name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  const text = Number.isSafeInteger(value) ? String(value) : (value ?? '');
+  if (typeof text !== 'string' || !text.isWellFormed()) throw new RejectedCiToken('incomplete');
+  return text === '' ? undefined : text;
 }
 
 /** The reasons why an ID token of a CI job is rejected for every publisher. */

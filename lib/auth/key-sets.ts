@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { FetchError, WaitPeriodNotYetEndedJwkError, KidNotFoundInJwksError } from 'aws-jwt-verify/error';
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import { httpRequest } from '../outgoing/http-request.ts';
@@ -90,6 +91,12 @@ export class KeySets {
   }
 }
 
+/** A damaged key, or one for encryption, would replace the good one of its id. */
 function isUsable(key: unknown): key is JsonObject {
-  return isObject(key) && typeof key.kid === 'string' && typeof key.kty === 'string';
+  if (!isObject(key) || typeof key.kid !== 'string' || (key.use ?? 'sig') !== 'sig') return false;
+  try {
+    return createPublicKey({ key, format: 'jwk' }).type === 'public';
+  } catch {
+    return false;
+  }
 }

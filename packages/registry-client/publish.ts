@@ -1,5 +1,6 @@
 import { sha256Of } from './hex.ts';
 import { RegistryError } from './registry-error.ts';
+import { becauseOf, codeIn } from './send.ts';
 import { type AccessToken, type Fetch, milliseconds, type SendOptions, type Settings } from './settings.ts';
 import type { BulkEntry, BulkPair, CallOptions, NodeVersion, PublishBody, Reply } from './types.ts';
 import { pause, within } from './within.ts';
@@ -186,7 +187,8 @@ async function uploadAgain(
       either.throwIfAborted();
       const { status } = failure;
       if (attempt === uploadAttempts || (status !== undefined && status < 500)) {
-        const how = status === undefined ? 'broke off' : `was answered with status ${status}`;
+        const why = becauseOf(codeIn(failure.cause) || codeIn(failure));
+        const how = status === undefined ? `broke off${why}` : `was answered with status ${status}`;
         throw uploadFailed(how, failure);
       }
       await pause(firstPollMs * 2 ** attempt * (0.5 + Math.random() / 2), either);

@@ -169,12 +169,12 @@ function isUnsent(code: string): boolean {
 }
 
 /** Node puts it into the cause of its "fetch failed". */
-function codeIn(error: unknown): string {
+export function codeIn(error: unknown): string {
   const { cause } = Object(error) as { cause?: { code?: unknown; message?: unknown } };
   return String(cause?.code ?? (cause?.message === blockedPort ? blockedPort : ''));
 }
 
-function becauseOf(code: string): string {
+export function becauseOf(code: string): string {
   const reason = reasons[code] ?? kinds.find(([pattern]) => pattern.test(code))?.[1];
   return reason === undefined ? '' : `: ${reason} (${code})`;
 }

@@ -128,6 +128,10 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
     ...[...'exp jti repository repository_id repository_owner_id workflow_ref ref sha run_id'.split(' ')].map(
       (name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)],
     ),
+    ['an event that is a list', gitHubToken({ event_name: ['pull_request'] })],
+    ['an environment that is an object', gitHubToken({ environment: { name: 'production' } })],
+    ['half a character in its run', gitHubToken({ run_id: '\ud800' })],
+    ['an expiry beyond all times', gitHubToken({ exp: 1e200 })],
     ['an empty id of the repository', gitHubToken({ repository_id: '' })],
     ['an id of the repository that is an object', gitHubToken({ repository_id: { id: '7100' } })],
     ['an id of the owner that is null', gitHubToken({ repository_owner_id: null })],

@@ -219,6 +219,15 @@ describe('publish', () => {
     expect(open).toBe(0);
   });
 
+  test('names the reason why an upload broke off', async () => {
+    answers = registered;
+    const upload = () => Promise.reject(Object.assign(new Error('lookup'), { code: 'ENOTFOUND' }));
+
+    expect((await endOf(clientWith().publish(input, { upload }))).error).toMatchObject({
+      message: 'The upload broke off: its host name is unknown (ENOTFOUND). Publish again.',
+    });
+  });
+
   test('gives up an upload that stands still after fifteen minutes', async () => {
     answers = (place) => (place === 0 ? registered() : 'silent');
 

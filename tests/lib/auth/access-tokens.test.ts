@@ -252,6 +252,11 @@ describe('the key set of authenticate', () => {
     ['empty', { keys: [] }],
     ['without key ids', { keys: [{ ...publicKeyOf(known), kid: undefined }] }],
     ['of another shape', { keys: 'none' }],
+    ['cut within a known key', { keys: [{ ...publicKeyOf(known), x: undefined }] }],
+    [
+      'for encryption under a known id',
+      { keys: [{ ...publicKeyOf(createSigningKey(known.kid)), use: 'enc' }] },
+    ],
   ])('keeps the known keys when the issuer sends a set that is %s', async (_, damaged) => {
     start();
     await authenticate(token());
