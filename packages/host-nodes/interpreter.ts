@@ -14,7 +14,7 @@ import { Risks } from './risks.ts';
 import { equipTypes } from './types/constructors.ts';
 import { asText, setName } from './values/access.ts';
 import { Heap } from './values/heap.ts';
-import type { Completion, Frame, Machine } from './values/machine.ts';
+import type { Completion, Doubts, Frame, Machine } from './values/machine.ts';
 import { Module } from './values/collections.ts';
 import { Unknown } from './values/plain.ts';
 import type { Keywords, Value } from './values/values.ts';
@@ -38,6 +38,7 @@ export class Interpreter implements Machine {
   /** What was skipped, for the pack's author. */
   readonly notes: string[] = [];
   readonly places: Places = new Map();
+  doubts: Doubts = {};
   /** Ways of unknown conditions that failed, so that it is as if they did not exist. */
   readonly dropped: Dropped[] = [];
   #module: Module | undefined;

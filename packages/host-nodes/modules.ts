@@ -1,5 +1,6 @@
 import type { StmtNode } from 'py-ast';
 import { isDefinite, isExit } from './definite-failures.ts';
+import { declaredPackages, isDeclared, isPresent } from './host/packages.ts';
 import { docOf } from './language/functions.ts';
 import { limits } from './limits.ts';
 import { countTokens, parseSource, type Source } from './source.ts';
@@ -19,6 +20,7 @@ export class Modules {
   readonly #searchPath: Value;
   readonly #loaded = new Map<string, Module>();
   readonly #places: Places;
+  #declared: ReadonlySet<string> | undefined;
   #parsed = 0;
   #depth = 0;
   #hasSkipped = false;
@@ -38,7 +40,17 @@ export class Modules {
     const own = this.#ownPath(parts);
     if (own !== undefined) return this.#importParts(own.base, own.rest, name);
     const outside = this.#machine.outside(name);
+    if (outside instanceof Unknown && !isPresent(name)) this.#doubt(name);
     return outside instanceof Unknown ? new OutsideModule(outside.why, name) : outside;
+  }
+
+  /** It may not be installed, unless the pack asks for it. */
+  #doubt(name: string): void {
+    const { files, budget, doubts } = this.#machine;
+    const texts = ['requirements.txt', 'pyproject.toml'].map((file) => files.read(file));
+    this.#declared ??= declaredPackages(texts);
+    budget.spend(this.#declared.size >> 2);
+    if (!isDeclared(name, this.#declared)) doubts.isMissing = true;
   }
 
   #importRelative(parts: readonly string[], level: number, from: Module): Value {

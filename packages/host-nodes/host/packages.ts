@@ -41,6 +41,28 @@ export function isPresent(dotted: string): boolean {
   return isLibrary(dotted) || required.has(dotted.split('.', 1)[0] ?? '');
 }
 
+/** What is imported under another name than it is installed by. */
+const installedAs = new Map(
+  Object.entries({ bs4: 'beautifulsoup', cv2: 'opencv', skimage: 'scikitimage', sklearn: 'scikitlearn' }),
+);
+
+function spelled(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]/g, '');
+}
+
+/** The packages that a pack's own files ask for. */
+export function declaredPackages(files: readonly (string | undefined)[]): ReadonlySet<string> {
+  const names = files.flatMap((text = '') => [...text.matchAll(/(?:^|["'])[ \t]*([a-z][\w.-]{0,99})/gim)]);
+  return new Set(names.map(([, name = '']) => spelled(name)));
+}
+
+/** Whether a package is installed with the pack, as far as the two names of it are alike. */
+export function isDeclared(dotted: string, declared: ReadonlySet<string>): boolean {
+  const top = dotted.split('.', 1)[0] ?? '';
+  const name = installedAs.get(top) ?? spelled(top);
+  return declared.has(name) || [...declared].some((other) => other.startsWith(name) || other.endsWith(name));
+}
+
 /**
  * Whether a value from outside is not a class: a module, a name that is not spelled like one, or the result of a
  * call to Python's library.

@@ -26,6 +26,9 @@ export function findAttribute(machine: Machine, value: Value, name: string): Val
   if (value instanceof Module) return machine.moduleAttribute(value, name);
   if (value instanceof Class) return classAttribute(machine, value, name);
   if (value instanceof Instance) return instanceAttribute(machine, value, name);
+  const isMethod = value instanceof Func || value instanceof BoundMethod || value instanceof Descriptor;
+  if (isMethod && name === '__get__')
+    return new Native(name, (_, [self = null, owner = null]) => bound(machine, value, self, owner));
   if (value instanceof BoundMethod && name === '__self__') return value.self;
   if (value instanceof BoundMethod && name === '__func__') return value.func;
   if (value instanceof BoundMethod) return findAttribute(machine, value.func, name);
@@ -36,6 +39,11 @@ export function findAttribute(machine: Machine, value: Value, name: string): Val
   if (name === '__class__') return type;
   const found = type.find(name);
   return found === undefined ? undefined : bind(machine, found, value, type);
+}
+
+/** `method.__get__(self, owner)`. */
+function bound(machine: Machine, method: Value, self: Value, owner: Value): Value {
+  return bind(machine, method, self ?? undefined, owner instanceof Class ? owner : typeOf(self));
 }
 
 function classAttribute(machine: Machine, cls: Class, name: string): Value | undefined {
@@ -69,7 +77,7 @@ function outside(machine: Machine, path: string, name: string): Value {
 }
 
 function classSpecial(cls: Class, name: string): Value | undefined {
-  if (name === '__name__') return cls.name;
+  if (name === '__name__') return cls.own('__name__') ?? cls.name;
   if (name === '__qualname__') return cls.own('__qualname__') ?? cls.name;
   if (name === '__class__') return typeOf(cls);
   if (name === '__mro__') return new Tuple(cls.mro);

@@ -1,6 +1,6 @@
 import type { ClassDef } from 'py-ast';
 import { enumType, objectType, typeType } from '../values/builtin-types.ts';
-import { asText, dictOf } from '../values/access.ts';
+import { asText, dictOf, plain } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import { Frame, type Machine, Scope } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
@@ -26,8 +26,16 @@ export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Val
   scope.define('__module__', frame.module.name);
   scope.define('__qualname__', node.name);
   scope.define('__doc__', docOf(node.body));
+  const metaclass = keywords.get('metaclass') ?? metaclassOf(bases);
+  keywords.delete('metaclass');
+  const prepare = metaclass instanceof Class ? metaclass.find('__prepare__') : undefined;
+  const prepared =
+    prepare &&
+    machine.call(machine.attribute(metaclass, '__prepare__'), [node.name, new Tuple(bases)], keywords);
+  if (plain(prepared ?? null) instanceof Dict)
+    for (const [key, entry] of (plain(prepared ?? null) as Dict).entries) scope.entries.set(key, entry);
   machine.execute(node.body, new Frame(frame.module, frame.lines, scope, home));
-  const made = build(machine, node.name, bases, scope, keywords);
+  const made = build(machine, node.name, bases, scope, metaclass, keywords);
   if (made instanceof Class) home.cls = made;
   return made;
 }
@@ -37,10 +45,9 @@ function build(
   name: string,
   bases: Value[],
   scope: Scope,
-  keywords: Map<string, Value>,
+  metaclass: Value,
+  keywords: Keywords,
 ): Value {
-  const metaclass = keywords.get('metaclass') ?? metaclassOf(bases);
-  keywords.delete('metaclass');
   const isOwn = metaclass instanceof Class && !metaclass.builtin;
   if (!isOwn) return finish(machine, name, bases, scope, metaclass, keywords);
   const namespace = dictOf(
@@ -91,6 +98,10 @@ function finish(
   const cls = new Class(name, bases.length === 0 ? [objectType] : bases);
   machine.budget.spend(1 + scope.entries.size);
   cls.entries = new Map(scope.entries);
+  for (const hook of ['__init_subclass__', '__class_getitem__']) {
+    const func = cls.own(hook);
+    if (func instanceof Func) cls.define(hook, new Descriptor('classmethod', func));
+  }
   cls.metaclass = metaclass instanceof Class && metaclass.builtin ? null : metaclass;
   cls.mro = resolutionOrder(machine, cls);
   cls.outside = outsideOf(cls, bases, metaclass);

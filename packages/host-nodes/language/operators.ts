@@ -1,5 +1,5 @@
 import { addItem, plain } from '../values/access.ts';
-import { isNumber, numeric } from '../values/equality.ts';
+import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
@@ -42,6 +42,14 @@ export function binary(machine: Machine, operator: string, left: Value, right: V
   if (operator === 'Div' && isPath(left)) return machine.call(machine.attribute(left, 'joinpath'), [right]);
   if (operator === 'BitOr' && (isType(a) || isType(b))) return new Unknown('a union of types');
   if (a instanceof PythonSet && b instanceof PythonSet) return combineSets(machine, operator, a, b);
+  // The keys of a dict are a list here.
+  if ((a instanceof PythonSet || a instanceof List) && (b instanceof PythonSet || b instanceof List))
+    return combineSets(
+      machine,
+      operator,
+      setOf(machine, machine.iterate(a)),
+      setOf(machine, machine.iterate(b)),
+    );
   if (isOutside(left) || isOutside(right)) return new Unknown('an operator of a class outside');
   return raise('TypeError', 'unsupported operand types');
 }

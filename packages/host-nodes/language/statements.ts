@@ -33,7 +33,7 @@ function runWay(machine: Machine, body: readonly StmtNode[], frame: Frame): Comp
   try {
     return machine.execute(body, frame);
   } catch (error) {
-    if (error instanceof Raised && body.at(-1)?.nodeType === 'Raise') frame.avoided ??= error;
+    if (error instanceof Raised && body.at(-1)?.nodeType === 'Raise') machine.doubts.raised ??= error;
     const code = frame.lines.slice((body[0]?.lineno ?? 1) - 1, body.at(-1)?.end_lineno ?? 0);
     if (code.some((line) => line.includes('NODE_CLASS_MAPPINGS'))) machine.blame(error);
     throw error;

@@ -1,9 +1,8 @@
 import type { ExceptHandler, StmtNode } from 'py-ast';
 import { isSubclass, removeName } from '../values/access.ts';
 import { Raised } from '../values/exceptions.ts';
-import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { isPresent } from '../host/packages.ts';
-import { Dict, type Module } from '../values/collections.ts';
+import type { Completion, Doubts, Frame, Machine } from '../values/machine.ts';
+import { Dict } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import { assign } from './assignments.ts';
@@ -29,77 +28,63 @@ export function runTry(machine: Machine, node: Try, frame: Frame): Completion {
 }
 
 function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
+  const goesOn = node.handlers.length > 0 && !node.handlers.some(({ body }) => body.some(isRaise));
+  const listed = goesOn ? listings(machine, frame) : undefined;
+  const outer = machine.doubts;
+  const doubts: Doubts = {};
+  machine.doubts = doubts;
   let completion: Completion;
-  const goesOn = !node.handlers.some(({ body }) => body.some(isRaise));
-  let isDoubtful = false;
-  let listed: ReturnType<typeof listings> | undefined;
-  const outer = takeAvoided(frame);
   try {
-    isDoubtful = goesOn && mayFail(machine, node, frame);
-    if (isDoubtful || (goesOn && mayRaise(node))) listed = listings(machine, frame.module);
     completion = machine.execute(node.body, frame);
   } catch (error) {
-    frame.avoided = outer;
     if (!(error instanceof Raised)) throw error;
     const handler = handlerOf(machine, node, error, frame);
     if (!handler) throw error;
+    machine.doubts = outer;
     return handle(machine, handler, error, frame);
+  } finally {
+    machine.doubts = outer;
   }
-  const avoided = takeAvoided(frame, outer);
+  const { raised, isMissing } = doubts;
+  const handler = raised && goesOn ? handlerOf(machine, node, raised, frame) : undefined;
+  if (!handler) outer.raised ??= raised;
+  if (!goesOn) outer.isMissing ||= isMissing;
   const goOn = () => proceed(machine, completion, () => machine.execute(node.orelse, frame));
-  const handler = avoided && goesOn ? handlerOf(machine, node, avoided, frame) : undefined;
-  if (listed && (isDoubtful || handler)) doubtAdditions(machine, frame.module, listed);
-  if (!avoided || !handler || completion !== undefined) return goOn();
-  return branch(machine, [goOn, () => handle(machine, handler, avoided, frame)]);
-}
-
-function takeAvoided(frame: Frame, next?: Raised): Raised | undefined {
-  const { avoided } = frame;
-  frame.avoided = next;
-  return avoided instanceof Raised ? avoided : undefined;
+  const doubt = () => listed && doubtAdditions(machine, frame, listed);
+  if (isMissing) doubt();
+  if (!raised || !handler || completion !== undefined) return goOn();
+  const handled = () => {
+    doubt();
+    return handle(machine, handler, raised, frame);
+  };
+  return branch(machine, [goOn, handled]);
 }
 
 function handlerOf(machine: Machine, { handlers }: Try, error: Raised, frame: Frame) {
   return handlers.find((handler) => takes(machine, handler, error, frame));
 }
 
-/** Whether a condition in the body decides about an exception that a handler goes on after. */
-function mayRaise({ body, handlers }: Try): boolean {
-  if (handlers.length === 0) return false;
-  return body.some(
-    (part) => part.nodeType === 'If' && [part.body, part.orelse].some((way) => way.some(isRaise)),
-  );
-}
-
-/** Whether the body imports what may not be there, and goes on without it. */
-function mayFail(machine: Machine, { body, handlers }: Try, { module }: Frame): boolean {
-  if (handlers.length === 0) return false;
-  const names = body.flatMap((part) => {
-    if (part.nodeType === 'Import') return part.names.map(({ name }) => name);
-    return part.nodeType === 'ImportFrom' && !part.level && part.module ? [part.module] : [];
-  });
-  return names.some((name) => !isPresent(name) && machine.importNamed(name, 0, module) instanceof Unknown);
-}
-
 function isRaise({ nodeType }: StmtNode): boolean {
   return nodeType === 'Raise';
 }
 
-/** The dicts of a module, with their keys: those that list nodes are among them. */
-function listings(machine: Machine, module: Module): Map<Dict, ReadonlySet<unknown>> {
+/** The dicts that are at hand, with their keys: those that list nodes are among them. */
+function listings(machine: Machine, { module, scope }: Frame): Map<Dict, ReadonlySet<unknown>> {
   const found = new Map<Dict, ReadonlySet<unknown>>();
-  machine.budget.read(module.entries.size);
-  for (const { value } of module.entries.values()) {
-    if (!(value instanceof Dict)) continue;
-    machine.budget.spend(value.entries.size);
-    found.set(value, new Set(value.entries.keys()));
+  for (const { entries } of scope ? [module, scope] : [module]) {
+    machine.budget.read(entries.size);
+    for (const { value } of entries.values()) {
+      if (!(value instanceof Dict)) continue;
+      machine.budget.spend(value.entries.size);
+      found.set(value, new Set(value.entries.keys()));
+    }
   }
   return found;
 }
 
 /** Classes that were listed next to an import from outside are there only if that is. */
-function doubtAdditions(machine: Machine, module: Module, before: ReturnType<typeof listings>): void {
-  for (const dict of listings(machine, module).keys()) {
+function doubtAdditions(machine: Machine, frame: Frame, before: ReturnType<typeof listings>): void {
+  for (const dict of listings(machine, frame).keys()) {
     const keys = before.get(dict);
     const added = [...dict.entries].filter(([key, { value }]) => !keys?.has(key) && value instanceof Class);
     if (added.length === 0) continue;

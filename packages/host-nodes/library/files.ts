@@ -1,11 +1,12 @@
 import { hostFolder } from '../files.ts';
+import { pathType } from '../values/builtin-types.ts';
 import { asText, plain, put } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
 import { Native } from '../values/objects.ts';
 import { Iterator, Tuple, Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { truth } from '../language/truth.ts';
 import { argument, type Models, natives } from './define.ts';
 import { matching } from './globbing.ts';
@@ -49,7 +50,15 @@ const listFolder = onPath((path, machine) => {
 });
 
 const folders = {
-  listdir: listFolder,
+  listdir: (machine: Machine, args: Value[], keywords: Keywords) => {
+    const names = listFolder(machine, args, keywords);
+    if (names instanceof Unknown || (names instanceof List && names.symbolic))
+      machine.doubts.isMissing = true;
+    return names;
+  },
+  /** A path has what packs ask of an entry. */
+  scandir: (machine: Machine, [path = hostFolder]: Value[]) =>
+    machine.call(machine.attribute(machine.call(pathType, [path]), 'iterdir')),
   walk: onPath((path, machine) => {
     const inside = machine.files.inside(path);
     return inside === undefined ? new List([], true) : new Iterator(walk(machine, path, inside));

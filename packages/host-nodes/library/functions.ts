@@ -1,5 +1,5 @@
 import type { Machine } from '../values/machine.ts';
-import { builtinType, typeOf } from '../values/builtin-types.ts';
+import { addMethods, builtinType, typeOf } from '../values/builtin-types.ts';
 import { Dict, List, Module, PythonSet } from '../values/collections.ts';
 import {
   BoundMethod,
@@ -11,8 +11,8 @@ import {
   type NativeCall,
 } from '../values/objects.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
-import { OutsideModule, Tuple, Unknown } from '../values/plain.ts';
-import { plain } from '../values/access.ts';
+import { isCounted, OutsideModule, Tuple, Unknown } from '../values/plain.ts';
+import { isSubclass, plain } from '../values/access.ts';
 import type { Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { truth } from '../language/truth.ts';
@@ -33,8 +33,9 @@ export function functionModels(): Models {
         new Native('partial', (machine, args, keywords) =>
           machine.call(func, [...bound, ...args], new Map([...named, ...keywords])),
         ),
-      wraps: () => new Native('wraps', identity),
-      update_wrapper: identity,
+      wraps: (_, [wrapped = null]) =>
+        new Native('wraps', (machine, [made = null]) => dressed(machine, made, wrapped)),
+      update_wrapper: (machine, [made = null, wrapped = null]) => dressed(machine, made, wrapped),
       lru_cache: transparent,
       cache: identity,
       total_ordering: identity,
@@ -42,6 +43,7 @@ export function functionModels(): Models {
       cached_property: (_, [func = null]) => new Descriptor('property', func),
     }),
     ['itertools.chain', chain],
+    ...natives('itertools', { product }),
     ...natives('copy', {
       copy: (machine, [value = null]) => copied(machine, value, false, new Map()),
       deepcopy: (machine, [value = null]) => copied(machine, value, true, new Map()),
@@ -50,6 +52,7 @@ export function functionModels(): Models {
     ...natives('asyncio', {
       iscoroutinefunction: isAsync,
       run: identity,
+      gather: (_, args) => new List(args),
     }),
     ...natives('typing', {
       cast: (_, [, value = null]) => value,
@@ -59,8 +62,20 @@ export function functionModels(): Models {
     }),
     ...natives('typing_extensions', { override: identity, final: identity }),
     ...natives('contextlib', { contextmanager: identity }),
+    ['contextlib.suppress', suppress],
     ...natives('atexit', { register: identity }),
   ];
+}
+
+/** What `functools.wraps` gives: one that is called like the other. */
+function dressed(machine: Machine, made: Value, wrapped: Value): Value {
+  if (!(made instanceof Func || made instanceof Class)) return made;
+  for (const name of ['__module__', '__name__', '__qualname__', '__doc__']) {
+    const value = findAttribute(machine, wrapped, name);
+    if (value !== undefined) machine.setAttribute(made, name, value);
+  }
+  machine.setAttribute(made, '__wrapped__', wrapped);
+  return made;
 }
 
 /** A class, because it has a constructor of another name. */
@@ -76,6 +91,17 @@ chain.define(
     ),
   ),
 );
+
+const product: NativeCall = (machine, sources) => {
+  let rows: Value[][] = [[]];
+  for (const source of sources) {
+    const items = [...machine.iterate(source)];
+    if (!isCounted(machine, items)) return new Unknown('an unknown position');
+    machine.budget.spend(rows.length * items.length * sources.length);
+    rows = rows.flatMap((row) => items.map((item) => [...row, item]));
+  }
+  return new List(rows.map((row) => new Tuple(row)));
+};
 
 function chained(machine: Machine, sources: Iterable<Value>): Value {
   const all = [...sources];
@@ -128,6 +154,15 @@ const isAsync: NativeCall = (_, [value = null]) => {
       ? new Unknown('whether it is async')
       : false;
 };
+
+/** A context that ends with the exceptions it is given. */
+const suppress = builtinType('suppress');
+suppress.construct = (_machine, cls, args) => new Instance(cls, new Tuple(args));
+addMethods(suppress, {
+  __enter__: () => null,
+  __exit__: (machine, [self = null, type = null]) =>
+    type instanceof Class && isSubclass(machine, type, plain(self)) !== false,
+});
 
 type Kind = new (...args: never[]) => object;
 

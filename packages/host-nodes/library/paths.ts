@@ -145,6 +145,7 @@ const properties: Record<string, (path: string, machine: Machine) => Value> = {
   parent: (path) => makePath(parent(path)),
   parents,
   name: nameOf,
+  path: (path) => path,
   stem: (path) => splitName(nameOf(path))[0],
   suffix: (path) => splitName(nameOf(path))[1],
   parts: () => new Unknown('the parts of a path'),

@@ -60,7 +60,10 @@ function compile(node: Node, next: Step, spend: Spend): Step {
   if (node.kind === 'at') return (at, state) => isAt(node.place, state.text, at) && next(at, state);
   if (node.kind === 'same') return same(node.index, next);
   const inner = compile(node.body, () => true, spend);
-  return (at, state) => inner(at, state) === node.wanted && next(at, state);
+  return (at, state) => {
+    const start = at - node.behind;
+    return (start >= 0 && inner(start, state)) === node.wanted && next(at, state);
+  };
 }
 
 function one(test: (character: string) => boolean, next: Step): Step {

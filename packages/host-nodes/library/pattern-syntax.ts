@@ -9,7 +9,8 @@ export type Node =
   | { kind: 'choice'; ways: Node[] }
   | { kind: 'repeat'; body: Node; min: number; max: number; lazy: boolean }
   | { kind: 'group'; body: Node; index: number }
-  | { kind: 'look'; body: Node; wanted: boolean }
+  /** `behind` is how far back it begins. */
+  | { kind: 'look'; body: Node; wanted: boolean; behind: number }
   | { kind: 'same'; index: number }
   | { kind: 'at'; place: 'start' | 'end' | 'line start' | 'line end' | 'edge' | 'inside' };
 
@@ -45,6 +46,14 @@ const controls: Record<string, string> = {
 
 export function parsePattern(source: string, flags: Flags): Pattern {
   return new PatternParser(source, flags).parse();
+}
+
+/** How many characters a pattern takes, which looks back. */
+function widthOf(node: Node): number {
+  if (node.kind === 'set') return 1;
+  if (node.kind === 'at') return 0;
+  if (node.kind !== 'sequence') throw new NotFollowed('a look back of another kind');
+  return node.parts.reduce((width, part) => width + widthOf(part), 0);
 }
 
 class PatternParser {
@@ -132,8 +141,12 @@ class PatternParser {
 
   #group(): Node {
     if (this.#take('?:')) return this.#closed(this.#choice());
-    if (this.#take('?=')) return { kind: 'look', body: this.#closed(this.#choice()), wanted: true };
-    if (this.#take('?!')) return { kind: 'look', body: this.#closed(this.#choice()), wanted: false };
+    const look = /^\?(<?)([=!])/.exec(this.#source.slice(this.#at, this.#at + 3));
+    if (look) {
+      this.#at += look[0].length;
+      const body = this.#closed(this.#choice());
+      return { kind: 'look', body, wanted: look[2] === '=', behind: look[1] ? widthOf(body) : 0 };
+    }
     const named = /^\?P<(\w{1,40})>/.exec(this.#source.slice(this.#at, this.#at + 50));
     if (named?.[1]) this.#at += named[0].length;
     else if (this.#source[this.#at] === '?') throw new NotFollowed('a group of another kind');

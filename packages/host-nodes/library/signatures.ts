@@ -29,7 +29,8 @@ export function signatureModels(): Models {
 }
 
 const signature: NativeCall = (machine, [value = null]) => {
-  const func = value instanceof BoundMethod ? value.func : value;
+  const called = value instanceof BoundMethod ? value.func : value;
+  const func = called instanceof Func ? (called.own('__wrapped__') ?? called) : called;
   if (!(func instanceof Func) || func.isDressed) return new Unknown('a signature');
   const { posonlyargs = [], args, vararg, kwonlyargs, kwarg } = func.code.args;
   const positional = [...posonlyargs, ...args];

@@ -198,9 +198,9 @@ const values: Record<string, [code: string, result: unknown]> = {
     'from pathlib import Path\np = Path("/a") / "b" / "c.txt"\nRESULT = [str(p), p.stem, p.suffix, p.parent.name, p.is_relative_to("/a")]',
     ['/a/b/c.txt', 'c', '.txt', 'b', true],
   ],
-  'regular expressions': [
-    'import re\nRESULT = [re.sub(r"(?<=a)b", "", "x"), re.sub(r"([a-z])([A-Z])", r"\\1 \\2", "loadImageNow")]',
-    undefined,
+  'regular expressions that look back': [
+    'import re\nRESULT = [re.sub(r"(?<!^)(?=[A-Z])", "_", "LoadOne"), re.sub(r"(?<=a)b", "", "abb"), re.sub(r"(?<=a|b)c", "", "c")][:2]',
+    ['Load_One', 'ab'],
   ],
   'regular expressions on class names': [
     'import re\nRESULT = [re.sub(r"([a-z0-9])([A-Z])", r"\\1 \\2", "LoadImageNow"), re.findall(r"[A-Z][^A-Z]*", "LoadImage"), re.match(r"^(?P<k>\\w+)\\s*=\\s*(.*)$", "a = b").group("k", 2), re.split(r"[,;]\\s*", "a, b;c")]',

@@ -202,6 +202,24 @@ const names: Record<string, [code: string, nodes: [string, boolean][], reason: s
     ],
     undefined,
   ],
+  'nodes of a module that needs what may not be there, and of one that asks for it': [
+    'import os\nNODE_CLASS_MAPPINGS = {"One": One}\ndef load(name, key):\n    try:\n        exec("import " + name)\n        NODE_CLASS_MAPPINGS[key] = One\n    except Exception: pass\nload("cv2, scikit", "Asked")\nload("missing", "Two")\ntry:\n    os.listdir("/models")\n    NODE_CLASS_MAPPINGS["Three"] = One\nexcept OSError: pass',
+    [
+      ['One', false],
+      ['Asked', false],
+      ['Two', true],
+      ['Three', true],
+    ],
+    undefined,
+  ],
+  'nodes after a call that may raise what is handled': [
+    'def check():\n    if outside.f(): raise ImportError("too old")\ntry:\n    check()\n    NODE_CLASS_MAPPINGS = {"A": One, "One": One}\nexcept ImportError: NODE_CLASS_MAPPINGS = {"One": One}',
+    [
+      ['A', true],
+      ['One', false],
+    ],
+    undefined,
+  ],
   'nodes that exist only with another pack': [
     'import nodes\ntry:\n    Other = nodes.NODE_CLASS_MAPPINGS.get("Other")\n    if Other is None:\n        raise RuntimeError("it is not there")\n    IS_THERE = True\nexcept (ImportError, RuntimeError):\n    IS_THERE = False\nif IS_THERE:\n    class Two(Other): pass\n    NODE_CLASS_MAPPINGS = {"Two": Two}\nelse:\n    NODE_CLASS_MAPPINGS = {}\nNODE_CLASS_MAPPINGS["One"] = One',
     [
@@ -324,7 +342,10 @@ const names: Record<string, [code: string, nodes: [string, boolean][], reason: s
 
 describe('names that depend on something unknown', () => {
   test.each(Object.entries(names))('stay open: %s', (_title, [code, nodes, reason]) => {
-    const extraction = extract(unknown + one + code);
+    const extraction = extract({
+      '__init__.py': unknown + one + code,
+      'requirements.txt': 'opencv-python\nScikit',
+    });
 
     expect(extraction.nodes.map(({ name, conditional }) => [name, conditional])).toEqual(nodes);
     // Where it is, failures.test.ts says.

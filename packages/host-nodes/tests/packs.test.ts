@@ -212,6 +212,18 @@ const listings: Record<string, [files: PackFiles | string, names: string[]]> = {
     },
     ['One', 'Two', 'Again', 'Made', 'Loaded'],
   ],
+  'contexts that swallow an exception, keys that are not there, and a deque': [
+    `${one}from collections import deque\nfrom contextlib import suppress\nNODE_CLASS_MAPPINGS = {}\nwith suppress(ImportError, KeyError):\n    NODE_CLASS_MAPPINGS["A"] = One\n    from .gone import more\nNODE_CLASS_MAPPINGS.pop("gone", None)\nwaiting = deque(["B"])\nwaiting.appendleft("C")\nwhile waiting: NODE_CLASS_MAPPINGS[waiting.popleft()] = One`,
+    ['A', 'C', 'B'],
+  ],
+  'names that decorators pass on, and hooks that are class methods': [
+    `${one}from functools import wraps\nimport itertools, os\nM = NODE_CLASS_MAPPINGS = {}\ndef node(cls):\n    @wraps(cls, updated=())\n    class Wrapped(cls): pass\n    M[Wrapped.__name__] = Wrapped\n    return Wrapped\n@node\nclass Shown(One): pass\nclass Base(One):\n    def __init_subclass__(cls, /, *, key="", **more):\n        super().__init_subclass__(**more)\n        M[key] = cls\n    def __class_getitem__(cls, key): return type(key, (One,), {})\nclass Mixed(Base, key="Key"):\n    def __init_subclass__(cls, **more): super().__init_subclass__(key="Deep", **more)\nclass Deep(Mixed): pass\nM["Item"] = Base["Item"]\nfor a, b in itertools.product("XY", (1, 2)): M[f"{a}{b}"] = One\nM.update({e.name[:-3]: One for e in os.scandir(__path__[0]) if e.is_file()})\nfor key in M.keys() & {"X1", "Z"}: M[key + "!"] = One`,
+    ['Shown', 'Key', 'Deep', 'Item', 'X1', 'X2', 'Y1', 'Y2', '__init__', 'X1!'],
+  ],
+  'a list that the module makes when it is asked': [
+    `${one}def __getattr__(name):\n    if name == "NODE_CLASS_MAPPINGS": return {"One": One}\n    raise AttributeError(name)`,
+    ['One'],
+  ],
   'the classes derived from a base': [
     `${one}class A(One): pass\nclass B(A): pass\ndef walk(c):\n    for d in c.__subclasses__():\n        yield d\n        yield from walk(d)\nNODE_CLASS_MAPPINGS = {c.__name__: c for c in walk(One)}`,
     ['A', 'B'],
@@ -312,6 +324,10 @@ const fields: Record<string, [code: string, fields: object]> = {
       returnNames: '["out"]',
       open: [],
     },
+  ],
+  'that a metaclass prepares, and a method wraps': [
+    `class Meta(type):\n    @classmethod\n    def __prepare__(mcs, name, bases, **more): return {"CATEGORY": "prepared"}\n${nodeClass('Base').replace('ours', 'base')}inputs = Base.INPUT_TYPES\nclass A(metaclass=Meta):\n    RETURN_TYPES = ()\n    @classmethod\n    def INPUT_TYPES(cls): return inputs.__get__(cls, cls)()`,
+    { category: 'prepared', inputTypes: '{"required":{"image":["IMAGE"]}}' },
   ],
   'under a metaclass that is not followed': [
     'import helper\nclass A(metaclass=helper.Meta):\n    FUNCTION = "f"',

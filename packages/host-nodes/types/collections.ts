@@ -85,6 +85,10 @@ export const listMethods: Methods = {
     }
     return null;
   },
+  /** Of a deque, which is a list here. */
+  popleft: (machine, [self]) => machine.call(machine.attribute(listOf(self), 'pop'), [0n]),
+  appendleft: (machine, [self, item = null]) =>
+    machine.call(machine.attribute(listOf(self), 'insert'), [0n, item]),
   clear: (machine, [self]) => {
     changed(machine, self).items = [];
     return null;
@@ -156,7 +160,7 @@ export const dictMethods: Methods = {
   pop: (machine, [self, key = null, fallback]) => {
     const found = underKey(machine, dictOf(self), key, fallback);
     discard(machine, dictOf(self), key);
-    return found ?? raise('KeyError', 'pop');
+    return found === undefined ? raise('KeyError', 'pop') : found;
   },
   clear: (machine, [self]) => {
     const dict = dictOf(self);

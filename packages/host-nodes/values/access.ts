@@ -117,6 +117,8 @@ export function addUnfollowed(type: Class, names: string): void {
   for (const name of names.split(' ')) {
     const why = `the method ${name}`;
     const run: NativeCall = (machine, [self = null]) => {
+      const held = plain(self);
+      if (held instanceof Dict || held instanceof PythonSet) discard(machine, held, new Unknown(why));
       leaveOpen(machine, self, why);
       return new Unknown(why);
     };

@@ -2,6 +2,7 @@ import type { ExprNode, StmtNode } from 'py-ast';
 import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Risks } from '../risks.ts';
+import type { Raised } from './exceptions.ts';
 import type { Followed, Heap } from './heap.ts';
 import { List, type Module, Namespace } from './collections.ts';
 import type { Keywords, Value } from './values.ts';
@@ -34,8 +35,6 @@ export class Frame {
   readonly yielded = new List();
   /** Exceptions that are being handled, for a bare `raise`. */
   readonly handled: Value[] = [];
-  /** An exception that a pack raises under an unknown condition, in the `try` that runs. */
-  avoided: object | undefined;
 
   constructor(module: Module, lines: readonly string[], scope?: Scope, home: { cls?: Value } = {}) {
     this.module = module;
@@ -61,6 +60,13 @@ export type Completion =
   /** An unknown condition let it end in several ways. None of them is in effect until somebody goes on with it. */
   | ({ kind: 'split' } & Followed<Completion>);
 
+export interface Doubts {
+  /** An exception that the pack raises under an unknown condition. */
+  raised?: Raised | undefined;
+  /** Whether something is used that may not be there: a package that the host does not require, or a folder of it. */
+  isMissing?: boolean | undefined;
+}
+
 /** The interpreter as its parts see it: they call each other through it, and so need not import each other. */
 export interface Machine {
   readonly budget: Budget;
@@ -85,6 +91,8 @@ export interface Machine {
   /** Imports by a dotted name, as an import statement does. */
   importNamed(name: string, level: number, from: Module): Value;
   moduleAttribute(module: Module, name: string): Value | undefined;
+  /** What the `try` that runs may meet, though it goes on here. */
+  doubts: Doubts;
   note(text: string): void;
   /** The statement that runs, in which file. */
   at(module: Module, node: StmtNode): void;
