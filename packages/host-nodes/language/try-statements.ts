@@ -45,7 +45,8 @@ function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
   } finally {
     machine.doubts = outer;
   }
-  const { raised, isMissing } = doubts;
+  const { isMissing } = doubts;
+  const raised = doubts.raised instanceof Raised ? doubts.raised : undefined;
   const handler = raised && goesOn ? handlerOf(machine, node, raised, frame) : undefined;
   if (!handler) outer.raised ??= raised;
   if (!goesOn) outer.isMissing ||= isMissing;

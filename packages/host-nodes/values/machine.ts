@@ -2,7 +2,6 @@ import type { ExprNode, StmtNode } from 'py-ast';
 import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Risks } from '../risks.ts';
-import type { Raised } from './exceptions.ts';
 import type { Followed, Heap } from './heap.ts';
 import { List, type Module, Namespace } from './collections.ts';
 import type { Keywords, Value } from './values.ts';
@@ -62,7 +61,7 @@ export type Completion =
 
 export interface Doubts {
   /** An exception that the pack raises under an unknown condition. */
-  raised?: Raised | undefined;
+  raised?: object | undefined;
   /** Whether something is used that may not be there: a package that the host does not require, or a folder of it. */
   isMissing?: boolean | undefined;
 }
