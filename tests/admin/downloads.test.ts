@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { bucketName } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, type Upload } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -9,7 +9,7 @@ import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { failAmidWrites, intercept } from '../support/intercept.ts';
+import { intercept } from '../support/intercept.ts';
 import { runProgram } from 'testing/run-program';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 
@@ -33,39 +33,6 @@ async function publishArchive(version: string): Promise<URL> {
 
 const answerOf = async (address: URL) => (await fetch(address)).status;
 const answersOf = (addresses: URL[]) => Promise.all(addresses.map(answerOf));
-
-describe.each([
-  ['node-version', () => [nodeId, '1.0.0'], [403, 200]],
-  ['node', () => [nodeId], [403, 403]],
-  ['publisher', () => [demo.publisherId], [403, 403]],
-])('%s ban', (noun, subject, banned) => {
-  test('denies exactly the archives that it bans to a reader who kept the address, until the unban', async () => {
-    const addresses = [await publishArchive('1.0.0'), await publishArchive('1.1.0')];
-    const before = await answersOf(addresses);
-    const { stdout } = await admin(noun, 'ban', ...subject(), ...because);
-    const during = await answersOf(addresses);
-    await admin(noun, 'unban', ...subject());
-
-    expect([before, during, await answersOf(addresses)]).toEqual([[200, 200], banned, [200, 200]]);
-    expect(stdout).toMatch(/archives? (is|are) denied to readers\./);
-  });
-});
-
-test.each(['ban', 'unban'])(
-  'node %s is finished by a second run if the bucket failed in the first',
-  async (verb) => {
-    const addresses = [await publishArchive('1.0.0'), await publishArchive('1.1.0')];
-    const options = verb === 'ban' ? because : [];
-    if (verb === 'unban') await admin('node', 'ban', nodeId, ...because);
-    failAmidWrites(s3(), verb === 'ban' ? 'PutObjectTaggingCommand' : 'DeleteObjectTaggingCommand', '1.0.0');
-    const failed = await admin('node', verb, nodeId, ...options);
-    const again = await admin('node', verb, nodeId, ...options);
-
-    expect([failed.status, again.status]).toEqual([1, 0]);
-    expect(failed.stderr).toContain('but not yet every download: ');
-    expect(await answersOf(addresses)).toEqual(verb === 'ban' ? [403, 403] : [200, 200]);
-  },
-);
 
 test('keeps an archive denied that another ban still holds', async () => {
   const address = await publishArchive('1.0.0');

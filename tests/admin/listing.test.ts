@@ -54,12 +54,29 @@ describe('npm run admin', () => {
   });
 
   test.each([
-    [['member', 'list', 'nobody'], 'There is no publisher "nobody".'],
-    [['node', 'list', '--publisher', 'nobody'], 'There is no publisher "nobody".'],
-    [['node-version', 'show', 'no-node', '1.0.0'], 'There is no node "no-node".'],
-    [['node-version', 'show', 'first-node', '9.0.0'], 'The node "first-node" has no version "9.0.0".'],
-  ])('says in one sentence that a thing does not exist: %j', async (args, sentence) => {
-    expect(await admin(...args)).toEqual({ status: 1, stdout: '', stderr: `${sentence}\n` });
+    ...['member list nobody', 'node list --publisher nobody', 'publisher show nobody', 'trust list nobody'],
+    ...['publisher ban nobody --reason x', 'token create nobody --label x', 'trust remove nobody x'],
+    ...['trust add nobody --repository octo/nodes --workflow a.yml', 'history publisher nobody'],
+  ])('says in one sentence that a publisher does not exist: %s', async (line) => {
+    const stderr = 'There is no publisher "nobody".\n';
+    expect(await admin(...line.split(' '))).toEqual({ status: 1, stdout: '', stderr });
+  });
+
+  test.each([
+    ['token revoke acme x', 'The publisher "acme" has no token with the id "x".'],
+    ['trust remove acme x', 'The publisher "acme" has no trust with the id "x".'],
+    ['member remove acme nobody', 'The publisher "acme" has no member "nobody".'],
+    ['node-version show no-node 1.0.0', 'There is no node "no-node".'],
+    ['node ban first_node --reason x', 'There is no node "first_node"; did you mean "first-node"?'],
+    ...['show first-node 9.0.0', 'show first-node nightly', 'ban first-node 9.0.0 --reason x'].map((line) => [
+      `node-version ${line}`,
+      `The node "first-node" has no version "${line.split(' ')[2]}".`,
+    ]),
+    ['host-node list first-node 9.0.0', 'The node "first-node" has no version "9.0.0".'],
+    ['host-node list first-node nightly', 'The node "first-node" has no version "nightly".'],
+  ])('says in one sentence what does not exist: %s', async (line, sentence) => {
+    const stderr = `${sentence}\n`;
+    expect(await admin(...String(line).split(' '))).toEqual({ status: 1, stdout: '', stderr });
   });
 });
 

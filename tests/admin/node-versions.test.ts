@@ -172,12 +172,6 @@ describe('node-version ban', () => {
     const flagged = { status: 'NodeVersionStatusFlagged', status_reason: 'Under review' };
     expect(await inBulk('1.0.0')).toMatchObject(flagged);
   });
-
-  test.each(['9.9.9', 'nightly'])('reports that version %s does not exist', async (version) => {
-    const { status, stderr } = await admin('node-version', 'ban', nodeId, version, ...reason);
-
-    expect([status, stderr]).toEqual([1, `The node "${nodeId}" has no version "${version}".\n`]);
-  });
 });
 
 describe('node ban and publisher ban', () => {
@@ -241,15 +235,6 @@ describe('node ban and publisher ban', () => {
     expect(whileBanned).not.toHaveProperty('downloadUrl');
     expect(await storedNode(nodeId)).toMatchObject(withdrawn);
     expect(await inBulk('1.0.0')).toHaveProperty('downloadUrl');
-  });
-
-  test('leave the node without a latest version while it is banned', async () => {
-    await addActive('1.0.0');
-    await admin('node', 'ban', nodeId, '--reason', 'A copy');
-    expect(await storedNode(nodeId)).not.toHaveProperty('latest_version');
-    await admin('node', 'unban', nodeId);
-
-    expect((await storedNode(nodeId))?.latest_version?.version).toBe('1.0.0');
   });
 });
 

@@ -105,15 +105,6 @@ describe('npm run admin -- trust', () => {
     expect([wider.status, narrower.status, after.status]).toEqual([0, 0, 0]);
   });
 
-  test.each([
-    [['add', 'nobody', ...job], 'There is no publisher "nobody".'],
-    [['list', 'nobody'], 'There is no publisher "nobody".'],
-    [['remove', 'nobody', 'x'], 'There is no publisher "nobody".'],
-    [['remove', 'acme', 'x'], 'The publisher "acme" has no trust with the id "x".'],
-  ])('says what does not exist: %j', async (args, sentence) => {
-    expect(await admin('trust', ...args)).toEqual({ status: 1, stdout: '', stderr: `${sentence}\n` });
-  });
-
   test('takes at most 100 trusts of a publisher, not counting those that were removed', async () => {
     await addPublisher('many', {});
     const trust = (index: number) => ({

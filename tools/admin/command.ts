@@ -56,7 +56,7 @@ type Values<Options extends Record<string, Option>> = {
 interface Definition<Parameter extends string, Options extends Record<string, Option>>
   extends Omit<Command, 'parameters' | 'options' | 'impact' | 'run'> {
   parameters: readonly Parameter[];
-  options: Options;
+  options?: Options;
   impact?(parameters: Record<Parameter, string>): Promise<string>;
   run(
     parameters: Record<Parameter, string>,
@@ -66,12 +66,14 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
 }
 
 /** Gives `run` the types of the parameters and options declared with it, which the command line has checked. */
-export function command<const Parameter extends string, const Options extends Record<string, Option>>(
-  definition: Definition<Parameter, Options>,
-): Command {
-  const { impact, ...rest } = definition;
+export function command<
+  const Parameter extends string,
+  const Options extends Record<string, Option> = Record<never, Option>,
+>(definition: Definition<Parameter, Options>): Command {
+  const { impact, options = {}, ...rest } = definition;
   return {
     ...rest,
+    options,
     ...(impact && { impact: (parameters) => impact(parameters as Record<Parameter, string>) }),
     run: (parameters, options, suggest) =>
       definition.run(parameters as Record<Parameter, string>, options as Values<Options>, suggest),

@@ -43,7 +43,6 @@ export const block = command({
 export const unblock = command({
   parameters: ['user'],
   summary: 'Let a blocked caller pay again',
-  options: {},
   examples: [`caller unblock 'auth0|1234'`],
   async run({ user }) {
     const caller = await callerNamed(user);

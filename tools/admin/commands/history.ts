@@ -12,7 +12,6 @@ export const ofPublisher = command({
   readsOnly: true,
   notes:
     'The latest change comes first. The actor is the user and machine of the command line, or ADMIN_ACTOR.',
-  options: {},
   examples: ['history publisher acme', 'history publisher acme --json'],
   async run({ publisher: id }) {
     await readPublisher(newContext(), id);
@@ -24,7 +23,6 @@ export const ofNode = command({
   parameters: ['node'],
   summary: 'List what its owners and administrators changed about a node and its versions',
   readsOnly: true,
-  options: {},
   examples: ['history node demo-node'],
   async run({ node: nodeId }) {
     await readNode(newContext(), nodeId);

@@ -7,7 +7,6 @@ export const list = command({
   parameters: ['node', 'version'],
   summary: 'List the host nodes of a node version',
   readsOnly: true,
-  options: {},
   examples: ['host-node list demo-node 1.0.0'],
   async run({ node, version }) {
     const hostNodes = await listHostNodes(node, version);
@@ -33,7 +32,6 @@ export const clashes = command({
   readsOnly: true,
   notes:
     'The oldest node comes first. Nothing is changed: preempted_host_node_names stay what administrators made them.\nReads the whole table.',
-  options: {},
   examples: ['host-node clashes', 'host-node clashes --json'],
   async run() {
     const found = await listClashes();

@@ -36,7 +36,6 @@ export const set = command({
 export const clear = command({
   parameters: ['user'],
   summary: 'Return a caller to the default limits of the stage',
-  options: {},
   examples: [`limit clear 'auth0|1234'`],
   async run({ user }) {
     await clearLimits(callerOf(user));
@@ -49,7 +48,6 @@ export const show = command({
   summary: "Show a caller's limits, what it has used today, and its history",
   readsOnly: true,
   notes: 'A running task counts with its maximum cost until its cost is known.',
-  options: {},
   examples: [`limit show 'auth0|1234'`],
   async run({ user }) {
     const { account, history } = await showTerms(callerOf(user));
@@ -81,7 +79,6 @@ export const list = command({
   parameters: [],
   summary: 'List the callers that have limits of their own or are blocked',
   readsOnly: true,
-  options: {},
   examples: ['limit list', 'limit list --json'],
   async run() {
     const callers = await listTerms();

@@ -11,7 +11,6 @@ export const list = command({
   parameters: ['publisher'],
   summary: 'List the members of a publisher',
   readsOnly: true,
-  options: {},
   examples: ['member list acme'],
   async run({ publisher: publisherId }) {
     const publisher = await showPublisher(publisherId);

@@ -25,7 +25,6 @@ export const list = command({
   parameters: ['node'],
   summary: 'List the versions of a node, the highest first',
   readsOnly: true,
-  options: {},
   examples: ['node-version list demo-node'],
   async run({ node: nodeId }) {
     const [versions, { node }] = await Promise.all([listNodeVersions(nodeId), showNode(nodeId)]);
@@ -78,7 +77,6 @@ export const show = command({
   summary: 'Show a version of a node',
   readsOnly: true,
   notes: 'The text shows the most important fields, --json all of them.',
-  options: {},
   examples: ['node-version show demo-node 1.0.0', 'node-version show demo-node 1.0.0 --json'],
   async run({ node, version }) {
     const found = await showNodeVersion(node, version);
@@ -128,7 +126,6 @@ export const flag = command({
 export const unflag = command({
   parameters: ['node', 'version'],
   summary: 'Remove the warning',
-  options: {},
   examples: ['node-version unflag demo-node 1.2.0'],
   async run({ node, version }) {
     return resultOf('Unflagged', await unflagNodeVersion(node, version));
@@ -176,7 +173,6 @@ export const ban = command({
 export const unban = command({
   parameters: ['node', 'version'],
   summary: 'Restore a banned version to its earlier state',
-  options: {},
   examples: ['node-version unban demo-node 1.2.0'],
   async run({ node, version }) {
     return withDownloads([node], resultOf('Unbanned', await unbanNodeVersion(node, version)));

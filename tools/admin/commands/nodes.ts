@@ -51,7 +51,6 @@ export const show = command({
   summary: 'Show a node',
   readsOnly: true,
   notes: 'The text shows the most important fields, --json all of them.',
-  options: {},
   examples: ['node show demo-node', 'node show demo-node --json'],
   async run({ node: nodeId }) {
     const { node, publisher } = await showNode(nodeId);
@@ -114,7 +113,6 @@ export const ban = command({
 export const unban = command({
   parameters: ['node'],
   summary: 'Let a banned node be used again',
-  options: {},
   examples: ['node unban demo-node'],
   async run({ node: nodeId }) {
     const changed = await unbanNode(nodeId);

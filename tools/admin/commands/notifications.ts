@@ -38,7 +38,6 @@ export const show = command({
   parameters: ['id'],
   summary: 'Show a notification, by its webhook-id',
   readsOnly: true,
-  options: {},
   examples: ['notification show msg_0f3a…_2'],
   async run({ id }) {
     const record = await readNotification(id);
@@ -62,7 +61,6 @@ export const retry = command({
   parameters: ['id'],
   summary: 'Send a given-up notification, or all of them, again within a minute',
   notes: 'It gets eight more attempts and keeps its id. A waiting one is sent earlier.',
-  options: {},
   examples: ['notification retry msg_0f3a…_2', 'notification retry all'],
   async run({ id }) {
     if (id === 'all') {
@@ -80,7 +78,6 @@ export const keys = command({
   readsOnly: true,
   notes:
     'There are two while the key is replaced. The private key is in the secret store; the running functions publish which key they sign with.',
-  options: {},
   examples: ['notification keys'],
   async run() {
     const known = await readPublicKeys();

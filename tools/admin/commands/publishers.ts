@@ -84,7 +84,6 @@ export const rename = command({
   parameters: ['publisher', 'new-id'],
   summary: 'Give a publisher another ID',
   notes: movedNotes,
-  options: {},
   examples: ['publisher rename acme acme-nodes'],
   impact: async ({ publisher }) => `renames ${await describePublisher(publisher)}`,
   async run({ publisher: from, 'new-id': to }) {
@@ -117,7 +116,6 @@ export const list = command({
   readsOnly: true,
   notes:
     'Reads the whole table, because no index lists publishers: with a large table this takes time and read capacity.',
-  options: {},
   examples: ['publisher list', 'publisher list --region eu-west-1 --table node-registry-production'],
   async run() {
     const publishers = await listPublishers();
@@ -138,7 +136,6 @@ export const show = command({
   parameters: ['publisher'],
   summary: 'Show a publisher and its members',
   readsOnly: true,
-  options: {},
   examples: ['publisher show acme', 'publisher show acme --json'],
   async run({ publisher: id }) {
     const publisher = await showPublisher(id);
@@ -167,7 +164,6 @@ export const ban = command({
 export const unban = command({
   parameters: ['publisher'],
   summary: 'Let a banned publisher publish and edit again',
-  options: {},
   examples: ['publisher unban acme'],
   async run({ publisher: id }) {
     const { result, changed } = await unbanPublisher(id);

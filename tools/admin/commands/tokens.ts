@@ -45,7 +45,6 @@ export const list = command({
   parameters: ['publisher'],
   summary: 'List the personal access tokens, without the tokens themselves',
   readsOnly: true,
-  options: {},
   examples: ['token list acme'],
   async run({ publisher: publisherId }) {
     const tokens = await listPersonalAccessTokens(publisherId);
@@ -63,7 +62,6 @@ export const revoke = command({
   parameters: ['publisher', 'token-id'],
   summary: 'Revoke a personal access token permanently',
   notes: 'Take the id from token list. It works at once: the next publish with the token is rejected.',
-  options: {},
   examples: ['token revoke acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
   async impact({ publisher, 'token-id': id }) {
     const token = (await listPersonalAccessTokens(publisher)).find((each) => each.id === id);

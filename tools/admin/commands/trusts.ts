@@ -79,7 +79,6 @@ export const list = command({
   summary: 'List the CI jobs that a publisher trusts',
   readsOnly: true,
   notes: 'Pinned are the ids of repository and owner, which the first version sets.',
-  options: {},
   examples: ['trust list acme'],
   async run({ publisher }) {
     const trusts = await listTrusts(publisher);
@@ -109,7 +108,6 @@ export const remove = command({
   summary: 'Stop trusting CI jobs permanently',
   notes:
     'Take the id from trust list. It works at once: the next publish is rejected, and versions that wait for their upload do not become active. Versions that are active stay.',
-  options: {},
   examples: ['trust remove acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
   async impact({ publisher, 'trust-id': id }) {
     const trust = (await listTrusts(publisher)).find((each) => each.id === id);

@@ -30,7 +30,6 @@ export const sweep = command({
   summary: 'Publish archives whose event was lost, and list abandoned uploads',
   notes:
     'Looks at every version that still waits for its archive. Archives in staging are checked and published or\nrejected, as by their events. Safe to run at any time. A deployed stage sweeps every hour by itself.',
-  options: {},
   examples: ['uploads sweep'],
   async run() {
     if (!process.env.BUCKET_NAME) throw new Rejection(onlyTheFinalizer());

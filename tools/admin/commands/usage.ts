@@ -100,7 +100,6 @@ export const sweep = command({
   summary: 'Correct the totals of callers from their usage records',
   notes:
     'Releases what crashed requests reserved and never sent, and counts in full what may have been sent. Safe to run at any time: the last five minutes are left alone. A deployed stage does it every minute by itself.',
-  options: {},
   examples: ['usage sweep'],
   async run() {
     const found: { user: string; found: string; at?: string; error?: string | undefined }[] = [];

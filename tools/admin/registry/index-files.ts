@@ -1,5 +1,6 @@
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
+import { listObjects } from '../../../lib/bucket/list-objects.ts';
 import { updateConfig } from '../../../lib/index/config-file.ts';
 import {
   catalogPath,
@@ -74,7 +75,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
 
   const writeNode = async (nodeId: string) => {
     // Listed before the table is read: what is written over them is newer.
-    const etags = nodeId <= after ? undefined : await listEtags(nodeFolder(nodeId));
+    const etags = nodeId <= after ? undefined : await listObjects(newContext(), nodeFolder(nodeId));
     const versions = await readVersions(newContext(), nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
     const pages = versions.map(({ version }) => versionPagePath(nodeId, version));
@@ -128,12 +129,6 @@ async function removeOthers(expected: ReadonlySet<string>, began: number): Promi
     removed.push(Key);
   }
   return removed;
-}
-
-async function listEtags(folder: string): Promise<Map<string, string>> {
-  const etags = new Map<string, string>();
-  for await (const { Key = '', ETag = '' } of listFiles([folder])) etags.set(Key, ETag);
-  return etags;
 }
 
 async function* listFiles(folders: readonly string[]) {
