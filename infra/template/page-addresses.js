@@ -13,14 +13,14 @@ function encoded(part) {
 function handler(event) {
   const request = event.request;
   const parts = request.uri.split('/').map(encoded);
+  if (parts.length > 2 && parts[parts.length - 1] === '') parts.pop();
   const folder = parts[1];
   if (parts.length === 2 && (folder === '' || folder === 'search')) request.uri = '/site/index.html';
-  else if (parts.length === 2 && /^(?:feed\.xml|sitemap\.xml|robots\.txt)$/.test(folder))
-    request.uri = '/pages/'.concat(folder);
+  else if (parts.length > 2 && /^(?:index|pages|site)$/.test(folder)) request.uri = parts.join('/');
   else if (folder === 'nodes' || folder === 'publishers') {
-    if (parts[parts.length - 1] === '') parts.pop();
     if (parts[2]) parts[2] = parts[2].toLowerCase().replace(/[-_.]+/g, '-');
     request.uri = '/pages'.concat(parts.join('/'), '.html');
-  } else request.uri = parts.join('/');
+    // The feed, and what is nowhere: outside these folders the bucket answers 403, which is no page.
+  } else request.uri = '/pages'.concat(parts.join('/'));
   return request;
 }

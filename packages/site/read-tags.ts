@@ -14,9 +14,15 @@ const tagName = /<(\/?)([a-zA-Z][a-zA-Z0-9-]*)/y;
 const attribute = /[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/y;
 const tagEnd = /[\s/]*>/y;
 
-/** Reads HTML as a row of tags and texts, in one pass. Comments, and what is in `dropped` elements, is left out. */
+/** Reads HTML as a row of tags and texts, in one pass. Comments, and what is in `dropped` elements that end, is left out. */
 export function readTags(source: string, dropped: ReadonlySet<string>, { text, tag }: Reader): void {
   let at = 0;
+  const endless = new Set<string>();
+  const contentEnd = (name: string, from: number) => {
+    const end = endless.has(name) ? undefined : elementEnd(source, name, from);
+    if (end === undefined) endless.add(name);
+    return end ?? from;
+  };
   while (at < source.length) {
     const next = source.indexOf('<', at);
     if (next < 0) break;
@@ -28,7 +34,7 @@ export function readTags(source: string, dropped: ReadonlySet<string>, { text, t
     else if (found) {
       at = found.end;
       if (!dropped.has(found.name)) tag(found);
-      else if (!found.isEnd) at = elementEnd(source, found.name, at);
+      else if (!found.isEnd) at = contentEnd(found.name, at);
     } else {
       text('<');
       at += 1;
@@ -45,10 +51,10 @@ function commentEnd(source: string, at: number): number | undefined {
   return end < 0 ? source.length : end + close.length;
 }
 
-function elementEnd(source: string, name: string, at: number): number {
+function elementEnd(source: string, name: string, at: number): number | undefined {
   const close = new RegExp(`</${name}[^>]*>`, 'gi');
   close.lastIndex = at;
-  return close.exec(source) ? close.lastIndex : source.length;
+  return close.exec(source) ? close.lastIndex : undefined;
 }
 
 function readTag(source: string, at: number): (Tag & { end: number }) | undefined {

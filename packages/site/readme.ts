@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { Marked } from 'marked';
 import { readTags, type Tag } from './read-tags.ts';
 import { html } from './templates/markup.ts';
-import { webAddress, withoutTurns } from './templates/text.ts';
+import { pictureAddress, webAddress, withoutTurns } from './templates/text.ts';
 
 /*
  * A publisher's Markdown as HTML that can do nothing but be read. It is made when it is written, once for all readers,
@@ -115,7 +115,7 @@ function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
     };
   }
   if (name === 'img') {
-    const src = webAddress(given.src);
+    const src = pictureAddress(given.src);
     const alt = given.alt === undefined ? html` alt=""` : undefined;
     const start =
       src === undefined ? html`${given.alt}` : html`<img src="${src}"${safe}${alt} loading="lazy">`;

@@ -63,17 +63,19 @@ async function routesOf({ apiUrl, s3Url, tokens, requests }: Pages): Promise<Rou
 }
 
 async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
+  const url = new URL(`http://localhost${request.url}`);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
   if (`${url.pathname}/` === referencePath)
     return void response.writeHead(301, { location: referencePath }).end();
   // The root is the stack's own page.
-  if (url.pathname !== '/') url.pathname = leadAddress(url.pathname);
+  if (!(`GET ${url.pathname}` in routes)) url.pathname = leadAddress(url.pathname);
   const [, folder] = url.pathname.split('/');
-  const route = routes[`${request.method} ${url.pathname}`] ?? routes[`${request.method} /${folder}/*`];
+  const route = routes[`${method} ${url.pathname}`] ?? routes[`${method} /${folder}/*`];
   if (!route) return void response.writeHead(404).end();
   const { status = 200, type, content } = await route(url);
   // After a start the page may be another one.
-  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache' }).end(content);
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache' });
+  response.end(request.method === 'HEAD' ? undefined : content);
 }
 
 /** The public index and the pages are where the site is, as behind its distribution. */

@@ -21,6 +21,12 @@ for (const block of document.querySelectorAll('.copyable')) {
   block.append(button);
 }
 
+for (const picture of [...document.images]) {
+  const leave = () => picture.replaceWith(picture.alt);
+  if (picture.complete && picture.naturalWidth === 0) leave();
+  else picture.onerror = leave;
+}
+
 const section = document.getElementById('host-nodes');
 const cards = [...(section?.querySelectorAll<HTMLElement>('li') ?? [])].filter((item) =>
   item.matches('.host-node, details li'),

@@ -11,7 +11,7 @@ import { installLine } from './install-line.ts';
 import { layout } from './layout.ts';
 import { type Content, html, Markup } from './markup.ts';
 import { countOf, dateOf, facts, folded, foreign, icon, lines, notice } from './text.ts';
-import { numberOf, pill, sizeOf, webAddress, webLink } from './text.ts';
+import { numberOf, pictureAddress, pill, sizeOf, webAddress, webLink } from './text.ts';
 
 export interface NodeFiles {
   node: IndexedNode;
@@ -61,7 +61,7 @@ function headOf(node: IndexedNode, version: PublicVersion | undefined) {
   return {
     title: `${nameOf(node)} · Node registry`,
     description: description || `${nameOf(node)}, an extension of the host application.`,
-    image: webAddress(node.banner_url) ?? webAddress(node.icon),
+    image: pictureAddress(node.banner_url) ?? pictureAddress(node.icon),
     isListed: isOffered,
     scripts: ['page.js'],
     ...(isOffered && {
@@ -83,7 +83,7 @@ function heading(node: IndexedNode): Markup {
 
 function introduction(node: IndexedNode): Markup {
   const { publisher, description, tags = [], repo_stars, rating } = node;
-  const banner = webAddress(node.banner_url);
+  const banner = pictureAddress(node.banner_url);
   return html`<section class="introduction" aria-label="About the node">
 ${heading(node)}
 ${statusNotice(node)}

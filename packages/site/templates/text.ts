@@ -40,6 +40,12 @@ export function webAddress(text: string | undefined): string | undefined {
   return isWeb ? url.href : undefined;
 }
 
+/** The pages' policy allows no other pictures. */
+export function pictureAddress(text: string | undefined): string | undefined {
+  const address = webAddress(text);
+  return address?.startsWith('https:') ? address : undefined;
+}
+
 /** A publisher's link if it leads to the web, otherwise its text. */
 export function webLink(address: string, text = address.replace(/^https?:\/\//, '')): Markup {
   const href = webAddress(address);
@@ -91,7 +97,7 @@ export function folded(items: readonly Markup[], shown: number, list: string): C
 /** A publisher's picture, or the first letter if there is none that can be shown. */
 export function icon(address: string | undefined, name: string): Markup {
   const [letter = '?'] = name.match(/[\p{L}\p{N}]/u) ?? [];
-  const src = webAddress(address);
+  const src = pictureAddress(address);
   const tile = html`<span class="icon" aria-hidden="true">${letter.toUpperCase()}</span>`;
   return src === undefined
     ? tile

@@ -163,8 +163,8 @@ describe('a README', () => {
     ],
     ['<a href="java&#115;cript:alert(1)" onclick=x style=y id=z>a</a>', '<p><span>a</span></p>\n'],
     [
-      '![p](docs/1.png) ![q](https://x.example/a.png)',
-      '<p>p <img src="https://x.example/a.png" alt="q" loading="lazy"></p>\n',
+      '![p](docs/1.png) ![r](http://x.example/a.png) ![q](https://x.example/a.png)',
+      '<p>p r <img src="https://x.example/a.png" alt="q" loading="lazy"></p>\n',
     ],
     [
       '<img alt="a>b" src="https://x.example/&quot;onerror=1">',
@@ -172,6 +172,7 @@ describe('a README', () => {
     ],
     ['</div></section><b>open', '<b>open</b>'],
     ['<svg><style><img onerror=x></style></svg><script>x</script><!-- y -->z', '<p>z</p>\n'],
+    ['Use <style> and <svg onload=x> **well**', '<p>Use  and  <strong>well</strong></p>\n'],
     ["<p title='\"onmouseover=x'>a", '<p title="&quot;onmouseover=x">a</p>'],
     ['a &#x202e;gnp.exe &rlm;\u202e &lt;b&gt;', '<p>a gnp.exe  &lt;b&gt;</p>\n'],
     ['`<img onerror>`', '<p><code>&lt;img onerror&gt;</code></p>\n'],
@@ -180,15 +181,15 @@ describe('a README', () => {
     expect(renderReadme(text, place)).toBe(expected);
   });
 
-  test.each(['*a'.repeat(100_000), '> '.repeat(100_000), `${'<i>'.repeat(66_000)}x`])(
-    'that is too much is shown as text, or with a bounded depth: %#',
-    (text) => {
-      const shown = renderReadme(text, place);
+  test.each([
+    ...['*a', '> ', '<style>', '<style></style'].map((part) => part.repeat(200_000 / part.length)),
+    `${'<i>'.repeat(66_000)}x`,
+  ])('that is too much is shown as text, or with a bounded depth: %#', (text) => {
+    const shown = renderReadme(text, place);
 
-      expect(shown.length).toBeLessThanOrEqual(400_000);
-      expect((shown.match(/<i>/g) ?? []).length).toBeLessThanOrEqual(40);
-    },
-  );
+    expect(shown.length).toBeLessThanOrEqual(400_000);
+    expect((shown.match(/<i>/g) ?? []).length).toBeLessThanOrEqual(40);
+  });
 
   test('is text unless it is Markdown', () => {
     expect(renderReadme('# Hi', { ...place, path: 'README.rst' })).toBe('');
@@ -207,7 +208,12 @@ describe('an address', () => {
     ['/publishers/acme', '/pages/publishers/acme.html'],
     ['/feed.xml', '/pages/feed.xml'],
     ['/index/v1/nodes/a/1.0.0+b/host-nodes.json', '/index/v1/nodes/a/1.0.0%2Bb/host-nodes.json'],
-    ['/reference/', '/reference/'],
+    ['/search/', '/site/index.html'],
+    ['/lost', '/pages/lost'],
+    ['/archives/a.zip', '/pages/archives/a.zip'],
+    ['/index/', '/pages/index'],
+    ['//nodes/a', '/pages//nodes/a'],
+    ['/nodes/%2e%2e/..%2findex', '/pages/nodes/-/..%2Findex.html'],
   ])('%s leads to %s', (address, object) => {
     expect(leadAddress(address)).toBe(object);
   });
