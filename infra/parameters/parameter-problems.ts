@@ -71,6 +71,11 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'needs site=on.',
   ],
   [
+    ({ domainName, siteDomainName }) => Boolean(domainName) && domainName === siteDomainName,
+    'siteDomainName',
+    'must differ from domainName: one name cannot lead to the site and to the API.',
+  ],
+  [
     ({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName),
     'hostedZoneId',
     'needs domainName.',
@@ -145,7 +150,7 @@ function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] 
 }
 
 function rowProblem(
-  { operation, model, resolution, seconds }: config.RateRow,
+  { operation, model, resolution, seconds, second }: config.RateRow,
   paid: readonly PaidContract[],
   extras: string[],
 ): string | undefined {
@@ -155,6 +160,8 @@ function rowProblem(
   const named = Object.entries({ model, resolution, seconds }).filter(([, value]) => value !== undefined);
   const other = named.find(([field]) => !contract.price.variesBy.some((name) => name === field));
   if (other) return `the price of ${operation} does not depend on ${other[0]}.`;
+  if (second !== undefined && !contract.price.secondsOf)
+    return `the price of ${operation} does not depend on seconds: give "task".`;
   const rules = { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: extras } as const;
   const input = { model, resolution, duration: seconds };
   const issues = bodySchema(contract, () => rules).safeParse(input).error?.issues ?? [];

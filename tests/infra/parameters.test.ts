@@ -140,6 +140,7 @@ describe('parameters together', () => {
 
   const task = { operation: 'relightImage', task: 6 };
   const frames = { operation: 'multiframeVideo', model: 'vidq4', second: 8 };
+  const sameSite = { site: 'on', siteDomainName: 'api.example.com', siteCertificateArn };
   const film = { operation: 'textToVideo', model: 'vidq3-pro', seconds: 99, task: 1 };
 
   test.each<[sentence: RegExp, values: Values, place?: string]>([
@@ -154,6 +155,11 @@ describe('parameters together', () => {
     [/^bucketName must have at most 58 characters unless /, { bucketName: 'a'.repeat(59), accessLogs: 'on' }],
     [/: model of multiframeVideo must be one of .*, vidq4\.$/, rateOf({ ...frames, model: 'vidq5' })],
     [/: duration of textToVideo must be 1 to 16 seconds for vidq3-pro\.$/, rateOf(film)],
+    [
+      /: the price of relightImage does not depend on seconds: /,
+      rateOf({ operation: 'relightImage', second: 2 }),
+    ],
+    [/^siteDomainName must differ from domainName: /, { ...domain, ...sameSite }],
     [/^accessLogs must be off in this region, or downloadBaseUrl given: /, {}, 'eu-south-1'],
     [/^downloadBaseUrl is needed in this region: /, {}, 'cn-north-1'],
   ])('are rejected with %s: %j', (sentence, values, place = region) => {
