@@ -28,13 +28,14 @@ const repository = 'octo/nodes';
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
-  await addTrust('acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml' });
-  await addTrust('acme', {
-    issuer: gitLab.issuer,
-    repository: 'Group/Sub/Nodes',
-    workflow: '.gitlab-ci.yml',
-  });
+  await trust(repository);
+  const ofGitLab = { issuer: gitLab.issuer, repository: 'Group/Sub/Nodes', workflow: '.gitlab-ci.yml' };
+  await addTrust('acme', ofGitLab);
 });
+
+function trust(repository: string, more = {}) {
+  return addTrust('acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml', ...more });
+}
 
 afterEach(() => {
   jest.useRealTimers();
@@ -62,20 +63,14 @@ async function upload(answer: Awaited<ReturnType<typeof publish>>): Promise<void
   const { node_id, version, id } = answer.body.node_version;
   const uploadId = String((await storedVersion(node_id, version)).upload_id);
   const staged = { nodeId: node_id, version, versionId: id, uploadId };
-  await putObject(
-    decodeURIComponent(new URL(answer.body.signedUrl).pathname).split('/').slice(2).join('/'),
-    await demoArchive(version),
-  );
+  const [, , ...key] = decodeURIComponent(new URL(answer.body.signedUrl).pathname).split('/');
+  await putObject(key.join('/'), await demoArchive(version));
   await finalize(staged);
 }
 
 const provenance = {
-  issuer: gitHub.issuer,
-  repository,
-  commit: 'f'.repeat(40),
-  ref: 'refs/tags/v1.0.0',
-  workflow: 'release.yml',
-  job_workflow: 'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0',
+  ...{ issuer: gitHub.issuer, repository, commit: 'f'.repeat(40), ref: 'refs/tags/v1.0.0' },
+  ...{ workflow: 'release.yml', job_workflow: 'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0' },
   run: '4242',
 };
 
@@ -95,46 +90,30 @@ describe('a publish with an ID token of a CI', () => {
       expect(stored).toMatchObject({ status: 'NodeVersionStatusActive', provenance });
       expect(await download(stored.downloadUrl)).toEqual(await demoArchive(version));
     }
-    expect((await storedItem('NODE#from-ci', 'NODE'))?.latest_version).toMatchObject({
-      version: '1.1.0',
-      provenance,
-    });
+    const { latest_version } = (await storedItem('NODE#from-ci', 'NODE')) ?? {};
+    expect(latest_version).toMatchObject({ version: '1.1.0', provenance });
   });
 
-  test.each([
-    ['no Authorization header', {}],
-    ['the same token as the bearer', { isRepeated: true }],
-    ['the access token of somebody who is no member', { authorization: bearer('stranger') }],
-  ])(
-    'asks for no person: %s',
-    async (_, { isRepeated, authorization }: { isRepeated?: boolean; authorization?: string }) => {
-      const token = gitHubToken();
-      const headers = { authorization: isRepeated ? `Bearer ${token}` : authorization };
+  test.each<[string, (token: string) => string | undefined]>([
+    ['no Authorization header', () => undefined],
+    ['the same token as the bearer', (token) => `Bearer ${token}`],
+    ['the access token of a stranger', () => bearer('stranger')],
+  ])('asks for no person: %s', async (_, authorizationOf) => {
+    const token = gitHubToken();
+    const headers = { authorization: authorizationOf(token) };
+    const { status, body } = await publish({ nodeId: `alone-${randomUUID()}`, token, headers });
 
-      const { status, body } = await publish({ nodeId: `alone-${randomUUID()}`, token, headers });
-
-      expect([status, body.error]).toEqual([201, undefined]);
-      expect(await storedVersion(body.node_version.node_id, '1.0.0')).not.toHaveProperty('published_by');
-    },
-  );
-
-  test('verifies another bearer that is sent', async () => {
-    const { status, body } = await publish({
-      nodeId: 'bad-bearer',
-      headers: { authorization: 'Bearer a.b.c' },
-    });
-
-    expect([status, body.error]).toEqual([401, 'unauthorized']);
+    expect([status, body.error]).toEqual([201, undefined]);
+    expect(await storedVersion(body.node_version.node_id, '1.0.0')).not.toHaveProperty('published_by');
   });
 
-  test('gives no rights of an admin, even next to the token of one', async () => {
-    const { status, body } = await publish({
-      nodeId: 'no-admin',
-      headers: { authorization: bearer('root', { admin: true }) },
-      fields: { tags_admin: ['safe'] },
-    });
+  test('verifies another bearer that is sent, and gives no rights of an admin by it', async () => {
+    const by = (authorization: string, fields = {}) =>
+      publish({ nodeId: 'two-tokens', headers: { authorization }, fields });
+    const byAdmin = await by(bearer('root', { admin: true }), { tags_admin: ['safe'] });
 
-    expect([status, body.error]).toEqual([403, 'forbidden']);
+    expect((await by('Bearer a.b.c')).body.error).toBe('unauthorized');
+    expect([byAdmin.status, byAdmin.body.error]).toEqual([403, 'forbidden']);
   });
 
   test('takes GitLab and its groups, and writes the case of names as the CI does', async () => {
@@ -143,13 +122,8 @@ describe('a publish with an ID token of a CI', () => {
 
     expect(status).toBe(201);
     expect(body.node_version.provenance).toEqual({
-      issuer: gitLab.issuer,
-      repository: 'group/sub/nodes',
-      commit: 'a'.repeat(40),
-      ref: 'refs/tags/v1.0.0',
-      workflow: '.gitlab-ci.yml',
-      run: '900',
-      environment: 'production',
+      ...{ issuer: gitLab.issuer, repository: 'group/sub/nodes', commit: 'a'.repeat(40) },
+      ...{ ref: 'refs/tags/v1.0.0', workflow: '.gitlab-ci.yml', run: '900', environment: 'production' },
     });
   });
 
@@ -159,7 +133,7 @@ describe('a publish with an ID token of a CI', () => {
     ['refs/heads/*', 'refs/heads/release/1'],
   ])('takes a job if the trust names %s and the job ran for %s', async (trusted, ref) => {
     const repository = `octo/ref-${trusted.length}`;
-    await addTrust('acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml', ref: trusted });
+    await trust(repository, { ref: trusted });
     const token = gitHubToken({ repository, ref });
     const { status, body } = await publish({ nodeId: `ref-${trusted.length}`, token });
 
@@ -168,8 +142,7 @@ describe('a publish with an ID token of a CI', () => {
 
   test('takes a job in the one reusable workflow that is trusted, and keeps its name', async () => {
     const jobWorkflow = 'octo/ci/.github/workflows/publish.yml@refs/tags/v1';
-    const trust = { issuer: gitHub.issuer, repository: 'octo/reusing', workflow: 'release.yml', jobWorkflow };
-    await addTrust('acme', trust);
+    await trust('octo/reusing', { jobWorkflow });
     const token = gitHubToken({ repository: 'octo/reusing', job_workflow_ref: jobWorkflow });
     const { status, body } = await publish({ nodeId: 'reusing', token });
 
@@ -177,12 +150,7 @@ describe('a publish with an ID token of a CI', () => {
   });
 
   test('takes a job in the one environment that is trusted', async () => {
-    await addTrust('acme', {
-      issuer: gitHub.issuer,
-      repository: 'octo/guarded',
-      workflow: 'release.yml',
-      environment: 'production',
-    });
+    await trust('octo/guarded', { environment: 'production' });
     const token = gitHubToken({ repository: 'octo/guarded', environment: 'production' });
     const { status, body } = await publish({ nodeId: 'guarded', token });
 
@@ -195,14 +163,8 @@ describe('a publish with an ID token of a CI', () => {
     await publish({ nodeId: 'taken-over' });
     const token = await addToken('acme');
     await publish({ nodeId: 'taken-over', token, headers: { authorization: bearer('olga') } });
-    const { body } = await invoke(bulk, 'bulk-node-versions', {
-      body: {
-        node_versions: [
-          { node_id: 'seen', version: '1.0.0' },
-          { node_id: 'taken-over', version: '1.0.0' },
-        ],
-      },
-    });
+    const node_versions = ['seen', 'taken-over'].map((node_id) => ({ node_id, version: '1.0.0' }));
+    const { body } = await invoke(bulk, 'bulk-node-versions', { body: { node_versions } });
 
     expect(JSON.stringify(body.node_versions[0].node_version.provenance)).toBe(JSON.stringify(provenance));
     expect(body.node_versions[1].node_version).not.toHaveProperty('provenance');
@@ -212,12 +174,8 @@ describe('a publish with an ID token of a CI', () => {
   test('takes no provenance from the body', async () => {
     const token = await addToken('acme');
     const fields = { provenance: { ...provenance, repository: 'someone/else' } };
-    const { body } = await publish({
-      nodeId: 'claimed',
-      token,
-      fields,
-      headers: { authorization: bearer('olga') },
-    });
+    const headers = { authorization: bearer('olga') };
+    const { body } = await publish({ nodeId: 'claimed', token, fields, headers });
 
     expect(body.node_version).not.toHaveProperty('provenance');
   });
@@ -235,22 +193,15 @@ describe('a publish with an ID token of a CI', () => {
   test.each([
     ['versions', () => 'at-once', (index: number) => `1.0.${index}`],
     ['nodes', (index: number) => `at-once-${index}`, () => '1.0.0'],
-  ])(
-    'lets one token that is sent for several %s at once publish exactly one',
-    async (_, nodeOf, versionOf) => {
-      const token = gitHubToken();
-      const answers = await Promise.all(
-        Array.from({ length: 6 }, (_, index) =>
-          publish({ nodeId: nodeOf(index), version: versionOf(index), token }),
-        ),
-      );
+  ])('lets one token that is sent for several %s at once publish one', async (_, nodeOf, versionOf) => {
+    const token = gitHubToken();
+    const send = (place: number) => publish({ nodeId: nodeOf(place), version: versionOf(place), token });
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, place) => send(place)));
 
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401, 401]);
-      expect(answers.filter(({ status }) => status === 401).map(({ body }) => body.message)).toEqual(
-        Array(5).fill('The CI token was used for another node version; let the job request a new one.'),
-      );
-    },
-  );
+    const message = 'The CI token was used for another node version; let the job request a new one.';
+    const said = answers.map(({ status, body }) => (status === 201 ? '' : body.message));
+    expect(said.sort()).toEqual(['', ...Array(5).fill(message)]);
+  });
 
   test('reads the trusts in the same wave as everything else', async () => {
     await publish({ nodeId: 'waves' });
@@ -272,11 +223,7 @@ describe('a publish with an ID token of a CI', () => {
   });
 
   test('pins the ids of repository and owner with the first version, and none if that fails', async () => {
-    const { id } = await addTrust('acme', {
-      issuer: gitHub.issuer,
-      repository: 'octo/new',
-      workflow: 'release.yml',
-    });
+    const { id } = await trust('octo/new');
     const ids = async () => (await listTrusts('acme')).find((trust) => trust.id === id);
     const token = (changes: Claims = {}) =>
       gitHubToken({ repository: 'octo/new', repository_id: '81', ...changes });
@@ -291,24 +238,18 @@ describe('a publish with an ID token of a CI', () => {
     // The use of the trust is written with its pin.
     expect(requests).not.toContain('UpdateItemCommand');
     expect(first.status).toBe(201);
-    expect(await ids()).toMatchObject({
-      repository_id: '81',
-      owner_id: '650',
-      last_used_at: expect.any(String),
-    });
+    const pinned = { repository_id: '81', owner_id: '650', last_used_at: expect.any(String) };
+    expect(await ids()).toMatchObject(pinned);
     expect((await publish({ nodeId: 'pinned', token: token({ repository_id: '82' }) })).status).toBe(401);
   });
 
   test('lets of two repositories that follow each other under one name only one be pinned', async () => {
-    await addTrust('acme', { issuer: gitHub.issuer, repository: 'octo/raced', workflow: 'release.yml' });
-    const answers = await Promise.all(
-      ['91', '92', '93'].map((repository_id) =>
-        publish({
-          nodeId: `raced-${repository_id}`,
-          token: gitHubToken({ repository: 'octo/raced', repository_id }),
-        }),
-      ),
-    );
+    await trust('octo/raced');
+    const send = (repository_id: string) => {
+      const token = gitHubToken({ repository: 'octo/raced', repository_id });
+      return publish({ nodeId: `raced-${repository_id}`, token });
+    };
+    const answers = await Promise.all(['91', '92', '93'].map(send));
 
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401]);
   });
@@ -323,10 +264,7 @@ describe('a publish with an ID token of a CI', () => {
 
     expect(replayed.body.node_version.id).toBe(first.body.node_version.id);
     expect(replayed.headers).toHaveProperty('idempotent-replayed');
-    expect([late.status, late.body.message]).toEqual([
-      401,
-      'The CI token has expired; let the job request a new one.',
-    ]);
+    expect(late.body.message).toBe('The CI token has expired; let the job request a new one.');
   });
 
   test('writes which job published into the log line, and never the token', async () => {
@@ -343,11 +281,7 @@ describe('a publish with an ID token of a CI', () => {
   });
 
   test('stays pending when its trust is removed before the archive arrives', async () => {
-    const { id } = await addTrust('acme', {
-      issuer: gitHub.issuer,
-      repository: 'octo/out',
-      workflow: 'release.yml',
-    });
+    const { id } = await trust('octo/out');
     const answer = await publish({ nodeId: 'stopped', token: gitHubToken({ repository: 'octo/out' }) });
     await removeTrust('acme', id);
     await upload(answer);
@@ -361,12 +295,11 @@ describe('a publish with an ID token of a CI', () => {
   });
 
   test('stays pending too when the same trust is added again, until it is published again', async () => {
-    const trust = { issuer: gitHub.issuer, repository: 'octo/back', workflow: 'release.yml' };
-    const { id } = await addTrust('acme', trust);
+    const { id } = await trust('octo/back');
     const token = () => gitHubToken({ repository: 'octo/back' });
     const answer = await publish({ nodeId: 'back', token: token() });
     await removeTrust('acme', id);
-    await addTrust('acme', trust);
+    await trust('octo/back');
     await upload(answer);
     const before = await storedVersion('back', '1.0.0');
     await upload(await publish({ nodeId: 'back', token: token() }));

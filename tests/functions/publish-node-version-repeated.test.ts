@@ -29,7 +29,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
     expect(await put(again.body.signedUrl, 'zip', 'application/zip')).toBe(200);
   });
 
-  test('gives no address to a member who was removed, nor for a token that was revoked', async () => {
+  test('gives no address to a member who was removed, for a token that was revoked, or for a banned node', async () => {
     await putMember('acme', 'spy', { role: 'member' });
     const spied = await addToken('acme');
     const removed = { nodeId: 'spied-by-member', as: bearer('spy'), headers: key() };
@@ -42,13 +42,9 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
 
     expect((await publish(removed)).body).toMatchObject({ error: 'forbidden' });
     expect((await publish(revoked)).body).toMatchObject({ error: 'invalid_personal_access_token' });
-  });
-
-  test('gives no address for a node that was banned meanwhile', async () => {
     const publication = { nodeId: 'banned-meanwhile', headers: key() };
     await publish(publication);
     await setFields(nodeKey('banned-meanwhile'), { status: 'NodeStatusBanned' });
-
     expect((await publish(publication)).body.error).toBe('node_banned');
   });
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
@@ -30,13 +31,10 @@ beforeAll(async () => {
 
 describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   describe('201', () => {
-    test.each([[''], [null], ['OTHER-CASE']])('keeps the id of a node when its body says %j', async (id) => {
+    test.each(['', null, 'OTHER-CASE'])('keeps the id of a node when its body says %j', async (id) => {
       await publish({ nodeId: 'other-case' });
-      const { status } = await publish({
-        nodeId: 'other-case',
-        version: '1.1.0',
-        node: { id, author: 'new' },
-      });
+      const node = { id, author: 'new' };
+      const { status } = await publish({ nodeId: 'other-case', version: '1.1.0', node });
 
       expect(status).toBe(201);
       expect(await storedNode('other-case')).toMatchObject({ id: 'other-case', author: 'new' });
@@ -83,11 +81,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(next.requests.slice(2).sort()).toEqual(writes);
       // New nodes are counted only for a limit.
       expect(first.requests.slice(4)).toEqual([]);
-      const { createHash } = await import('node:crypto');
-      const stored = await storedItem(
-        'PUBLISHER#acme',
-        `TOKEN#${createHash('sha256').update(token).digest('hex')}`,
-      );
+      const stored = await storedItem('PUBLISHER#acme', `TOKEN#${hash('sha256', token)}`);
       expect(stored).toHaveProperty('last_used_at', expect.stringMatching(/^\d{4}-/));
     });
   });
@@ -102,14 +96,11 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   });
 
   describe('signedUrl', () => {
-    test.each([['application/zip'], ['text/plain'], [undefined]])(
-      'takes a PUT with the content type %j',
-      async (type) => {
-        const { body } = await publish({ nodeId: `uploaded-${type?.replace('/', '-')}` });
+    test.each(['application/zip', 'text/plain', undefined])('takes a PUT of the type %j', async (type) => {
+      const { body } = await publish({ nodeId: `uploaded-${type?.replace('/', '-')}` });
 
-        expect(await put(body.signedUrl, 'bytes', type)).toBe(200);
-      },
-    );
+      expect(await put(body.signedUrl, 'bytes', type)).toBe(200);
+    });
 
     test('refuses a changed key and a changed expiry', async () => {
       const { signedUrl } = (await publish({ nodeId: 'guarded' })).body;
@@ -161,12 +152,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       [409, 'node_id_taken', 'an id that also differs in case', { nodeId: 'MY.NODE' }],
       [409, 'node_id_taken', 'an id with more punctuation', { nodeId: 'my-_.node' }],
       [409, 'node_id_taken', 'a node that is withdrawn', { nodeId: 'gone' }],
-      [
-        413,
-        'record_too_large',
-        'a record that would not fit',
-        { fields: { changelog: 'x'.repeat(130_000) } },
-      ],
+      [413, 'record_too_large', 'too large a record', { fields: { changelog: 'x'.repeat(130_000) } }],
     ])('returns %i %s for %s, and nothing changes', async (status, code, _, publication) => {
       await addPublisher('stopped', { sam: 'owner' });
       await setPublisherFields('stopped', { banned: true });
@@ -187,21 +173,19 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(await stored()).toEqual(before);
     });
 
-    test.each([
-      ['NodeVersionStatusActive'],
-      ['NodeVersionStatusBanned'],
-      ['NodeVersionStatusFlagged'],
-      ['NodeVersionStatusDeleted'],
-    ])('returns 409 version_exists for a version that is %s, and nothing changes', async (status) => {
-      const nodeId = `arrived-${status.toLowerCase()}`;
-      await addNode('acme', nodeId, { name: 'before' });
-      await addVersion('acme', nodeId, '1.0.0', { status, changelog: 'before' });
-      const { body } = await publish({ nodeId, node: { name: 'after' }, fields: { changelog: 'after' } });
+    test.each(['Active', 'Banned', 'Flagged', 'Deleted'].map((word) => `NodeVersionStatus${word}`))(
+      'returns 409 version_exists for a version that is %s, and nothing changes',
+      async (status) => {
+        const nodeId = `arrived-${status.toLowerCase()}`;
+        await addNode('acme', nodeId, { name: 'before' });
+        await addVersion('acme', nodeId, '1.0.0', { status, changelog: 'before' });
+        const { body } = await publish({ nodeId, node: { name: 'after' }, fields: { changelog: 'after' } });
 
-      expect(body.error).toBe('version_exists');
-      expect(await storedNode(nodeId)).toMatchObject({ name: 'before' });
-      expect(await storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0')).toMatchObject({ changelog: 'before' });
-    });
+        expect(body.error).toBe('version_exists');
+        expect(await storedNode(nodeId)).toMatchObject({ name: 'before' });
+        expect(await storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0')).toMatchObject({ changelog: 'before' });
+      },
+    );
   });
 
   describe('a published version', () => {
@@ -277,11 +261,8 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
 
   test('lets an administrator publish with the token of any publisher, and bulk hides tags_admin', async () => {
     const fields = { tags_admin: ['reviewed'] };
-    const { status, body } = await publish({
-      nodeId: 'by-admin',
-      as: bearer('root', { admin: true }),
-      fields,
-    });
+    const as = bearer('root', { admin: true });
+    const { status, body } = await publish({ nodeId: 'by-admin', as, fields });
     const pair = { node_id: 'by-admin', version: '1.0.0' };
     const found = await invoke(bulk, 'bulk-node-versions', { body: { node_versions: [pair] } });
 
@@ -296,9 +277,8 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       const answers = await Promise.all(versions.map((version) => publish({ nodeId: 'busy', version })));
 
       expect(answers.map(({ status }) => status)).toEqual(versions.map(() => 201));
-      const stored = await Promise.all(
-        versions.map((version) => storedItem('NODE#busy', `VERSION#${version}`)),
-      );
+      const read = (version: string) => storedItem('NODE#busy', `VERSION#${version}`);
+      const stored = await Promise.all(versions.map(read));
       expect(stored.map((item) => item?.id)).toEqual(answers.map(({ body }) => body.node_version.id));
     });
 
