@@ -40,7 +40,7 @@ const hugeBodies: Record<string, string> = {
   'a million wrong items in each list': `{${listFields.map((field) => `"${field}":[${'1,'.repeat(90_000)}1]`)}}`,
   'a key of 5 MB': `{"${'k'.repeat(5_000_000)}":1,"translations":{"${'l'.repeat(500_000)}":1}}`,
   'a hundred thousand languages': `{"translations":{${manyKeys(100_001)}}}`,
-  'a thousand wrong pairs': `{"node_versions":[${'{"node_id":1},'.repeat(999)}{}]}`,
+  'a thousand wrong pairs': `{"node_versions":[${'1,'.repeat(999)}1]}`,
   'a thousand wrong frames': `{"image_settings":[${'{"key_image":1},'.repeat(999)}{}]}`,
   'a list nested 500,000 deep': `{"tags":${'['.repeat(500_000)}${']'.repeat(500_000)}}`,
 };
