@@ -52,7 +52,7 @@ interface Received {
 const maxInFlight = 120_000;
 const lookAgainMs = 20;
 
-/** A standard queue: at least once, in any order, and fair to message groups. */
+/** A standard queue: at least once, in any order. It passes groups on, and leaves fairness to AWS. */
 export class Queue {
   readonly visibilitySeconds: number;
   /** Of messages that come without a delay of their own. */
@@ -136,19 +136,13 @@ export class Queue {
 
   #take(max: number, visibilitySeconds: number): Received[] {
     const now = this.#now();
-    const inFlight = [...this.#messages.values()].filter(
-      ({ handle, visibleAt }) => handle !== undefined && visibleAt > now,
-    );
+    const messages = [...this.#messages.values()];
+    const inFlight = messages.filter(({ handle, visibleAt }) => handle !== undefined && visibleAt > now);
     if (inFlight.length >= maxInFlight)
       throw new SqsError('OverLimit', `More than ${maxInFlight} messages are in flight.`);
-    const visible = [...this.#messages.values()].filter((message) => this.#isVisible(message, now));
+    const visible = messages.filter((message) => this.#isVisible(message, now));
     if (this.faults.isShuffled) visible.sort(() => this.faults.random() - 0.5);
-    const noisy = noisyGroups(inFlight, visible);
-    const quietFirst = [
-      ...visible.filter(({ group }) => !noisy.has(group)),
-      ...visible.filter(({ group }) => noisy.has(group)),
-    ];
-    return quietFirst.slice(0, max).map((message) => this.#show(message, now + visibilitySeconds * 1000));
+    return visible.slice(0, max).map((message) => this.#show(message, now + visibilitySeconds * 1000));
   }
 
   /** A message that was received too often leaves for the dead-letter queue instead. */
@@ -187,17 +181,4 @@ export class Queue {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
-}
-
-/**
- * A group is noisy while it has more than its share of the messages in flight, and other groups are shown first
- * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html). It limits no group:
- * where only noisy ones wait, they get everything.
- */
-function noisyGroups(inFlight: readonly Message[], visible: readonly Message[]): Set<string | undefined> {
-  const counts = new Map<string | undefined, number>();
-  for (const { group } of inFlight) counts.set(group, (counts.get(group) ?? 0) + 1);
-  const groups = new Set([...counts.keys(), ...visible.map(({ group }) => group)]);
-  const share = inFlight.length / Math.max(1, groups.size);
-  return new Set([...counts].filter(([, count]) => count > share).map(([group]) => group));
 }

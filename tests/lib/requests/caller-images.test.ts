@@ -150,14 +150,16 @@ describe('an image that a request names as an upload', () => {
     expect(JSON.stringify(simulation.received[0]?.body).length).toBeLessThan(4000);
   });
 
-  test('hides another caller’s upload, even that it exists', async () => {
+  test('hides another caller’s upload, even that it exists, and one of another size', async () => {
     const bytes = randomBytes(1000);
     const body = { image: nameOf(bytes) };
-    const { second } = await payWith(await spender(), 'relight-image', body, bytes);
+    const user = await spender();
+    const { second } = await payWith(user, 'relight-image', body, bytes);
     const stranger = await pay(await spender(), 'relight-image', { body });
+    const other = await pay(user, 'relight-image', { body: { image: nameOf(bytes, 999) } });
 
     expect(second.status).toBe(200);
-    expect([stranger.status, stranger.body.error]).toEqual([409, 'upload_needed']);
+    expect([stranger, other].map((each) => each.body.error)).toEqual(Array(2).fill('upload_needed'));
     expect(simulation.received).toHaveLength(1);
   });
 
