@@ -39,12 +39,25 @@ function publish(nodeId: string, version = '1.0.0'): Promise<Result> {
   });
 }
 
+const versions = ['1.0.0', '1.0.1', '1.0.2'] as const;
+
+/** As many versions of one node as may be pending. */
+async function fill(): Promise<void> {
+  await addNode(publisherId, `n-${publisherId}`);
+  for (const version of versions) expect((await publish('n', version)).status).toBe(201);
+}
+
 const soon = () => ({ deadline: Date.now() + 5000 });
 
 /** The versions that count as begun. */
 async function begun(): Promise<string[]> {
   const records = await readPendingVersions(soon(), publisherId);
   return records.map(({ version_sk }) => version_sk.replace('VERSION#', '')).sort();
+}
+
+function counters() {
+  const { pk, sk } = publishingKey(publisherId);
+  return storedItem(pk, sk);
 }
 
 async function archiveArrives(nodeId: string, version: string): Promise<void> {
@@ -76,9 +89,7 @@ describe('429 too_many_requests', () => {
   });
 
   test('answers a new version while too many wait for their archives, until one has arrived', async () => {
-    await addNode(publisherId, `n-${publisherId}`);
-    const versions = ['1.0.0', '1.0.1', '1.0.2'];
-    for (const version of versions) expect((await publish('n', version)).status).toBe(201);
+    await fill();
     const lost = { publisherId, nodeId: 'a', isNewNode: false };
     for (const version of ['0.0.1', '0.0.2', '0.0.3']) await recordPending(soon(), { ...lost, version });
     const stopped = await publish('n', '1.0.3');
@@ -96,8 +107,7 @@ describe('429 too_many_requests', () => {
   });
 
   test('holds for as long as it said, without reading all that is pending again', async () => {
-    await addNode(publisherId, `n-${publisherId}`);
-    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
+    await fill();
     await publish('n', '1.0.3');
     const reads: number[] = [];
     intercept(dynamodb, ({ command, input, send }) => {
@@ -114,15 +124,13 @@ describe('429 too_many_requests', () => {
   test('counts a new node once, however many publishes of it run at once', async () => {
     const versions = Array.from({ length: 12 }, (_, patch) => `1.0.${patch}`);
     await Promise.all(versions.map((version) => publish('matrix', version)));
-    const { pk, sk } = publishingKey(publisherId);
     const today = new Date().toISOString().slice(0, 10);
 
-    expect(await storedItem(pk, sk)).toMatchObject({ [`nodes:${today}`]: 1 });
+    expect(await counters()).toMatchObject({ [`nodes:${today}`]: 1 });
   });
 
   test('ends for versions whose archives have arrived, though that was lost', async () => {
-    await addNode(publisherId, `n-${publisherId}`);
-    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
+    await fill();
     for (const version of ['1.0.0', '1.0.2']) await archiveArrives('n', version);
 
     expect((await publish('n', '1.0.3')).status).toBe(201);
@@ -131,11 +139,6 @@ describe('429 too_many_requests', () => {
 });
 
 describe('the pending versions of a publisher', () => {
-  const listed = async () => {
-    const { pk, sk } = publishingKey(publisherId);
-    return Object.keys((await storedItem(pk, sk)) ?? {});
-  };
-
   test('leaves the list when the archive arrives, and is noted by a resumed publish whose note was lost', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     for (const version of ['1.0.0', '1.0.1']) await publish('n', version);
@@ -153,7 +156,7 @@ describe('the pending versions of a publisher', () => {
       if (!/BatchGet|Query/.test(command)) writes.push(JSON.stringify(input.Item ?? input.Key ?? command));
       return send();
     });
-    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
+    for (const version of versions) await publish('n', version);
     const sizes = writes.filter((write) => write.includes('PENDING#')).map(({ length }) => length);
 
     expect(sizes).toHaveLength(3);
@@ -173,7 +176,7 @@ describe('the pending versions of a publisher', () => {
       }
       return send();
     });
-    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
+    for (const version of versions) await publish('n', version);
     const before = reads;
     await archiveArrives('n', '1.0.0');
     await publish('n', '1.0.3');
@@ -185,8 +188,7 @@ describe('the pending versions of a publisher', () => {
   });
 
   test('answers unavailable if the store does not return all of it in time', async () => {
-    await addNode(publisherId, `n-${publisherId}`);
-    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
+    await fill();
     const names = await readPendingVersions(soon(), publisherId);
     const Keys = [toAttributes(nodeVersionKey(`n-${publisherId}`, '1.0.0'))];
     intercept(dynamodb, async ({ send }) => ({
@@ -195,11 +197,8 @@ describe('the pending versions of a publisher', () => {
     }));
     const addition = { publisherId, nodeId: 'n', version: '1.0.3', isNewNode: false };
 
-    await expect(requireRoom({ deadline: Date.now() - 1 }, undefined, names, addition)).rejects.toMatchObject(
-      {
-        code: 'unavailable',
-      },
-    );
+    const work = requireRoom({ deadline: Date.now() - 1 }, undefined, names, addition);
+    await expect(work).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('keeps the number of new nodes of a day until the day is over', async () => {
@@ -209,8 +208,9 @@ describe('the pending versions of a publisher', () => {
     await setFields(publishingKey(publisherId), { [`nodes:${yesterday}`]: 2 });
     await publish('b');
 
-    expect(await listed()).toContain(`nodes:${today}`);
-    expect(await listed()).not.toContain(`nodes:${yesterday}`);
+    const stored = Object.keys((await counters()) ?? {});
+    expect(stored).toContain(`nodes:${today}`);
+    expect(stored).not.toContain(`nodes:${yesterday}`);
   });
 
   test('logs a note that fails, and rejects no publish', async () => {
