@@ -61,11 +61,9 @@ describe('the caller of an endpoint', () => {
 
       expect(answer.status).toBe(status);
       expect(answer.body.caller?.userId).toBe(user);
-      const malformed = 'Bearer error="invalid_token", error_description="The access token is malformed"';
-      const scheme = malformed.replace(
-        /The access.*/,
-        'The Authorization header has another scheme than Bearer"',
-      );
+      const invalid = (why: string) => `Bearer error="invalid_token", error_description="${why}"`;
+      const scheme = invalid('The Authorization header has another scheme than Bearer');
+      const malformed = invalid('The access token is malformed');
       const challenge = headers === bad ? malformed : headers === basic ? scheme : 'Bearer';
       expect(answer.headers['www-authenticate']).toBe(status === 401 ? challenge : undefined);
     },
@@ -76,12 +74,7 @@ describe('the caller of an endpoint', () => {
   test.each<[string, Access, string, number]>([
     ['takes', optional, 'nrp_sent-twice', 201],
     ['rejects another bearer than', optional, 'nrp_another', 401],
-    [
-      'rejects, where a bearer is required,',
-      { ...optional, userUnless: 'PUBLISH_ACCESS_TOKEN' },
-      'nrp_sent-twice',
-      401,
-    ],
+    ['rejects, where a bearer is required,', { ...publish, bodyToken: 'text' }, 'nrp_sent-twice', 401],
   ])('%s a personal access token that is also sent as the bearer', async (_, access, token, status) => {
     const headers = { authorization: `Bearer ${token}` };
 
@@ -127,10 +120,8 @@ describe('the caller of an endpoint', () => {
     await open({ access: 'user' }).call({ headers: olga });
     await open({ access: proxy }).call();
 
-    expect(lines().map(({ principal }) => principal)).toEqual([
-      hash('sha256', 'olga').slice(0, 16),
-      undefined,
-    ]);
+    const start = hash('sha256', 'olga').slice(0, 16);
+    expect(lines().map(({ principal }) => principal)).toEqual([start, undefined]);
   });
 });
 
@@ -254,8 +245,6 @@ describe('an endpoint whose time is up', () => {
     expect((await answer).body.error).toBe('unavailable');
   });
 });
-
-describe('the answer of an endpoint', () => {});
 
 describe('the log line of a request', () => {
   test('contains the operation, the status and the time', async () => {

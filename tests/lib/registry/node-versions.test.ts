@@ -21,11 +21,8 @@ beforeAll(async () => {
 
 /** Looks up the version of each node, with no time for a second try. */
 function find(...nodeIds: string[]) {
-  return findNodeVersions(
-    { deadline: Date.now() - 1 },
-    nodeIds.map((node_id) => ({ node_id, version })),
-    maxBytes,
-  );
+  const pairs = nodeIds.map((node_id) => ({ node_id, version }));
+  return findNodeVersions({ deadline: Date.now() - 1 }, pairs, maxBytes);
 }
 
 describe('findNodeVersions', () => {
@@ -68,10 +65,8 @@ describe('a bulk with repeated pairs', () => {
   test('answers each pair once, and its repetitions up to a megabyte together', async () => {
     const changelog = 'x'.repeat(99_000);
     for (const id of ['repeated-a', 'repeated-b']) await addVersion('acme', id, version, { changelog });
-    const pairs = Array.from({ length: 40 }, (_, index) => ({
-      node_id: index % 2 ? 'repeated-a' : 'repeated-b',
-      version,
-    }));
+    const ids = Array.from({ length: 40 }, (_, index) => (index % 2 ? 'repeated-a' : 'repeated-b'));
+    const pairs = ids.map((node_id) => ({ node_id, version }));
     const found = await findNodeVersions(inTime(), pairs, maxBytes);
     const statuses = found.map(({ status }) => status);
 

@@ -191,10 +191,8 @@ describe('the pending versions of a publisher', () => {
     await fill();
     const names = await readPendingVersions(soon(), publisherId);
     const Keys = [toAttributes(nodeVersionKey(`n-${publisherId}`, '1.0.0'))];
-    intercept(dynamodb, async ({ send }) => ({
-      ...(await send()),
-      UnprocessedKeys: { [tableName()]: { Keys } },
-    }));
+    const UnprocessedKeys = { [tableName()]: { Keys } };
+    intercept(dynamodb, async ({ send }) => ({ ...(await send()), UnprocessedKeys }));
     const addition = { publisherId, nodeId: 'n', version: '1.0.3', isNewNode: false };
 
     const work = requireRoom({ deadline: Date.now() - 1 }, undefined, names, addition);
@@ -226,10 +224,7 @@ describe('the pending versions of a publisher', () => {
     const line = loggedLines
       .map((text) => JSON.parse(text))
       .find(({ event }) => event === 'publishing_limits');
-    expect(line).toMatchObject({
-      level: 'warn',
-      publisher_id: publisherId,
-      causes: ['Error: The store is down.'],
-    });
+    const causes = ['Error: The store is down.'];
+    expect(line).toMatchObject({ level: 'warn', publisher_id: publisherId, causes });
   });
 });

@@ -32,12 +32,8 @@ const lines = () => loggedLines.map((line) => JSON.parse(line));
 
 /** A record that has been due since a second of the minute; by default in the shard of its number's last digit. */
 async function addDue(number: number, second: number, digit = number.toString(16).slice(-1)): Promise<Task> {
-  const task = {
-    pk: `DUE#${number}`,
-    sk: 'TASK',
-    pending_shard: dueShard('spending', digit),
-    pending_since: at(second),
-  };
+  const due = { pending_shard: dueShard('spending', digit), pending_since: at(second) };
+  const task = { pk: `DUE#${number}`, sk: 'TASK', ...due };
   await put<Task>(soon(), task, { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] });
   return task;
 }
@@ -227,17 +223,10 @@ describe('a sweep', () => {
     });
     await sweep();
 
-    expect(report).toEqual({
-      findings: { done: 2, unvisited: 1 },
-      visited: 2,
-      failed: 0,
-      unvisited: 1,
-      unread_shards: 15,
-    });
-    expect(lines().find(({ event }) => event === 'sweep')).toMatchObject({
-      sweep_findings: 2,
-      sweep_unvisited: 16,
-    });
+    const findings = { done: 2, unvisited: 1 };
+    expect(report).toEqual({ findings, visited: 2, failed: 0, unvisited: 1, unread_shards: 15 });
+    const [line] = lines().filter(({ event }) => event === 'sweep');
+    expect(line).toMatchObject({ sweep_findings: 2, sweep_unvisited: 16 });
   });
 
   test('visits the other pages while one visit takes long', async () => {
@@ -297,10 +286,8 @@ describe('a sweep', () => {
       throw Object.assign(new Error('late'), { name: 'TimeoutError' });
     });
 
-    await expect(sweep()).rejects.toMatchObject({
-      code: 'unavailable',
-      reason: 'DynamoDB Query: unanswered',
-    });
+    const reason = 'DynamoDB Query: unanswered';
+    await expect(sweep()).rejects.toMatchObject({ code: 'unavailable', reason });
     expect(lines()).toMatchObject([{ event: 'sweep', visited: 0, sweep_unvisited: 16 }]);
   });
 });
