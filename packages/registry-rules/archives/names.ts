@@ -19,72 +19,57 @@ const notOnWindows = [
 const programs: Record<string, string> = { git: 'git', hg: 'Mercurial', bzr: 'Bazaar', jj: 'Jujutsu' };
 const ofProgram = /(?:^|\/)(?:\.(git|hg|bzr|jj)|(git|hg|bzr|jj)~\d+)(?:\/|$)/i;
 
+function badName(name: string, problem: string): ArchiveProblem {
+  return new ArchiveProblem(`the name ${quote(name)} ${problem}`);
+}
+
 /** Rejects a name that leaves the folder it is unpacked into, that a system cannot write, or that deceives a reader. */
 export function checkName(name: string): void {
   if (name === '') throw new ArchiveProblem('it has a file without a name. Make the zip again.');
   if (name.length > maxNameLength) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} has more than ${maxNameLength} characters. Shorten it.`,
-    );
+    throw badName(name, `has more than ${maxNameLength} characters. Shorten it.`);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\x00-\x1F\x7F-\x9F\u2028\u2029\uFFFD]/.test(name)) {
-    throw new ArchiveProblem(`the name ${quote(name)} has characters that are not text. Rename the file.`);
+    throw badName(name, 'has characters that are not text. Rename the file.');
   }
-  if (invisible.test(name)) {
-    throw new ArchiveProblem(`the name ${quote(name)} has invisible characters. Rename the file.`);
-  }
-  if (name.includes('\\')) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} has a backslash. Make the zip with "/" between folders.`,
-    );
-  }
+  if (invisible.test(name)) throw badName(name, 'has invisible characters. Rename the file.');
+  if (name.includes('\\')) throw badName(name, 'has a backslash. Make the zip with "/" between folders.');
   if (/^(?:[A-Za-z]:)?\//.test(name)) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} is an absolute path. Zip the folder with relative paths.`,
-    );
+    throw badName(name, 'is an absolute path. Zip the folder with relative paths.');
   }
   if (/^[A-Za-z]:/.test(name)) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} begins with ${quote(name.slice(0, 2))}, which Windows takes for a drive. Rename it.`,
+    throw badName(
+      name,
+      `begins with ${quote(name.slice(0, 2))}, which Windows takes for a drive. Rename it.`,
     );
   }
   const { 1: long, 2: short } = ofProgram.exec(withoutIgnorable(name)) ?? [];
   const program = programs[(long ?? short ?? '').toLowerCase()];
   if (program) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} belongs to ${program}, which runs what such a folder configures. Leave it out.`,
-    );
+    throw badName(name, `belongs to ${program}, which runs what such a folder configures. Leave it out.`);
   }
   checkSegments(name);
   checkEnding(name);
   if (notOnWindows.some((pattern) => pattern.test(name))) {
-    throw new ArchiveProblem(`the name ${quote(name)} cannot be written on Windows. Rename it.`);
+    throw badName(name, 'cannot be written on Windows. Rename it.');
   }
 }
 
 function checkSegments(name: string): void {
   const segments = withoutSlash(name).split('/');
   if (segments.includes('..')) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} leads out of the folder with "..". Zip from inside the folder.`,
-    );
+    throw badName(name, 'leads out of the folder with "..". Zip from inside the folder.');
   }
   if (segments.includes('.') || segments.includes('')) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} is not a plain path. Make the zip without "." and "//" in names.`,
-    );
+    throw badName(name, 'is not a plain path. Make the zip without "." and "//" in names.');
   }
   if (segments.length - Number(!isFolderName(name)) > maxFolderDepth) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} is nested in more than ${maxFolderDepth} folders. Use fewer.`,
-    );
+    throw badName(name, `is nested in more than ${maxFolderDepth} folders. Use fewer.`);
   }
   const isTooLong = (segment: string) => Buffer.byteLength(segment) > maxSegmentBytes;
   if (name.length * 3 > maxSegmentBytes && segments.some(isTooLong)) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} has a part longer than ${maxSegmentBytes} bytes. Shorten it.`,
-    );
+    throw badName(name, `has a part longer than ${maxSegmentBytes} bytes. Shorten it.`);
   }
 }
 
@@ -92,9 +77,7 @@ function checkSegments(name: string): void {
 function checkEnding(name: string): void {
   const [ending] = /;\d*(?=\/|$)/.exec(name) ?? [];
   if (ending !== undefined) {
-    throw new ArchiveProblem(
-      `the name ${quote(name)} ends in ${quote(ending)}, which some programs cut off. Rename it.`,
-    );
+    throw badName(name, `ends in ${quote(ending)}, which some programs cut off. Rename it.`);
   }
 }
 
