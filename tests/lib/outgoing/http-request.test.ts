@@ -109,12 +109,9 @@ describe('a request that may have been sent', () => {
       response.write('{', () => response.destroy());
     });
     const head = { status: 503, headers: expect.objectContaining({ 'retry-after': '7' }) };
+    const error = { reason: 'connection', sent: true, head };
 
-    await expect(post(`http://${address}/`)).rejects.toMatchObject({
-      reason: 'connection',
-      sent: true,
-      head,
-    });
+    await expect(post(`http://${address}/`)).rejects.toMatchObject(error);
   });
 });
 
@@ -138,16 +135,13 @@ function pouring(beginning: string, text: string): Promise<string> {
 }
 
 describe('an endless or foreign reply', () => {
+  const ok = 'HTTP/1.1 200 OK\r\n';
+
   test.each([
     ['interim replies', '', 'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n'.repeat(500), 'too_large'],
     ['empty lines before the reply', '', '\r\n'.repeat(5000), 'too_large'],
-    [
-      'chunk extensions',
-      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;',
-      'a=b;'.repeat(2000),
-      'connection',
-    ],
-    ['header lines', 'HTTP/1.1 200 OK\r\n', 'a:b\r\n'.repeat(1000), 'connection'],
+    ['chunk extensions', `${ok}transfer-encoding: chunked\r\n\r\n1;`, 'a=b;'.repeat(2000), 'connection'],
+    ['header lines', ok, 'a:b\r\n'.repeat(1000), 'connection'],
   ])('fails at once on endless %s, having read little', async (_, beginning, text, reason) => {
     const address = await pouring(beginning, text);
     const request = post(`http://${address}/`);
@@ -201,10 +195,8 @@ describe('exchange', () => {
     );
 
     expect((await post(`http://${address}/1000`)).body.length).toBe(1000);
-    await expect(post(`http://${address}/1001`)).rejects.toMatchObject({
-      reason: 'too_large',
-      head: { status: 200 },
-    });
+    const error = { reason: 'too_large', head: { status: 200 } };
+    await expect(post(`http://${address}/1001`)).rejects.toMatchObject(error);
   });
 
   test('accepts a reply that comes before a large request is sent completely', async () => {
@@ -236,9 +228,7 @@ describe('exchange', () => {
     const address = await listen(createTcpServer(() => {}));
     stopTimers();
     let isOver = false;
-    const request = post(`https://${address}/`, { timeoutMs: 60_000 }).finally(() => {
-      isOver = true;
-    });
+    const request = post(`https://${address}/`).finally(() => (isOver = true));
     const refused = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: false });
     await until(() => sockets.size > 0);
 

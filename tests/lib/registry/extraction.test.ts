@@ -44,20 +44,9 @@ async function addExtractable(nodeId: string, fields: object = {}): Promise<Extr
 }
 
 function read(text: string | null): ExtractedFields {
-  return {
-    category: text,
-    description: text,
-    function: text,
-    deprecated: null,
-    experimental: null,
-    conditional: null,
-    left_open: null,
-    display_name: null,
-    input_types: null,
-    output_is_list: null,
-    return_names: null,
-    return_types: null,
-  };
+  const flags = { deprecated: null, experimental: null, conditional: null, left_open: null };
+  const types = { input_types: null, output_is_list: null, return_names: null, return_types: null };
+  return { category: text, description: text, function: text, display_name: null, ...flags, ...types };
 }
 
 const found = (by: number, names: readonly string[]) => ({
@@ -110,13 +99,8 @@ describe('the end of an extraction', () => {
     const archive = await addExtractable('finished', { extraction_tries: 3 });
     const { pending_shard: _, pending_since, extraction_tries, ...before } = (await stored('finished')) ?? {};
     const reason = 'It lists no nodes.';
-    const result = {
-      ...found(1, ['a']),
-      status: 'failed' as const,
-      reason,
-      openFields: 2,
-      tags: ['calls-eval'],
-    };
+    const more = { status: 'failed' as const, reason, openFields: 2, tags: ['calls-eval'] };
+    const result = { ...found(1, ['a']), ...more };
 
     expect(await finishExtraction(inTime(), archive, result)).toBe(true);
     expect(await stored('finished')).toEqual({
@@ -146,11 +130,8 @@ describe('the end of an extraction', () => {
   test('leaves the latest version to a newer one that is published meanwhile', async () => {
     const archive = await addExtractable('overtaken');
     const node = { pk: 'NODE#overtaken', sk: 'NODE' };
-    const [older, newer] = [
-      { id: archive.versionId, version: '1.0.0' },
-      { id: 'newer', version: '2.0.0' },
-    ];
-    await setFields(node, { latest_version: older });
+    const newer = { id: 'newer', version: '2.0.0' };
+    await setFields(node, { latest_version: { id: archive.versionId, version: '1.0.0' } });
     beforeNext(dynamodb, /^Transact/, () => setFields(node, { latest_version: newer }));
     await finishExtraction(inTime(), archive, found(1, []));
 
@@ -328,11 +309,11 @@ describe('the entries of a version', () => {
     await edit('same-again', 'banned', { policy: 'HostNodePolicyBanned' });
     expect(await writesOf(write)).toBe(4);
     expect(await writesOf(write)).toBe(0);
-    const { pk, sk } = hostNodeKey('same-again', '1.0.0', 'new');
-    await setFields({ pk, sk }, { category: 'damaged' });
+    const key = hostNodeKey('same-again', '1.0.0', 'new');
+    await setFields(key, { category: 'damaged' });
 
     expect(await writesOf(write)).toBe(1);
-    expect(await storedItem(pk, sk)).toMatchObject({ category: 'read by 1' });
+    expect(await storedItem(key.pk, key.sk)).toMatchObject({ category: 'read by 1' });
   });
 
   test('leaves entries without time to the next run, which writes only these', async () => {
@@ -352,13 +333,10 @@ describe('the entries of a version', () => {
     Array.from({ length: count }, (_, index) => [`${text?.length ?? 0}-${index}`, read(text)] as const);
 
   /** Entries of so many write units each. */
-  const ofUnits = (units: readonly number[]) =>
-    new Map(
-      units.map((each, index) => [
-        `entry ${index}`,
-        { ...read(null), category: 'x'.repeat((each - 1) * 1024) },
-      ]),
-    );
+  const ofUnits = (units: readonly number[]) => {
+    const sized = (each: number) => ({ ...read(null), category: 'x'.repeat((each - 1) * 1024) });
+    return new Map(units.map((each, index) => [`entry ${index}`, sized(each)]));
+  };
 
   test.each([
     [[250, 250], 2_000],

@@ -71,12 +71,8 @@ describe('publishing a version', () => {
       status_reason_code: 'awaiting_upload',
       host_node_extract_status: 'pending',
     });
-    expect(upload).toEqual({
-      nodeId: 'First',
-      version: '1.0.0',
-      versionId: version.id,
-      uploadId: record?.upload_id,
-    });
+    const named = { nodeId: 'First', version: '1.0.0', versionId: version.id };
+    expect(upload).toEqual({ ...named, uploadId: record?.upload_id });
     expect(String(version.createdAt) >= began).toBe(true);
     expect(record).toEqual({
       ...version,
@@ -181,16 +177,14 @@ describe('publishing a version', () => {
     await publish('words-of-an-admin', { version, node: words, caller: caller(true) });
     await publish('words-of-an-admin', { caller: caller(false) });
 
-    for (const isMember of [true, false]) {
-      const asker = isMember ? { caller: caller(false) } : {};
-      await expect(publish('fields', { version, ...asker })).rejects.toMatchObject({
-        code: 'forbidden',
-        details: [{ path: 'body.node_version.tags_admin' }],
-      });
-      await expect(publish('fields', { node: words, ...asker })).rejects.toMatchObject({
-        code: 'forbidden',
-        details: [{ path: 'body.node.tags_admin' }],
-      });
+    const rejection = (path: string) => ({ code: 'forbidden', details: [{ path: `${path}.tags_admin` }] });
+    for (const asker of [{ caller: caller(false) }, {}]) {
+      const rejected = [
+        publish('fields', { version, ...asker }),
+        publish('fields', { node: words, ...asker }),
+      ];
+      await expect(rejected[0]).rejects.toMatchObject(rejection('body.node_version'));
+      await expect(rejected[1]).rejects.toMatchObject(rejection('body.node'));
     }
     expect(await storedNode('fields')).toBeUndefined();
     expect(await storedVersion('words-of-an-admin')).toMatchObject(words);
@@ -201,9 +195,8 @@ describe('publishing a version', () => {
     await addNode('acme', 'full', { description: 'x'.repeat(200_000), latest_version: 'x'.repeat(100_000) });
     await publish('full');
 
-    await expect(
-      publish('full', { version: { version: '2.0.0' }, node: { license: 'x'.repeat(60_000) } }),
-    ).rejects.toMatchObject({ code: 'record_too_large' });
+    const more = { version: { version: '2.0.0' }, node: { license: 'x'.repeat(60_000) } };
+    await expect(publish('full', more)).rejects.toMatchObject({ code: 'record_too_large' });
   });
 });
 
@@ -230,25 +223,25 @@ describe('the message of a rejected publish', () => {
 
   test('names the field of a publish that would change the status', async () => {
     await addNode('acme', 'told-status');
+    const details = [{ path: 'body.node.status' }];
     for (const status of ['NodeStatusBanned', 'NodeStatusDeleted'] as const)
-      for (const isAdmin of [true, false])
-        await expect(
-          publish('told-status', { node: { status }, caller: { userId: 'mats', isAdmin } }),
-        ).rejects.toMatchObject({ details: [{ path: 'body.node.status' }] });
+      for (const isAdmin of [true, false]) {
+        const request = { node: { status }, caller: { userId: 'mats', isAdmin } };
+        await expect(publish('told-status', request)).rejects.toMatchObject({ details });
+      }
   });
 });
 
 describe('the personal access token of a publish', () => {
   const invalid = { code: 'invalid_personal_access_token' };
 
-  async function revoke(hash: string): Promise<void> {
-    const stored = await storedItem(...keyOf(hash));
-    await revokePersonalAccessToken('acme', String(stored?.id));
-  }
+  const revoke = async (hash: string) => {
+    await revokePersonalAccessToken('acme', String((await storedToken(hash))?.id));
+  };
 
-  function keyOf(hash: string): [string, string] {
+  function storedToken(hash: string) {
     const { pk, sk } = personalAccessTokenKey('acme', hash);
-    return [pk, sk];
+    return storedItem(pk, sk);
   }
 
   test('stops publishing after it was revoked', async () => {
@@ -256,15 +249,13 @@ describe('the personal access token of a publish', () => {
     await revoke(tokenHash);
 
     await expect(publish('revoked', { tokenHash })).rejects.toMatchObject(invalid);
-    expect(await storedItem(...keyOf(tokenHash))).not.toHaveProperty('last_used_at');
+    expect(await storedToken(tokenHash)).not.toHaveProperty('last_used_at');
   });
 
   test('registers a version that cannot become active when it is revoked during the publish', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
-    const { upload } = await duringNextWrite(
-      () => revoke(tokenHash),
-      () => publish('revoked-meanwhile', { tokenHash }),
-    );
+    const publishing = () => publish('revoked-meanwhile', { tokenHash });
+    const { upload } = await duringNextWrite(() => revoke(tokenHash), publishing);
 
     expect(await readUpload({ deadline: Date.now() + 5000 }, upload, 'a finalizer')).toMatchObject({
       state: 'blocked',
@@ -277,13 +268,13 @@ describe('the personal access token of a publish', () => {
     beforeNext(dynamodb, /^UpdateItemCommand$/, () => revoke(tokenHash));
     await publish('used-last', { tokenHash });
 
-    expect(await storedItem(...keyOf(tokenHash))).toHaveProperty('revoked_at');
-    expect(await storedItem(...keyOf(tokenHash))).not.toHaveProperty('last_used_at');
+    expect(await storedToken(tokenHash)).toHaveProperty('revoked_at');
+    expect(await storedToken(tokenHash)).not.toHaveProperty('last_used_at');
   });
 
   test('records its last use at most once a minute', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
-    const uses = async () => (await storedItem(...keyOf(tokenHash)))?.last_used_at;
+    const uses = async () => (await storedToken(tokenHash))?.last_used_at;
     await publish('used', { tokenHash });
     const first = await uses();
     await publish('used', { tokenHash });
@@ -303,23 +294,18 @@ describe('the personal access token of a publish', () => {
       throw Object.assign(new Error('boom'), { name: 'ThrottlingException' });
     });
     loggedLines.length = 0;
-    const { id } = (await storedItem(...keyOf(tokenHash))) ?? {};
+    const { id } = (await storedToken(tokenHash)) ?? {};
 
     expect((await publish('unmarked', { tokenHash })).version.version).toBe('1.0.0');
-    expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({
-        level: 'warn',
-        event: 'credential_use',
-        credential_id: id,
-        causes: expect.arrayContaining(['ThrottlingException: boom']),
-      }),
-    );
+    const causes = expect.arrayContaining(['ThrottlingException: boom']);
+    const line = { level: 'warn', event: 'credential_use', credential_id: id, causes };
+    expect(loggedLines.map((text) => JSON.parse(text))).toContainEqual(expect.objectContaining(line));
     expect(tries).toBe(1);
   });
 
   test('publishes until it expires, to the millisecond', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
-    const end = String((await storedItem(...keyOf(tokenHash)))?.expires_at);
+    const end = String((await storedToken(tokenHash))?.expires_at);
     const justBefore = new Date(Date.parse(end) - 1).toISOString();
     jest.spyOn(Date.prototype, 'toISOString').mockReturnValue(justBefore);
     await publish('in-time', { tokenHash });
