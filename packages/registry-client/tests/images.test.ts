@@ -10,3 +10,9 @@ test('sends images in the request up to 4 MB of all together, and apart from it 
   expect([start_image.length, images[1]?.length]).toEqual([4_000_000, 1_333_336]);
   expect([...uploads.values()].map(({ size }) => size)).toEqual([1_000_001]);
 });
+
+test('rejects an image without bytes, which would be sent as none', async () => {
+  const empty = withoutBytes({ images: [new Blob([])] });
+
+  await expect(empty).rejects.toMatchObject({ code: 'invalid_request', mayBeDone: false });
+});

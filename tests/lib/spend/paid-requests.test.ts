@@ -228,6 +228,8 @@ describe('429 budget_exhausted', () => {
     expect(lastRequestLine()).toMatchObject({ code: 'budget_exhausted', reason: 'credits-per-day' });
     expect(loggedLines).toHaveLength(1);
     expect(stopped.headers.ratelimit).toContain(`r=${ceilings[name] - prices[name]};`);
+    const said = `This task may cost ${ceilings[name]} credits, and ${ceilings[name] - prices[name]} of`;
+    expect(stopped.body.message.startsWith(said)).toBe(true);
     expect(await accountOf(user)).toEqual(before);
     expect(await usageOf(user)).toHaveLength(1);
   });
