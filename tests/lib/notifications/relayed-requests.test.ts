@@ -80,15 +80,8 @@ describe('a paid request whose caller gives an address, if notifications are rel
     expect(days).toBeGreaterThanOrEqual(14);
     expect(days).toBeLessThan(14.01);
     expect(await notificationsOf(ticket)).toEqual([]);
-  });
-
-  test('accepts an address on localhost if the environment does', async () => {
-    const { status } = await pay(await spender(), 'text-to-video', {
-      body: { callback_url: 'http://localhost:9999/hook' },
-    });
-    const task = await storedTask(ticketSentTo('text-to-video').ticket);
-
-    expect([status, task?.address]).toEqual([200, 'http://localhost:9999/hook']);
+    const line = loggedLines.map((each) => JSON.parse(each)).findLast(({ event }) => event === 'request');
+    expect(line.ticket_hash).toBe(task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16));
   });
 
   test('gets another ticket each time, which is stored and answered nowhere', async () => {
@@ -106,14 +99,6 @@ describe('a paid request whose caller gives an address, if notifications are rel
       expect(answers.filter(({ text }) => text.includes(ticket))).toEqual([]);
     }
     expect(stored.some((input) => input.includes(hook))).toBe(true);
-  });
-
-  test('leaves the beginning of the ticket’s hash in its log line, as the calls of its provider do', async () => {
-    await payRelayed(await spender());
-    const task = await storedTask(ticketSentTo('text-to-video').ticket);
-    const line = loggedLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'request');
-
-    expect(line.ticket_hash).toBe(task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16));
   });
 
   test('sends and counts nothing if the record cannot be stored, and leaves the key free', async () => {

@@ -9,10 +9,8 @@ import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store
 import { dynamodb } from '../../../lib/store/table.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../../support/intercept.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
 import { storedItem } from '../../support/registry.ts';
 import '../../support/patience.ts';
-import { injectFaults, planOf, underPlan } from '../../support/wire-faults.ts';
 
 const done: Answer = {
   statusCode: 200,
@@ -37,7 +35,6 @@ const dayMs = 24 * 60 * 60 * 1000;
 let sends = 0;
 
 const olgas = { scope: 'user:olga', request: 'same' };
-const boom = () => Promise.reject(new Error('boom'));
 
 /** One keyed request, run as by the boundary. */
 async function attempt({ key, remainingMs = 10_000, work, beforeWork, task, ...other }: Attempt) {
@@ -193,37 +190,6 @@ describe('an idempotency key', () => {
     expect(sends).toBe(0);
   });
 
-  test('continues with its own record when only the answer of the store was lost', async () => {
-    const plan = planOf([{ at: 1, kind: 'drop after', lasts: false }]);
-    const faults = await injectFaults();
-
-    expect(await underPlan(plan, () => outcome(attempt({ key: 'acquired-twice' })))).toBe(200);
-    faults.stop();
-    expect(plan.struck).toEqual(['drop after']);
-  });
-
-  test.each([
-    ['release the key', 'fail', (command: string) => command === 'DeleteItemCommand', { beforeWork: boom }],
-    ['mark the key as unknown', 'fail', put(3), { work: boom }],
-    ['keep the answer', 'succeed', put(3), {}],
-  ])('warns the operator when the store fails to %s', async (work, step, isBroken, request) => {
-    intercept(dynamodb, ({ command, send }) => {
-      if (isBroken(command)) throw new Error('the store failed');
-      return send();
-    });
-    loggedLines.length = 0;
-    await outcome(attempt({ key: `warned-${work}`.replaceAll(' ', '-'), ...request }));
-
-    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({
-        level: 'warn',
-        event: 'idempotency',
-        step,
-        causes: ['Error: the store failed'],
-      }),
-    ]);
-  });
-
   test.each<[string, (slow: IdempotencyKey) => Promise<void>, string | undefined]>([
     ['keeps no answer', (slow) => slow.keep(done), 'another request holds the key'],
     [
@@ -263,10 +229,4 @@ function gate() {
 /** Text that hardly compresses. */
 function noise(words: number): string {
   return Array.from({ length: words }, () => Math.random().toString(36)).join('');
-}
-
-/** The n-th put of an attempt: `running`, `sent`, and its result. */
-function put(place: number): (command: string) => boolean {
-  let puts = 0;
-  return (command) => command === 'PutItemCommand' && ++puts === place;
 }
