@@ -1,5 +1,5 @@
 import { foldConditions } from './fold-conditions.ts';
-import { upperFirst } from '../template/alarms.ts';
+import { upperFirst } from '../template/alarm-resources.ts';
 import { loadOperations, type Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';

@@ -4,7 +4,8 @@ import { loadOperations, type Operation } from '../operations.ts';
 import { statementsOfAll } from '../template/roles.ts';
 import { variablesOf } from '../template/environment.ts';
 import { savedQueries } from '../template/queries.ts';
-import { alarmProperties, alarmsOf, type Stage, upperFirst } from '../template/alarms.ts';
+import { alarmProperties, upperFirst } from '../template/alarm-resources.ts';
+import { alarmsOf, type Stage } from '../template/alarms.ts';
 
 /**
  * Every function's own role and reservation, and every alarm and saved query of the stage: one more operation needs nothing

@@ -1,7 +1,7 @@
 import type { Framework } from './framework.ts';
 import { alarmId, role } from './function-resources.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
-import { upperFirst } from '../template/alarms.ts';
+import { upperFirst } from '../template/alarm-resources.ts';
 
 const aliasName = 'live';
 

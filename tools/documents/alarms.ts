@@ -1,4 +1,4 @@
-import { alarmsOf, lineOf } from '../../infra/template/alarms.ts';
+import { alarmsOf } from '../../infra/template/alarms.ts';
 
 const anyFunction = {
   name: '<function>',
@@ -20,7 +20,7 @@ const everything = {
 
 /** The list of docs/runbook.md: one line for each alarm, and one for those that say the same. */
 export function alarmList(): string {
-  const lines = Map.groupBy(alarmsOf(everything), lineOf);
+  const lines = Map.groupBy(alarmsOf(everything), ({ text }) => text);
   return [...lines]
     .map(([line, alarms]) => {
       const names = new Set(alarms.map(({ name }) => `\`${name}\``));
