@@ -12,8 +12,7 @@ import { absent } from '../../lib/store/items.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { put as putRecord } from '../../lib/store/write.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/node-versions.ts';
-import { banNode, unbanNode } from '../../tools/admin/registry/nodes.ts';
+import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
 import { stopDate } from 'testing/clock';
@@ -309,18 +308,6 @@ describe('writeIndex', () => {
     expect(written[0]).toBe(nodePath('unchanged'));
   });
 
-  test('keeps the versions of a withdrawn node, and takes it off the catalog', async () => {
-    await addPublishedNode('withdrawn');
-    await follow(nodeKey('withdrawn'));
-    expect(await linesOf('withdrawn')).toHaveLength(1);
-    await setFields(nodeKey('withdrawn'), { status: 'NodeStatusDeleted' });
-    await follow(nodeKey('withdrawn'));
-
-    const { status, versions } = (await read(nodePath('withdrawn'))).content;
-    expect([status, versions.length]).toEqual(['NodeStatusDeleted', 1]);
-    expect(await linesOf('withdrawn')).toEqual([]);
-  });
-
   test('writes host nodes once the extraction of their version is over', async () => {
     await addPublishedNode('extracting');
     const version = nodeVersionKey('extracting', '1.0.0');
@@ -391,21 +378,6 @@ describe('writeIndex', () => {
     expect(await shown()).toEqual({ ...first, ...cut });
     await publishWith('readme', '1.2.0', undefined);
     expect(await shown()).toEqual({ node_id: 'readme', version: '1.2.0', sha256, text: '', html: '' });
-  });
-
-  test('empties the README of a banned version and node, and writes it again after the ban', async () => {
-    await publishWith('silenced', '1.0.0', 'secret');
-    for (const [ban, unban] of [
-      [() => banNodeVersion('silenced', '1.0.0', 'test'), () => unbanNodeVersion('silenced', '1.0.0')],
-      [() => banNode('silenced', 'test'), () => unbanNode('silenced')],
-    ] as const) {
-      await ban();
-      await follow(...own('silenced'));
-      expect((await read(readmePath('silenced'))).content).toEqual({ node_id: 'silenced', text: '' });
-      await unban();
-      await follow(...own('silenced'));
-      expect((await read(readmePath('silenced'))).content).toMatchObject({ text: 'secret' });
-    }
   });
 
   test('writes no README of a version that waits for its upload, and reads each archive once', async () => {
