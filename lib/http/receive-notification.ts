@@ -24,12 +24,11 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const { provider, ticket = '' } = event.pathParameters ?? {};
   if (!config.isProviderName(provider)) throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
-  const contentType = event.headers?.['content-type'] ?? '';
   const receipt = await receive(requestContext(invocation), {
     provider,
     ticket,
     body: readText(event).replace(/^\uFEFF/, ''),
-    contentType: plainType.test(contentType) ? contentType : 'application/json',
+    contentType: event.headers?.['content-type'],
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, hashPrefix, state } = receipt;
@@ -44,8 +43,6 @@ function rejectOrTryAgain(error: unknown): never {
   if (error.code === 'record_too_large') throw rejection(error.code);
   throw error.code === 'conflict' ? new ApiError('unavailable', { cause: error }) : error;
 }
-
-const plainType = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;
 
 function rejection(reason: string): ApiError {
   return new ApiError('route_not_found', { reason });

@@ -123,8 +123,7 @@ const notHeardOf =
 async function giveUp(context: Context, task: TaskRecord): Promise<Finding> {
   const { provider, task_id } = task;
   const body = JSON.stringify({ task_id, state: 'failed', error: notHeardOf });
-  const report = { provider, ticketHash: ticketHashOf(task), body, contentType: 'application/json' };
-  await takeReport(context, { ...report, isGivenUp: true });
+  await takeReport(context, { provider, ticketHash: ticketHashOf(task), body, isGivenUp: true });
   return 'given_up';
 }
 

@@ -29,9 +29,6 @@ const maxLookupMs = 1500;
 /** An answer says all that counts in its status; this much is read so that the receiver can finish writing it. */
 const maxAnswerBytes = 4096;
 
-/** The characters that a header may contain. */
-const headerText = /^[\x20-\x7e]+$/;
-
 interface Notification extends Pick<NotificationRecord, 'id' | 'body' | 'content_type'> {
   address: string;
 }
@@ -53,9 +50,7 @@ export async function deliverOnce(
       url,
       method: 'POST',
       headers: {
-        'content-type': headerText.test(notification.content_type)
-          ? notification.content_type
-          : 'application/json',
+        'content-type': notification.content_type,
         'user-agent': 'node-registry',
         ...signatureHeaders(keys, notification),
       },

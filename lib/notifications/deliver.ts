@@ -144,12 +144,9 @@ async function notify(
   await enqueue(context, { ...record, delaySeconds: conclusion.waitSeconds });
 }
 
-/** No name is longer, but an address may be. */
-const maxHostLength = 253;
-
 /** The host as log lines have it: the rest of an address may be a secret. */
 function hostOf(address: string): string {
-  return (URL.parse(address)?.hostname ?? '').slice(0, maxHostLength);
+  return URL.parse(address)?.hostname ?? '';
 }
 
 /** With less time left, no further page is handed to the queue. */

@@ -30,7 +30,7 @@ export interface Report {
   /** Undefined if the report doesn't contain it. */
   ticket?: string | undefined;
   body: string;
-  contentType: string;
+  contentType?: string | undefined;
   /** Nothing more will be heard of the task, because this service stops asking. */
   isGivenUp?: true;
 }
@@ -78,7 +78,9 @@ export async function storeReport(context: Context, report: Report): Promise<Sto
       address: isQuiet ? undefined : task.address,
       status_key: task.status_key ?? statusKey(report.ticket ?? ''),
       body: bodyFor(task, report, said, { task_id: taskId, state, provider_state }),
-      content_type: report.contentType,
+      content_type: headerText.test(report.contentType ?? '')
+        ? String(report.contentType)
+        : 'application/json',
       state,
       provider_state,
       at,
@@ -108,6 +110,9 @@ export async function storeReport(context: Context, report: Report): Promise<Sto
     return { receipt: { result: 'written', hashPrefix: hashPrefix(hash), state }, notification };
   });
 }
+
+/** A type that a header can repeat. */
+const headerText = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;
 
 /** A receiver is notified of so many unknown words: some providers count percent. The status shows all. */
 const maxNotifiedWords = 20;

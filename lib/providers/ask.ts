@@ -9,7 +9,7 @@ const providers: Record<ProviderName, () => Provider> = { image: imageProvider, 
 
 /** The result of asking a provider for a task. `busy`: it should be left alone for a while. */
 export type TaskAnswer =
-  | { result: 'told'; body: string; contentType: string }
+  | { result: 'told'; body: string; contentType: string | undefined }
   | { result: 'busy'; status?: number }
   | { result: 'untold'; status: number };
 
@@ -32,15 +32,12 @@ export async function askForTask(context: Context, name: ProviderName, path: str
       }),
     );
     if (status === 401 || status === 403) provider.key.forget();
-    if (status === 200) return told(body, headers['content-type']);
+    if (status === 200)
+      return { result: 'told', body: body.toString(), contentType: headers['content-type'] };
     const isBusy = status === 401 || status === 403 || status === 429 || status >= 500;
     return isBusy ? { result: 'busy', status } : { result: 'untold', status };
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     return { result: 'busy', ...(error.head && { status: error.head.status }) };
   }
-}
-
-function told(body: Buffer, contentType = 'application/json'): TaskAnswer {
-  return { result: 'told', body: body.toString(), contentType };
 }

@@ -92,7 +92,7 @@ describe('a task whose end was not notified', () => {
     });
     const path = await unheard(user);
     repair();
-    moved('success');
+    misbehave({ ...running, fields: { state: 'success', creations: [{ url: hook }] } });
     await ask(10);
 
     const { task_id, state } = await stored(path);
