@@ -82,6 +82,24 @@ describe('a paid request that a provider takes', () => {
     expect(await storedItem(pk, sk)).toEqual({ pk, sk, caller, ttl: expiry(), write_id: expect.any(String) });
   });
 
+  test('reserves, records, completes and settles one after the other', async () => {
+    const user = await spender();
+    const steps: string[] = [];
+    intercept(dynamodb, async ({ command, input, send }) => {
+      const { sk } = Object(input.Key ?? input.Item);
+      const isStep = /^(?:ACCOUNT|\d)/.test(String(sk?.S));
+      const name = `${command} ${sk?.S === 'ACCOUNT' ? 'account' : 'usage'}`;
+      if (isStep) steps.push(name);
+      return send().finally(() => isStep && steps.push('done'));
+    });
+    await pay(user);
+
+    const [account, usage] = ['UpdateItemCommand account', 'UpdateItemCommand usage'];
+    expect(steps).toEqual(
+      [account, 'PutItemCommand usage', usage, account].flatMap((step) => [step, 'done']),
+    );
+  });
+
   test.each([
     ['text-to-video', { duration: 3 }, 3],
     ['text-to-video', { duration: null }, undefined],
