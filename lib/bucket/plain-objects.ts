@@ -1,11 +1,7 @@
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { type Context, untilDeadline } from '../context.ts';
 import { s3, statusOf } from './bucket.ts';
+import { listPages } from './list-objects.ts';
 
 /* Objects of any bucket of the stage, such as that of the logs. */
 
@@ -39,13 +35,6 @@ export async function* listKeys(
   Prefix: string,
   StartAfter?: string,
 ): AsyncGenerator<string> {
-  let ContinuationToken: string | undefined;
-  do {
-    const { Contents = [], NextContinuationToken } = await s3().send(
-      new ListObjectsV2Command({ Bucket, Prefix, StartAfter, ContinuationToken }),
-      untilDeadline(context),
-    );
+  for await (const { Contents = [] } of listPages(context, { Bucket, Prefix, StartAfter }))
     for (const { Key } of Contents) if (Key !== undefined) yield Key;
-    ContinuationToken = NextContinuationToken;
-  } while (ContinuationToken);
 }

@@ -1,4 +1,4 @@
-import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
 import { listObjects } from '../../../lib/bucket/list-objects.ts';
 import { updateConfig } from '../../../lib/index/config-file.ts';
@@ -132,16 +132,12 @@ async function removeOthers(expected: ReadonlySet<string>, began: number): Promi
 }
 
 async function* listFiles(folders: readonly string[]) {
-  for (const Prefix of folders) {
-    let token: string | undefined;
-    do {
-      const { Contents = [], NextContinuationToken } = await s3().send(
-        new ListObjectsV2Command({ Bucket: bucketName(), Prefix, ContinuationToken: token }),
-      );
+  for (const Prefix of folders)
+    for await (const { Contents = [] } of paginateListObjectsV2(
+      { client: s3() },
+      { Bucket: bucketName(), Prefix },
+    ))
       yield* Contents;
-      token = NextContinuationToken;
-    } while (token);
-  }
 }
 
 const quietMs = 60 * 60 * 1000;
