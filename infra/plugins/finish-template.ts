@@ -5,6 +5,7 @@ import type { Values } from '../parameters/parameters.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
 import type { Framework, Resource, Template } from './framework.ts';
 import { referencesOf } from './references.ts';
+import { secureStores } from './secure-stores.ts';
 
 /**
  * Finishes the template: decides its conditions, orders what the framework leaves to chance, and lets a failed
@@ -21,6 +22,7 @@ export default class FinishTemplate {
         showDurations(template, operations);
         spreadConditions(template);
         foldConditions(template);
+        secureStores(template);
         orderApi(template);
         throttleRoutes(template, operations, valuesOf(framework));
         giveVersionsBack(template);

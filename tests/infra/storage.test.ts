@@ -22,7 +22,7 @@ beforeAll(async () => {
 describe('the table', () => {
   test('comes after all that usually fails, because its protection would keep it from being taken back', () => {
     const before = [
-      ...['S3BucketArchives', 'ArchivesPolicy', 'HttpApiStage', 'Downloads', 'ApiDomainMapping'],
+      ...['S3BucketArchives', 'S3BucketArchivesPolicy', 'HttpApiStage', 'Downloads', 'ApiDomainMapping'],
       'ApiDomainRecord',
     ];
     const needed = [...referencesOf(resource(full, 'Table')), ...[resource(full, 'Table').DependsOn].flat()];
@@ -46,7 +46,7 @@ describe('the table', () => {
 
 describe('the bucket', () => {
   const statements = (stage: Packaged) =>
-    inText(properties(stage, 'ArchivesPolicy').PolicyDocument.Statement);
+    inText(properties(stage, 'S3BucketArchivesPolicy').PolicyDocument.Statement);
 
   const statementOf = (stage: Packaged, sid: string) =>
     statements(stage).find(({ Sid }: { Sid: string }) => Sid === sid);

@@ -48,7 +48,13 @@ test('contains nothing that is switched off', () => {
   ).toEqual(
     [
       ...['SiteHeaders', 'ApiDomain', 'ApiDomainRecord', 'PageAddresses', 'Site'],
-      ...['Notifications', 'NotificationsFailures', 'NotificationsPolicy', 'NotificationSigningKey'],
+      ...[
+        'Notifications',
+        'NotificationsFailures',
+        'NotificationsPolicy',
+        'NotificationsFailuresPolicy',
+        'NotificationSigningKey',
+      ],
     ].sort(),
   );
   expect(Object.keys(plain.template.Outputs)).not.toContain('SiteUrl');

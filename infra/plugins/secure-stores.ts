@@ -1,0 +1,40 @@
+import type { Template } from './framework.ts';
+import type { Part } from './references.ts';
+
+/** 14 days, the most that SQS keeps a message. */
+const maxRetentionSeconds = 1_209_600;
+
+/**
+ * What holds for each bucket and queue, so that one more cannot lack it: encryption, TLS only, no public access. A store
+ * has one policy: its name and "Policy".
+ */
+export function secureStores({ Resources }: Template): void {
+  for (const [id, { Type, Properties }] of Object.entries(Resources)) {
+    // The framework secures its own.
+    if (id === 'ServerlessDeploymentBucket') continue;
+    if (Type === 'AWS::SQS::Queue') {
+      Properties.SqsManagedSseEnabled = true;
+      if (id.endsWith('Failures')) Properties.MessageRetentionPeriod = maxRetentionSeconds;
+      const none = { Queues: [{ Ref: id }], PolicyDocument: { Version: '2012-10-17', Statement: [] } };
+      Resources[`${id}Policy`] ??= { Type: 'AWS::SQS::QueuePolicy', Properties: none };
+      takeTlsOnly(Resources[`${id}Policy`], 'sqs:*', { 'Fn::GetAtt': [id, 'Arn'] });
+    }
+    if (Type === 'AWS::S3::Bucket') {
+      const switches = ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'];
+      Properties.PublicAccessBlockConfiguration = Object.fromEntries(switches.map((name) => [name, true]));
+      const ServerSideEncryptionByDefault = { SSEAlgorithm: 'AES256' };
+      Properties.BucketEncryption = {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault }],
+      };
+      const Arn = { 'Fn::GetAtt': [id, 'Arn'] };
+      takeTlsOnly(Resources[`${id}Policy`], 's3:*', [Arn, { 'Fn::Sub': `\${${id}.Arn}/*` }]);
+    }
+  }
+}
+
+function takeTlsOnly(policy: Part, Action: string, Resource: Part): void {
+  policy.Properties.PolicyDocument.Statement.unshift({
+    ...{ Sid: 'OnlyOverTls', Effect: 'Deny', Principal: '*', Action, Resource },
+    Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+  });
+}
