@@ -1,3 +1,4 @@
+import { issueSentence } from 'registry-rules/issue-sentence';
 import { NodeId, PublisherId } from 'registry-rules/names';
 import { normalizeVersion, semanticSpelling } from 'registry-rules/version-label';
 
@@ -120,11 +121,14 @@ function notSemantic(version: string): Failure[] {
   return [new Failure('usage', sentence, { about: 'version' })];
 }
 
+const maxShown = 100;
+
 function invalid(what: string, value: string, schema: typeof NodeId | typeof PublisherId): Failure[] {
   const { error } = schema.safeParse(value);
   if (!error) return [];
-  const sentences = error.issues.map(({ message }) => message).join('; ');
-  return [new Failure('usage', `The ${what} "${value}" is not valid: ${sentences}.`, { about: what })];
+  const sentences = error.issues.map((issue) => issueSentence(issue, value)).join('; ');
+  const shown = value.length > maxShown ? `${value.slice(0, maxShown)}…` : value;
+  return [new Failure('usage', `The ${what} "${shown}" is not valid: ${sentences}.`, { about: what })];
 }
 
 /** The project as the registry takes it. Absent fields keep their values. */

@@ -62,29 +62,20 @@ describe('the ID token of a CI job', () => {
   test('sends the ID token in GitHub Actions, for the audience of the registry', async () => {
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
-    expect(asked).toEqual([
-      {
-        url: `/token?api-version=2.0&audience=${encodeURIComponent(api.url)}`,
-        authorization: 'Bearer secret of the job',
-      },
-    ]);
+    const url = `/token?api-version=2.0&audience=${encodeURIComponent(api.url)}`;
+    expect(asked).toEqual([{ url, authorization: 'Bearer secret of the job' }]);
     expect(sent()).toEqual([[idToken, undefined]]);
     expect([code, stderr]).toEqual([3, expect.stringContaining('as this GitHub Actions job.')]);
     expect(stderr).toContain('The registry rejected the request: Not trusted.');
     expect(stderr).not.toContain(idToken);
   });
 
-  test('sends the ID token in GitHub Actions, for a given audience', async () => {
+  test('sends the ID token in GitHub Actions, for a given audience and after a retry', async () => {
+    answers.push({ status: 500, body: {} });
     await publish(gitHub(), '--audience', 'our-registry');
 
-    expect(asked.map(({ url }) => url)).toEqual(['/token?api-version=2.0&audience=our-registry']);
-  });
-
-  test('sends the ID token in GitHub Actions, after a retry of a failed request', async () => {
-    answers.push({ status: 500, body: {} });
-    await publish(gitHub());
-
-    expect(asked).toHaveLength(2);
+    const url = '/token?api-version=2.0&audience=our-registry';
+    expect(asked.map((each) => each.url)).toEqual([url, url]);
     expect(sent()).toEqual([[idToken, undefined]]);
   });
 
@@ -158,10 +149,9 @@ describe('publish-node in a CI job without an ID token', () => {
   });
 
   test('fails on a person’s computer if --identity names a CI', async () => {
-    expect(await publish(stored, '--identity', 'ci')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('This is not a CI that issues ID tokens.'),
-    });
+    const { code, stderr } = await publish(stored, '--identity', 'ci');
+
+    expect([code, stderr]).toEqual([2, 'This is not a CI that issues ID tokens.\n']);
   });
 });
 

@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { createRegistryClient } from 'registry-client';
@@ -83,13 +81,8 @@ describe('publish-node with a folder', () => {
     await write({ 'pyproject.toml': project('moved'), 'node.py': 'x' });
     const LOCAL_PORT_OFFSET = String(Number(new URL(api.url).port) - 3000);
     const env = { ...access, NODE_REGISTRY_URL: undefined, LOCAL_PORT_OFFSET, INIT_CWD: folder };
-    const { stdout } = await runFile(
-      process.execPath,
-      ['--conditions=in-tree', 'tools/local/publish-node.ts', 'publish'],
-      {
-        env,
-      },
-    );
+    const program = ['--conditions=in-tree', 'tools/local/publish-node.ts', 'publish'];
+    const { stdout } = await runFile(process.execPath, program, { env });
 
     expect(stdout).toContain('moved 1.0.0 is published.');
   });
@@ -196,10 +189,6 @@ describe('a failed run', () => {
   });
 });
 
-describe('publish-node on a bad network', () => {});
-
-describe('a rejected publish', () => {});
-
 describe('publish-node init', () => {
   test('writes a pyproject.toml that can be published unchanged', async () => {
     const requirements =
@@ -213,19 +202,6 @@ describe('publish-node init', () => {
       status: 'NodeVersionStatusActive',
       dependencies: ['numpy>=2', 'pillow'],
     });
-  });
-
-  test('leaves name and version to Poetry where they are there, and the folder can be published', async () => {
-    const before = '[tool.poetry]\nname = "by-poetry"\nversion = "0.2.0"\ndescription = "Loads."\n';
-    await write({ 'pyproject.toml': before, 'node.py': 'x' });
-    const { code, stdout } = await publishNode(['init', folder, '--publisher', 'demo']);
-    const after = await readFile(join(folder, 'pyproject.toml'), 'utf8');
-
-    expect([code, stdout]).toEqual([0, expect.not.stringContaining('still needs')]);
-    expect(after).toMatch(/^\[tool\.poetry\]\n.*"Loads\."\n\n\[tool\.node-registry\]\npublisher = "demo"\n/s);
-    expect(after).not.toContain('[project]');
-    expect(await publishFolder()).toMatchObject({ code: 0 });
-    expect(await storedVersion('by-poetry', '0.2.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 });
 

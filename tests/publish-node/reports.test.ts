@@ -161,8 +161,8 @@ describe('publish-node status', () => {
     await banNodeVersion('banned-later', '1.0.0', 'It mines coins.');
 
     const why =
-      'The operator of the registry has banned this version: It mines coins. Publish a new version.\n';
-    const stderr = expect.stringContaining(`The registry rejected the request: ${why}`);
+      'The operator of the registry has banned this version: It mines coins. Publish a new version.';
+    const stderr = expect.stringContaining(`The registry rejected the request: ${why}\n`);
     expect(await command('publish')).toMatchObject({ code: 3, stdout: '', stderr });
     expect(await command('status')).toMatchObject({
       code: 3,
@@ -190,12 +190,8 @@ describe('publish-node status', () => {
 
     expect(withdrawn).toMatchObject({ code: 0, status: 'withdrawn', node: 'withdrawn-node' });
     expect(withdrawn).toMatchObject({ publisher: 'demo', reason: 'Use another one.', version: null });
-    expect([refused.code, refused.stderr]).toEqual([
-      3,
-      expect.stringContaining(
-        'The registry rejected the request: The node is withdrawn and takes no new version.',
-      ),
-    ]);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain('the request: The node is withdrawn and takes no new version.');
     expect([readable.status, readable.download_url]).toEqual(['active', published.download_url]);
     expect(restored).toMatchObject({ code: 0, status: 'restored', reason: null });
     expect(await storedItem('NODE#withdrawn-node', 'NODE')).not.toHaveProperty('status_detail');
@@ -235,14 +231,8 @@ describe('publish-node whoami', () => {
   test('creates no node that is not there yet', async () => {
     await write('not-there-yet');
 
-    expect(await whoami(access)).toMatchObject({
-      code: 0,
-      notes: [
-        expect.any(String),
-        'May publish versions of it.',
-        expect.stringContaining('The node does not exist.'),
-      ],
-    });
+    const missing = expect.stringContaining('The node does not exist.');
+    expect((await whoami(access)).notes.slice(1)).toEqual(['May publish versions of it.', missing]);
     expect(await storedItem('NODE#not-there-yet', 'NODE')).toBeUndefined();
     expect(await storedItem('NODE#not-there-yet', 'VERSION#0.0.0')).toBeUndefined();
   });
@@ -259,11 +249,9 @@ describe('publish-node whoami', () => {
   ])('tells why the tokens may not publish: %s', async (_, changes, args, reason) => {
     await write('whose-not');
 
-    expect(await whoami({ ...access, ...changes }, ...args)).toMatchObject({
-      code: 3,
-      status: 'may_not_publish',
-      reason: expect.stringContaining(reason),
-    });
+    const answer = await whoami({ ...access, ...changes }, ...args);
+    expect([answer.code, answer.status]).toEqual([3, 'may_not_publish']);
+    expect(answer.reason).toContain(reason);
   });
 
   test('reports a missing access token before it packs anything', async () => {
@@ -299,9 +287,8 @@ describe('publish-node publish --changelog-file', () => {
     const file = join(registry.directory, 'changelog.md');
     await writeFile(file, '# 1.0.0\n\nLoads twice as fast.\n');
 
-    expect((await report('publish', '--changelog-file', file)).node_version.changelog).toBe(
-      '# 1.0.0\n\nLoads twice as fast.',
-    );
+    const { node_version } = await report('publish', '--changelog-file', file);
+    expect(node_version.changelog).toBe('# 1.0.0\n\nLoads twice as fast.');
   });
 
   test.each<[string[], string | RegExp]>([
@@ -378,11 +365,8 @@ describe('the host nodes of a publish', () => {
     const { host_nodes: found, host_node_notes: notes } = await report('publish', '--dry-run');
 
     expect(text.stdout).toContain('  New  (ours: run returns ["IMAGE"]) (only under a condition)\n');
-    expect(found.map((node: Record<string, unknown>) => [node.host_node_name, node.conditional])).toEqual([
-      ['Load it', false],
-      ['Save it', false],
-      ['New', true],
-    ]);
+    const named = found.map((each: Record<string, unknown>) => `${each.host_node_name}: ${each.conditional}`);
+    expect(named).toEqual(['Load it: false', 'Save it: false', 'New: true']);
     const note = '__init__.py:16 is skipped: TypeError: unsupported operand types';
     expect(notes).toEqual([note]);
     expect(text.stdout).toContain(`What could not be followed, and may be wrong:\n  ${note}\n`);
@@ -398,13 +382,11 @@ describe('the host nodes of a publish', () => {
     const plan = await report('publish', '--dry-run');
     const published = await report('publish');
 
-    expect(plan).toMatchObject({ host_node_extract_status: 'failed', host_node_extract_reason: reason });
+    const failed = { host_node_extract_status: 'failed', host_node_extract_reason: reason };
+
+    expect(plan).toMatchObject(failed);
     expect(plan.host_nodes.map(storedFields)).toEqual(await adminJson('host-node', 'list', node, '1.0.0'));
-    expect(published).toMatchObject({
-      status: 'published',
-      host_node_extract_status: 'failed',
-      host_node_extract_reason: reason,
-    });
+    expect(published).toMatchObject({ ...failed, status: 'published' });
   });
 
   test('--dry-run leaves out a text that is too long for the registry, and says so', async () => {
@@ -422,12 +404,9 @@ describe('the host nodes of a publish', () => {
     const status = await command('status');
 
     expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/\n2 host nodes\n$/)]);
-    expect(again).toMatchObject({
-      status: 'already_published',
-      host_node_extract_status: 'success',
-      host_nodes: [{ host_node_name: 'Load it' }, { host_node_name: 'Save it' }],
-      node_version: { host_node_extract_status: 'success' },
-    });
+    const success = { host_node_extract_status: 'success' };
+    expect(again).toMatchObject({ ...success, status: 'already_published', node_version: success });
+    expect(again.host_nodes).toMatchObject([{ host_node_name: 'Load it' }, { host_node_name: 'Save it' }]);
     expect(status.stdout).toMatch(/^host nodes {2}success$/m);
   });
 
@@ -437,14 +416,11 @@ describe('the host nodes of a publish', () => {
     const plan = await command('publish', '--dry-run');
     const published = await command('publish');
 
-    expect([plan.code, plan.stdout]).toEqual([
-      0,
-      expect.stringContaining(`They could not be read, or not all of them: ${why}\n`),
-    ]);
-    expect([published.code, published.stdout]).toEqual([
-      0,
-      expect.stringMatching(/\nhost nodes: failed: Its NODE_CLASS_MAPPINGS come from elsewhere\.nodes .*\n$/),
-    ]);
+    expect([plan.code, published.code]).toEqual([0, 0]);
+    expect(plan.stdout).toContain(`They could not be read, or not all of them: ${why}\n`);
+    expect(published.stdout).toMatch(
+      /\nhost nodes: failed: Its NODE_CLASS_MAPPINGS come from elsewhere\..*\n$/,
+    );
     expect((await command('status')).stdout).toContain(`host nodes  failed: ${why}\n`);
   });
 
@@ -460,12 +436,8 @@ describe('the host nodes of a publish', () => {
     const { code, stdout } = await running;
     registry.events.ofArchivesAreLost = false;
 
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(
-        /\nhost nodes are being read; see: publish-node status --node late --version 1\.0\.0\n$/,
-      ),
-    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\nhost nodes are being read; see: .* status --node late --version 1\.0\.0\n$/);
     expect((await command('status')).stdout).toMatch(/^host nodes {2}pending$/m);
   });
 });

@@ -112,11 +112,10 @@ describe('a hostile repository', () => {
     const names = await readdir(source, { recursive: true });
     const sources = names.filter((name) => /^(?!tests|node_modules|dist).*\.ts$/.test(name));
     const starting = [];
-    for (const name of sources)
-      if (
-        /child_process|worker_threads|node:cluster|node:vm/.test(await readFile(join(source, name), 'utf8'))
-      )
-        starting.push(name);
+    for (const name of sources) {
+      const text = await readFile(join(source, name), 'utf8');
+      if (/child_process|worker_threads|node:cluster|node:vm/.test(text)) starting.push(name);
+    }
 
     expect(sources).toContain(join('files', 'git-index.ts'));
     expect(starting).toEqual([]);
@@ -180,12 +179,7 @@ describe('a file outside of the folder', () => {
   const unpublished = 'a link to something that is not published';
 
   test.each<[string, Record<string, string>, string[], string]>([
-    [
-      'behind a linked folder',
-      { link: '../outside' },
-      ['link/secret.txt'],
-      `link/secret.txt is ${unpublished}`,
-    ],
+    ['behind a linked folder', { link: '../outside' }, ['link/secret.txt'], `secret.txt is ${unpublished}`],
     ['in a folder behind one', { link: '../outside' }, ['link/deep'], '"link/deep" leads out of the folder'],
     ['by a tracked link', { 'a.txt': '../outside/secret.txt' }, [], `a.txt is ${unpublished}`],
     ['by a link to itself', { a: 'a' }, [], 'a is a link to nothing'],
@@ -227,9 +221,8 @@ describe('a file outside of the folder', () => {
     await make(join(clone, 'pyproject.toml'));
     const { failures } = await readPyProject(clone);
 
-    expect(failures.map(({ message }) => message)).toEqual([
-      'The pyproject.toml is not a file of the folder of at most 1 MB.',
-    ]);
+    const sentence = 'The pyproject.toml is not a file of the folder of at most 1 MB.';
+    expect(failures.map(({ message }) => message)).toEqual([sentence]);
   });
 
   test.each(['secret.txt', 'new.toml'])('does not write a file outside by init: %s', async (name) => {
@@ -302,10 +295,8 @@ describe('a file of the repository', () => {
     const entry = (suffix: string) => Buffer.concat([Buffer.alloc(62), Buffer.from(`\0${suffix}\0`)]);
     const entries = Array.from({ length: 40_000 }, (_, at) => entry(at === 0 ? 'a'.repeat(4000) : 'a'));
     const header = Buffer.from('DIRC\0\0\0\x04\0\0\x9c\x40', 'latin1');
-    await writeFile(
-      join(clone, '.git/index'),
-      resealed(Buffer.concat([header, ...entries, Buffer.alloc(20)])),
-    );
+    const index = Buffer.concat([header, ...entries, Buffer.alloc(20)]);
+    await writeFile(join(clone, '.git/index'), resealed(index));
 
     expect(await chosen(clone)).toMatch(/a name that is too long/);
   });
@@ -386,10 +377,8 @@ function resealed(index: Buffer): Buffer {
 }
 
 function extended(index: Buffer, signature: string, content = ''): Buffer {
-  const extension = Buffer.from(
-    `${signature}\0\0\0${String.fromCharCode(content.length)}${content}`,
-    'latin1',
-  );
+  const length = String.fromCharCode(content.length);
+  const extension = Buffer.from(`${signature}\0\0\0${length}${content}`, 'latin1');
   return Buffer.concat([index.subarray(0, -20), extension, index.subarray(-20)]);
 }
 

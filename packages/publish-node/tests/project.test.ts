@@ -25,25 +25,14 @@ banner = "${banner}"
 const base = '[project]\nname = "my-pack"\nversion = "1.2.0"\n';
 
 describe('dependencies and license', () => {
+  const poetry = '\n[tool.poetry.dependencies]\npython = "^3"\nnumpy = "^2"\n';
   const requirements = '# of us\n-r more.txt\nnumpy>=2  # fast\n\ntorch==2.1 --hash=sha256:abc\n';
 
   test.each<[string, string, string | undefined, string[] | undefined, string | undefined]>([
     ['unknown', '', undefined, undefined, undefined],
     ['none', 'dependencies = []', requirements, [], undefined],
-    [
-      'those of requirements.txt',
-      '',
-      requirements,
-      ['numpy>=2', 'torch==2.1'],
-      'read from requirements.txt (2)',
-    ],
-    [
-      'left out in the spelling of Poetry',
-      '\n[tool.poetry.dependencies]\npython = "^3"\nnumpy = "^2"\n',
-      undefined,
-      undefined,
-      'dependencies of [tool.poetry] are left out',
-    ],
+    ['of requirements.txt', '', requirements, ['numpy>=2', 'torch==2.1'], 'from requirements.txt (2)'],
+    ['left out in the spelling of Poetry', poetry, undefined, undefined, 'of [tool.poetry] are left out'],
     ['none by an empty requirements.txt', '', '', [], 'read from requirements.txt (0)'],
   ])('are %s for %j and a requirements.txt with %j', async (_, lines, content, expected, note) => {
     if (content !== undefined) await writeFile(join(folder, 'requirements.txt'), content);
@@ -64,66 +53,26 @@ describe('dependencies and license', () => {
 });
 
 describe('a pyproject.toml', () => {
-  test('configures a publish with our own table', async () => {
-    const project = await projectOf(`${base}
-description = "Loads images."
-dependencies = ["numpy>=2", ""]
-license = { file = "LICENSE" }
-classifiers = [
-  "Operating System :: Microsoft :: Windows",
-  "Operating System :: POSIX :: Linux",
-  "Environment :: GPU :: NVIDIA CUDA",
-  "Programming Language :: Python :: 3",
-]
-urls = { Repository = "https://example.com/pack" }
-[tool.node-registry]
-publisher = "me"
-display-name = "My Pack"
-icon = "https://example.com/icon.png"
-banner = "https://example.com/banner.png"
-tags = ["image"]
-includes = ["dist"]
-allow = [".env.example"]
-requires-host = ">=0.3"
-requires-host-frontend = ">=1.40"
-`);
-    const request = requestOf(project);
-    const supported = {
-      supported_host_version: '>=0.3',
-      supported_host_frontend_version: '>=1.40',
-      supported_os: ['Microsoft :: Windows', 'POSIX :: Linux'],
-      supported_accelerators: ['GPU :: NVIDIA CUDA'],
-    };
-
-    expect([project.includes, project.allow]).toEqual([['dist'], ['.env.example']]);
-    expect(request).toEqual({
-      publisherId: 'me',
-      nodeId: 'my-pack',
-      node: {
-        id: 'my-pack',
-        name: 'My Pack',
-        description: 'Loads images.',
-        license: 'LICENSE',
-        repository: 'https://example.com/pack',
-        icon: 'https://example.com/icon.png',
-        banner_url: 'https://example.com/banner.png',
-        tags: ['image'],
-        ...supported,
-      },
-      version: { version: '1.2.0', dependencies: ['numpy>=2'], ...supported },
-    });
-    expect(NodeInput.safeParse(request.node).success).toBe(true);
-    expect(NodeVersionInput.safeParse(request.version).success).toBe(true);
-  });
-
   test('configures a publish with every key, as docs/examples/pyproject.toml shows it', async () => {
-    const project = await projectOf(
-      await readFile(join(import.meta.dirname, '../../../docs/examples/pyproject.toml'), 'utf8'),
-    );
+    const example = join(import.meta.dirname, '../../../docs/examples/pyproject.toml');
+    const project = await projectOf(await readFile(example, 'utf8'));
+    const { node, version, ...ids } = requestOf(project);
+    const supported = {
+      ...{ supported_host_version: '>=0.3', supported_host_frontend_version: '>=1.40' },
+      ...{ supported_os: ['OS Independent'], supported_accelerators: ['GPU :: NVIDIA CUDA'] },
+    };
+    const addresses = { repository: 'https://example.com/me/my-node', icon: 'https://example.com/icon.png' };
 
-    expect(Object.keys(project).sort()).toEqual([
-      ...'accelerators allow banner dependencies description displayName hostFrontendVersion'.split(' '),
-      ...'hostVersion icon includes license node os publisher repository tags version'.split(' '),
+    expect([project.includes, project.allow]).toEqual([['web/dist'], ['tests/data/key.pem']]);
+    expect(ids).toEqual({ publisherId: 'me', nodeId: 'my-node' });
+    expect(node).toEqual({
+      ...{ id: 'my-node', name: 'My Node', description: 'Loads images twice as fast.', license: 'LICENSE' },
+      ...{ ...addresses, banner_url: 'https://example.com/banner.png', tags: ['image'], ...supported },
+    });
+    expect(version).toEqual({ version: '1.2.0', dependencies: ['numpy>=2'], ...supported });
+    expect([NodeInput.safeParse(node).success, NodeVersionInput.safeParse(version).success]).toEqual([
+      true,
+      true,
     ]);
   });
 
@@ -143,15 +92,9 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
 `);
 
     expect(project).toEqual({
-      publisher: 'drltdata',
-      node: 'my-pack',
-      version: '1.2.0',
-      displayName: 'Impact',
-      license: 'MIT',
-      repository: 'https://example.com/source',
-      banner: 'https://example.com/banner.png',
-      includes: ['web/dist'],
-      hostVersion: '>=0.4.0',
+      ...{ publisher: 'drltdata', node: 'my-pack', version: '1.2.0', displayName: 'Impact', license: 'MIT' },
+      ...{ repository: 'https://example.com/source', banner: 'https://example.com/banner.png' },
+      ...{ includes: ['web/dist'], hostVersion: '>=0.4.0' },
     });
   });
 
@@ -204,21 +147,17 @@ describe('publish-node init', () => {
     ['an inline table', 'project = { name = "mine", version = "1.2.0" }\n'],
     ['a table of Poetry', `[tool.poetry]\n${named}`],
     ['an inline table of Poetry', '[tool]\npoetry = { name = "mine", version = "1.2.0" }\n'],
-    [
-      'a table next to text that looks like one',
-      `[project]\n${named}description = """\n[tool.poetry]\n"""\n`,
-    ],
+    ['a table next to text that looks like one', `[project]\n${named}readme = """\n[tool.poetry]\n"""\n`],
     ['a table before blank lines', `[project]\n${named} \n\n`],
     ['a table after a byte order mark', `\uFEFF[project]\n${named}`],
   ])('adds only what is missing: %s', async (_, before) => {
     const after = await initAfter(before);
 
     expect(after.startsWith(before)).toBe(true);
-    expect(await requireProject(await readMetadata(folder, {}))).toMatchObject({
-      publisher: 'demo',
-      node: 'mine',
-      version: '1.2.0',
-    });
+    const names = { publisher: 'demo', node: 'mine', version: '1.2.0' };
+    expect(await requireProject(await readMetadata(folder, {}))).toMatchObject(names);
+    // Poetry keeps its name and version.
+    expect(after.includes('[project]', before.length)).toBe(false);
   });
 });
 
