@@ -1,6 +1,5 @@
-import { RegistryError } from 'registry-client';
 import { connectWithTokens } from './connect.ts';
-import { exitCodes, Failure, failureOf } from './failure.ts';
+import { exitCodes, explain, Failure } from './failure.ts';
 import { type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { readPyProject } from './pyproject.ts';
@@ -37,9 +36,8 @@ export async function deprecateCommand(
     node: {},
     node_version: { version, deprecated, ...(changelog !== undefined && { changelog }) },
   };
-  const { node_version } = await registry.versions.register(publisher, node, body).catch((error: unknown) => {
-    throw error instanceof RegistryError ? failureOf(error, identity.hints) : error;
-  });
+  const registered = registry.versions.register(publisher, node, body);
+  const { node_version } = await registered.catch(explain(identity.hints));
   if (node_version.deprecated !== deprecated)
     throw new Failure('refused', `The registry left ${node} ${version} as it is.`);
   const done = deprecated

@@ -1,4 +1,4 @@
-import type { RegistryError } from 'registry-client';
+import { RegistryError } from 'registry-client';
 
 /** How the command ends, for a CI to act on. */
 export const exitCodes = {
@@ -96,6 +96,13 @@ export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
   const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
   if (isTemporary) return new Failure('tryAgain', `${message}${whenAgain(error)}`, facts);
   return new Failure('refused', `The registry rejected the request: ${message}${hint}`, facts);
+}
+
+/** For a request's `catch`. */
+export function explain(hints: Hints): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof RegistryError ? failureOf(error, hints) : error;
+  };
 }
 
 /** A person does not see the header that the sentence may name. */

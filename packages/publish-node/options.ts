@@ -44,16 +44,11 @@ function collect(path: string, others: string[] = []): string[] {
   return [...others, path];
 }
 
-export function metadataOf({
-  publisher,
-  node,
-  version,
-  displayName,
-  description,
-  changelog,
-}: Metadata): Metadata {
-  const named = { publisher, node, version, displayName, description, changelog };
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+export function metadataOf(flags: Metadata): Metadata {
+  const names = ['publisher', 'node', 'version', 'displayName', 'description', 'changelog'] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
+  );
 }
 
 export function baseUrlOption(): Option {

@@ -51,7 +51,8 @@ export async function planOf<Other>(
   say(`Packing ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${megabytes(unpackedBytes)}.`);
   const packed = pack(chosen);
   const notes = [...packed.notes, ...gitNotes(files), ...metadataNotes(project)];
-  say(...notes);
+  const more = notes.length - maxNotes;
+  say(...notes.slice(0, maxNotes), ...(more > 0 ? [`and ${more} more notes.`] : []));
   return { project, packed, notes, other: found };
 }
 
@@ -62,6 +63,9 @@ async function requireFolder(folder: string): Promise<string> {
 }
 
 const maxNames = 5;
+
+/** A call with very many arguments fails. */
+const maxNotes = 100;
 
 function gitNotes(files: readonly PackedFile[]): string[] {
   const named = (state: PackedFile['git'], what: string) => {

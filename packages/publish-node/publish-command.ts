@@ -1,9 +1,9 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
-import { type Published, type RegistryClient, RegistryError } from 'registry-client';
+import { type Published, type RegistryClient, RegistryError, type Upload } from 'registry-client';
 import { connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
-import { exitCodes, Failure, failureOf } from './failure.ts';
+import { exitCodes, explain, Failure, failureOf } from './failure.ts';
 import { workTreeOf } from './files/git-folders.ts';
 import { readOwnFile } from './files/own-file.ts';
 import type { Pack } from './files/pack.ts';
@@ -131,16 +131,11 @@ async function send(
   };
   process.once('SIGINT', interrupt);
   try {
-    return await registry.publish(
-      { ...requestOf(project), personalAccessToken, archive },
-      {
-        waitMs: timeout * 1000,
-        onStep,
-        upload: (...args) => upload(...args).finally(bar.finish),
-      },
-    );
-  } catch (error) {
-    throw error instanceof RegistryError ? failureOf(error, hints) : error;
+    const input = { ...requestOf(project), personalAccessToken, archive };
+    const sent: Upload = (...args) => upload(...args).finally(bar.finish);
+    return await registry
+      .publish(input, { waitMs: timeout * 1000, onStep, upload: sent })
+      .catch(explain(hints));
   } finally {
     stop();
     process.off('SIGINT', interrupt);

@@ -74,13 +74,8 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
   return {
     exitCode: exitCodes.done,
     report: {
-      ...{
-        status: 'found',
-        ...ownerOf(node),
-        version: version.version,
-        nodes: [node],
-        node_version: version,
-      },
+      ...{ status: 'found', ...ownerOf(node), version: version.version, nodes: [node] },
+      node_version: version,
       ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: version.size_bytes },
       host_node_extract_status: found?.host_node_extract_status ?? 'pending',
       host_node_extract_reason: found?.host_node_extract_reason,

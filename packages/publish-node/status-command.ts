@@ -18,13 +18,8 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const found = entry?.node_version;
   if (found === undefined) {
-    throw new Failure(
-      'refused',
-      `${node} ${version}: ${entry?.error_message ?? 'The version does not exist.'}`,
-      {
-        code: entry?.status ?? 'not_found',
-      },
-    );
+    const sentence = `${node} ${version}: ${entry?.error_message ?? 'The version does not exist.'}`;
+    throw new Failure('refused', sentence, { code: entry?.status ?? 'not_found' });
   }
   const state = String(found.status).replace('NodeVersionStatus', '').toLowerCase();
   const rows = {

@@ -17,7 +17,8 @@ interface WhoamiFlags extends IdentityFlags {
 export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Mean): Promise<Ending> {
   const read = await readMetadata(folder, flags.metadata);
   mean({ ...meantBy(read), version: undefined });
-  const { publisher, node } = requireOwned(read);
+  const meant = requireOwned(read);
+  const { publisher, node } = meant;
   const identity = await identityOf(flags, process.env);
   const { accessToken } = identity;
   const registry = connectWithTokens(flags, accessToken);
@@ -39,8 +40,7 @@ export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Me
     exitCode: isAllowed ? exitCodes.done : exitCodes.refused,
     report: {
       status: isAllowed ? 'may_publish' : 'may_not_publish',
-      publisher,
-      node,
+      ...meant,
       reason: publishing,
       notes: lines,
     },

@@ -1,6 +1,5 @@
-import { RegistryError } from 'registry-client';
 import { type Address, connectWithTokens } from './connect.ts';
-import { exitCodes, Failure, failureOf } from './failure.ts';
+import { exitCodes, explain, Failure } from './failure.ts';
 import { accessTokenHint } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { meantBy, readMetadata, requireOwned } from './project.ts';
@@ -25,9 +24,7 @@ export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean
   const status = flags.withdraws ? 'NodeStatusDeleted' : 'NodeStatusActive';
   const changed = await registry.nodes
     .update(publisher, node, { status, status_detail: flags.reason ?? null })
-    .catch((error: unknown) => {
-      throw error instanceof RegistryError ? failureOf(error, { unauthorized: hint }) : error;
-    });
+    .catch(explain({ unauthorized: hint }));
   if (changed.status !== status) {
     throw new Failure('refused', `The registry left ${node} as it is: ${changed.status}.`);
   }

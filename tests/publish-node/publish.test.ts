@@ -194,10 +194,15 @@ describe('publish-node init', () => {
     const requirements =
       '# What it needs\n--extra-index-url https://example.com\nnumpy>=2 # fast\n\npillow\n';
     await write({ 'node.py': 'x', LICENSE: 'MIT', 'requirements.txt': requirements });
-    const { code } = await publishNode(['init', folder, '--publisher', 'demo', '--node', 'begun']);
+    const options = '--publisher demo --node begun --display-name Begun --description Loads'.split(' ');
+    const { code } = await publishNode(['init', folder, ...options]);
 
     expect(code).toBe(0);
     expect(await publishFolder()).toMatchObject({ code: 0 });
+    expect(JSON.parse(String(publishes().at(-1)?.body)).node).toMatchObject({
+      name: 'Begun',
+      description: 'Loads',
+    });
     expect(await storedVersion('begun')).toMatchObject({
       status: 'NodeVersionStatusActive',
       dependencies: ['numpy>=2', 'pillow'],

@@ -1,22 +1,16 @@
 import { Failure } from '../failure.ts';
 
+const indexSentence =
+  'The indexes of the repository and its submodules have too many files, or too long names.';
+
 const limits = {
   /** Steps of comparing names with patterns. */
   steps: { most: 100_000_000, sentence: 'The folder has too many or too deep files for its ignore files.' },
   patterns: { most: 20_000, sentence: 'The ignore files have too many patterns for so many files.' },
   patternBytes: { most: 4_000_000, sentence: 'The ignore files are too long.' },
-  indexBytes: {
-    most: 512_000_000,
-    sentence: 'The indexes of the repository and its submodules are too large.',
-  },
-  indexFiles: {
-    most: 300_000,
-    sentence: 'The indexes of the repository and its submodules have too many files.',
-  },
-  indexNameBytes: {
-    most: 64_000_000,
-    sentence: 'The indexes of the repository and its submodules have too many files.',
-  },
+  indexBytes: { most: 512_000_000, sentence: indexSentence },
+  indexFiles: { most: 300_000, sentence: indexSentence },
+  indexNameBytes: { most: 64_000_000, sentence: indexSentence },
 };
 
 /** What a folder may cost to read. Its author may be an attacker, so each cost has a limit that honest folders are far from. */

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { lstat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Failure } from '../failure.ts';
 import { Effort } from './effort.ts';
@@ -8,7 +7,7 @@ import { readIndex, type Tracked } from './git-index.ts';
 import { isTrue, ownInclude, ownSetting, personalSettings } from './git-settings.ts';
 import { lower, withParents } from './ignore-pattern.ts';
 import { IgnoreRules } from './ignore-rules.ts';
-import { realPlace } from './own-file.ts';
+import { realPlace, statsOf } from './own-file.ts';
 import { walkFrom } from './walk.ts';
 
 /*
@@ -74,8 +73,8 @@ async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTre
   const fold = ignoresCase ? lower : (path: string) => path;
   let rules = new IgnoreRules([], ignoresCase, effort).and([excludes]).and([await excludesOf(folders)]);
   for (const above of ['', ...withParents(prefix)].filter((path) => path.length < prefix.length)) {
-    const stats = await lstat(join(top, above, '.gitignore')).catch(() => undefined);
-    if (stats?.isFile()) rules = await rules.with(top, `${above}.gitignore`);
+    if (statsOf(join(top, above, '.gitignore'))?.isFile())
+      rules = await rules.with(top, `${above}.gitignore`);
   }
   const known = new Set<string>();
   for (const { path } of tracked) {
@@ -131,7 +130,7 @@ async function add(
   { path, object, kind }: Tracked,
 ): Promise<void> {
   // A name that is not UTF-8 is reported with the other names, and cannot be looked up.
-  const stats = path.includes('\uFFFD') ? undefined : await lstat(join(folder, path)).catch(() => null);
+  const stats = path.includes('\uFFFD') ? undefined : (statsOf(join(folder, path)) ?? null);
   if (stats?.isDirectory() && kind === 'submodule') await addSubmodule(found, folder, effort, path);
   else if (stats === null || (stats?.isDirectory() && kind === 'file'))
     found.notes.push(`${path} is left out: it is in git, but not in the folder.`);
@@ -143,7 +142,7 @@ async function add(
 
 async function addSubmodule(found: GitFiles, folder: string, effort: Effort, path: string): Promise<void> {
   // A link among its parents may lead to a repository outside.
-  const isHere = (await realPlace(folder, path)) === path && existsSync(join(folder, path, '.git'));
+  const isHere = realPlace(folder, path) === path && existsSync(join(folder, path, '.git'));
   const inner = isHere ? await gitFiles(join(folder, path), effort) : undefined;
   if (inner === undefined) {
     found.emptySubmodules.push(path);

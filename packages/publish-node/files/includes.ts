@@ -1,9 +1,8 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { Effort } from './effort.ts';
 import { ignorePattern, pathOf, withParents } from './ignore-pattern.ts';
-import { realPlace } from './own-file.ts';
+import { realPlace, statsOf } from './own-file.ts';
 import { walkAll } from './walk.ts';
 
 interface Included {
@@ -44,10 +43,10 @@ function normal(entry: string): string {
 /** Undefined outside of the folder. */
 async function filesOf(root: string, path: string, effort: Effort): Promise<string[] | undefined> {
   if (path === '' || path === '.') return walkAll(root, '');
-  const stats = await lstat(join(root, path)).catch(() => undefined);
+  const stats = statsOf(join(root, path));
   if (stats?.isDirectory()) {
     // A link among its parents may lead outside.
-    return (await realPlace(root, path)) === undefined ? undefined : walkAll(root, `${path}/`);
+    return realPlace(root, path) === undefined ? undefined : walkAll(root, `${path}/`);
   }
   if (stats) return [path];
   const pattern = ignorePattern(`/${path}`);

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { lstat, realpath } from 'node:fs/promises';
+import { existsSync, lstatSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalizeVersion } from 'registry-rules/version-label';
 import { Failure, type Problem } from '../failure.ts';
@@ -39,7 +39,7 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   const isLeftOut = (path: string) =>
     rules.match(path) || (!forced.has(path) && (peers.match(path) || isOurs(path)));
   const listed = all.filter((path) => !isLeftOut(path)).sort();
-  const { paths, failures } = await onlyFiles(root, listed);
+  const { paths, failures } = onlyFiles(root, listed);
   const missing = fromGit?.emptySubmodules.filter((path) => !isLeftOut(`${path}/`)) ?? [];
   return {
     paths,
@@ -95,14 +95,11 @@ function emptySubmodule(path: string): Failure {
  * No kind of link in a zip works on every system, so a link to a published file becomes a copy, also if it is among the
  * parents.
  */
-async function onlyFiles(
-  root: string,
-  paths: readonly string[],
-): Promise<Pick<FileList, 'paths' | 'failures'>> {
+function onlyFiles(root: string, paths: readonly string[]): Pick<FileList, 'paths' | 'failures'> {
   const published = new Set(paths);
   const problems: Problem[] = [];
   for (const path of paths.filter((name) => !name.includes('\uFFFD'))) {
-    const message = await problemOf(root, path, published);
+    const message = problemOf(root, path, published);
     if (message !== undefined) problems.push({ path, message });
   }
   const others = new Set(problems.map(({ path }) => path));
@@ -113,14 +110,10 @@ async function onlyFiles(
   };
 }
 
-async function problemOf(
-  root: string,
-  path: string,
-  published: ReadonlySet<string>,
-): Promise<string | undefined> {
-  const stats = await lstat(join(root, path));
+function problemOf(root: string, path: string, published: ReadonlySet<string>): string | undefined {
+  const stats = lstatSync(join(root, path));
   if (!stats.isFile() && !stats.isSymbolicLink()) return 'is neither a file nor a folder. Leave it out.';
-  const place = await realPlace(root, path);
+  const place = realPlace(root, path);
   const isItself = place?.normalize('NFC') === path.normalize('NFC') && stats.isFile();
   if (place !== undefined && (isItself || published.has(place))) return undefined;
   const exists = existsSync(join(root, path));

@@ -1,5 +1,5 @@
-import { constants, statSync } from 'node:fs';
-import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
+import { realpathSync, type Stats, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { Failure } from '../failure.ts';
@@ -10,10 +10,23 @@ import { Failure } from '../failure.ts';
  */
 
 /** Where a file of the folder really is, relative to the folder and with `/`; undefined outside of it or in no place. */
-export async function realPlace(root: string, path: string): Promise<string | undefined> {
-  const place = await realpath(join(root, path)).catch(() => undefined);
+export function realPlace(root: string, path: string): string | undefined {
+  const place = undefinedAfter(() => realpathSync.native(join(root, path)));
   if (place === undefined || !place.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
   return relative(root, place).replaceAll('\\', '/');
+}
+
+/** Not of the end of a link. Undefined if there is nothing. A tenth of the time of a promise, and folders have many files. */
+export function statsOf(path: string): Stats | undefined {
+  return undefinedAfter(() => lstatSync(path));
+}
+
+function undefinedAfter<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }
 
 export interface OwnFile {
@@ -33,41 +46,38 @@ export async function readOwnFile(
   path: string,
   maxBytes = maxOwnBytes,
 ): Promise<OwnFile | undefined> {
-  const place = await realPlace(root, path);
+  const place = realPlace(root, path);
   if (place === undefined) return undefined;
-  return readOpen(join(root, place), constants.O_NOFOLLOW ?? 0, async (file) => {
-    const stats = await file.stat();
-    if (!stats.isFile() || stats.size > maxBytes) return undefined;
-    return { content: await file.readFile(), isExecutable: (stats.mode & 0o100) !== 0 };
-  }).catch((cause) => {
-    throw new Failure('usage', `${path} cannot be read: ${cause.code}.`, { about: path, cause });
-  });
+  try {
+    return readOpen(join(root, place), constants.O_NOFOLLOW ?? 0, (file, stats) => {
+      if (!stats.isFile() || stats.size > maxBytes) return undefined;
+      return { content: readFileSync(file), isExecutable: (stats.mode & 0o100) !== 0 };
+    });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new Failure('usage', `${path} cannot be read: ${code}.`, { about: path, cause });
+  }
 }
 
 /** A regular file of any place. Undefined if there is none; /dev/null is empty. */
 export async function readPlain(path: string, maxBytes: number): Promise<Buffer | undefined> {
-  const stats = await stat(path).catch(() => undefined);
-  if (stats === undefined || stats.rdev === emptyDevice) return undefined;
-  if (!stats.isFile()) throw new Error('is not a file');
-  return readOpen(path, 0, async (file) => {
-    const { size } = await file.stat();
+  const found = undefinedAfter(() => statSync(path));
+  if (found === undefined || found.rdev === emptyDevice) return undefined;
+  if (!found.isFile()) throw new Error('is not a file');
+  return readOpen(path, 0, (file, { size }) => {
     if (size > maxBytes) throw new Error(`has over ${maxBytes / 1e6} MB`);
-    return file.readFile();
+    return readFileSync(file);
   });
 }
 
 const emptyDevice = statSync(devNull, { throwIfNoEntry: false })?.rdev;
 
 /** Without waiting for the other end of a pipe. */
-async function readOpen<Read>(
-  path: string,
-  flags: number,
-  read: (file: FileHandle) => Promise<Read>,
-): Promise<Read> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
+function readOpen<Read>(path: string, flags: number, read: (file: number, stats: Stats) => Read): Read {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
-    return await read(file);
+    return read(file, fstatSync(file));
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

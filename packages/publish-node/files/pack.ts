@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readlink, realpath, stat } from 'node:fs/promises';
+import { lstatSync, readlinkSync, statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
 import { archiveLimits } from 'registry-rules/archives/limits';
@@ -48,7 +49,7 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
   }
   const root = await realpath(folder);
   const readable = paths.filter((path) => !path.includes('\uFFFD'));
-  const sized = await sizesOf(root, readable);
+  const sized = sizesOf(root, readable);
   const unpackedBytes = sized.reduce((total, { bytes }) => total + bytes, 0);
   const isTooLarge = unpackedBytes > archiveLimits.unpackedBytes;
   const isEncrypted = await encryptedByGit(root, [...paths, ...(objects?.keys() ?? [])]);
@@ -106,8 +107,8 @@ function unusedEntries(allow: readonly string[], paths: readonly string[]): Prob
   return unused.map((entry, at) => ({ path: entry, message: `matches nothing.${hint(entry, at)}` }));
 }
 
-async function sizesOf(root: string, paths: readonly string[]): Promise<PackedFile[]> {
-  return Promise.all(paths.map(async (path) => ({ path, bytes: (await stat(join(root, path))).size })));
+function sizesOf(root: string, paths: readonly string[]): PackedFile[] {
+  return paths.map((path) => ({ path, bytes: statSync(join(root, path)).size }));
 }
 
 interface Looks extends Pick<FileList, 'objects'> {
@@ -125,9 +126,7 @@ async function readAll(root: string, paths: readonly string[], { allow, objects,
     if (file === undefined)
       throw new Failure('usage', `${path} has changed while it was read. Run it again.`);
     contents.set(path, file);
-    const link = await readlink(join(root, path)).catch(() => undefined);
-    const state =
-      objects && gitStateOf(link === undefined ? file.content : Buffer.from(link), objects.get(path));
+    const state = objects && stateOf(join(root, path), file.content, objects.get(path));
     states.set(path, state);
     if (allow.has(path)) continue;
     const isDecrypted = state !== undefined && isEncrypted(path);
@@ -136,6 +135,13 @@ async function readAll(root: string, paths: readonly string[], { allow, objects,
     if (isLfsPointer(file.content)) pointers.push({ path, message: 'is a pointer.' });
   }
   return { contents, states, secrets, pointers };
+}
+
+/** Of a link, git has the name of its end. */
+function stateOf(path: string, content: Buffer, object: string | undefined): GitState {
+  const state = gitStateOf(content, object);
+  if (state !== 'modified' || !lstatSync(path).isSymbolicLink()) return state;
+  return gitStateOf(Buffer.from(readlinkSync(path)), object);
 }
 
 function refusal(sentence: string, problems: readonly Problem[]): Failure[] {

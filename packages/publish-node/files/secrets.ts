@@ -1,23 +1,16 @@
 import { isWellFormed } from 'registry-rules/personal-access-tokens';
 
+const credentials = 'a credentials file';
+
 /** Files that hold secrets by their name, at any depth. */
 const names: readonly [pattern: RegExp, what: string][] = [
   [/(?:^|\/)(?:\.env(?!\.(?:example|sample|template)$)[^/]*(?:\/|$)|[^/]+\.env$)/i, 'an environment file'],
   [/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\.(?:bak|backup|old|orig|save))?~?$/i, 'a private key'],
   [/\.(?:ppk|p12|pfx|jks|keystore)$/i, 'a private key'],
-  [
-    /(?:^|\/)(?:\.pypirc|[._]netrc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token)$/i,
-    'a credentials file',
-  ],
-  [
-    /(?:^|\/)(?:\.aws|\.gem|\.cargo|\.config\/gh)\/(?:credentials(?:\.toml)?|hosts\.yml)$/i,
-    'a credentials file',
-  ],
-  [/(?:^|\/)(?:\.docker\/config\.json|\.kube\/config|\.huggingface\/token)$/i, 'a credentials file'],
-  [
-    /(?:^|\/)(?:credentials|application_default_credentials|client_secret[^/]*)\.json$/i,
-    'a credentials file',
-  ],
+  [/(?:^|\/)(?:\.pypirc|[._]netrc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token)$/i, credentials],
+  [/(?:^|\/)\.(?:aws|gem|cargo|config\/gh)\/(?:credentials(?:\.toml)?|hosts\.yml)$/i, credentials],
+  [/(?:^|\/)\.(?:docker\/config\.json|kube\/config|huggingface\/token)$/i, credentials],
+  [/(?:^|\/)(?:credentials|application_default_credentials|client_secret[^/]*)\.json$/i, credentials],
 ];
 
 /** The first line of a key, also as a URL writes it. */

@@ -6,19 +6,8 @@ import { IgnoreRules } from './ignore-rules.ts';
 
 /** What tools leave behind; `includes` may bring it back. */
 const leftBehind = [
-  ...['.DS_Store', 'Thumbs.db', '__pycache__/', '*.pyc', '.venv/', 'venv/', 'node_modules/'],
-  ...[
-    '.hg/',
-    '.bzr/',
-    '.jj/',
-    '.svn/',
-    '.mypy_cache/',
-    '.pytest_cache/',
-    '.ruff_cache/',
-    '.tox/',
-    '.idea/',
-    '.vscode/',
-  ],
+  ...'.DS_Store Thumbs.db __pycache__/ *.pyc .venv/ venv/ node_modules/ .hg/ .bzr/ .jj/ .svn/'.split(' '),
+  ...'.mypy_cache/ .pytest_cache/ .ruff_cache/ .tox/ .idea/ .vscode/'.split(' '),
 ];
 
 /** The files below a folder that no .gitignore leaves out, as paths with `/`. */

@@ -123,6 +123,18 @@ describe('the archive of a git folder', () => {
     ]);
   });
 
+  test('prints a hundred notes, and counts the others', async () => {
+    const names = Array.from({ length: 120 }, (_, at) => `gone/${at}.py`);
+    await writeFiles(folder, emptyFiles(`node.py ${names.join(' ')}`));
+    await git(folder, 'add', '--all');
+    await rm(join(folder, 'gone'), { recursive: true });
+    const { stderr } = await publishNode(dryRun(folder));
+
+    expect(stderr.match(/is left out/g)).toHaveLength(100);
+    expect(stderr).toContain('\nand 20 more notes.\n');
+    expect((await packed()).notes).toHaveLength(120);
+  });
+
   test.each<[string, string[][], string[]?]>([
     ['of version 2', [['update-index', '--index-version', '2']]],
     ['of version 3, with an intended file', [['add', '--intent-to-add', 'new.py']]],

@@ -199,7 +199,10 @@ describe('a private key', () => {
 
   test.each([
     ['a mention of the first line', `text.startsWith("${begin}")`],
-    ['a program after it', `${begin}";\n${'const isOk = readKeyOfPkcs8File(path, pass);\n'.repeat(20)}`],
+    [
+      'a program after it',
+      `${begin}";\n${'readKeyOfPkcs8File(privateKeyFilePath, exportPrivateKeyToFile);\n'.repeat(20)}`,
+    ],
     ['an example without a key', `${begin}\n...\n-----END RSA PRIVATE KEY-----`],
   ])('finds no private key in %s', (_, text) => {
     expect(found(text)).toBeUndefined();
