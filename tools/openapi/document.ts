@@ -52,6 +52,11 @@ const gatewayResponse: JsonObject = {
   },
 };
 
+const accessToken = {
+  ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  description: "An access token of the deployment's issuer",
+};
+
 /** The OpenAPI document of all operations. */
 export function describeService(operations: readonly Operation[]): JsonObject {
   const contracts = operations.map(({ contract }) => contract);
@@ -83,14 +88,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
     webhooks,
     'x-public-index': publicIndex,
     components: {
-      securitySchemes: {
-        accessToken: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description: "An access token of the deployment's issuer",
-        },
-      },
+      securitySchemes: { accessToken },
       schemas: { ...describeSchemas(contracts), ...taskSchemas, GatewayAnswer: gatewaySchema },
       responses: { ...errorResponses(contracts), GatewayAnswer: gatewayResponse },
       headers: answerHeaders,
@@ -113,28 +111,21 @@ const publicIndex = [
 function describeOperation(operation: Operation, contracts: readonly Contract[]): JsonObject {
   const { contract } = operation;
   const sample = sampleRequest(contract);
+  const keys = contract.idempotent ? ['Idempotency-Key'] : [];
+  const headers = [...keys, ...(contract.headers?.request ?? []), 'x-request-id'];
+  const schema = reference(requestName(contract));
+  const examples = { sample: { value: sample.body } };
   return {
-    operationId: contract.name,
-    summary: contract.summary,
-    description: descriptionOf(contract),
+    ...{ operationId: contract.name, summary: contract.summary, description: descriptionOf(contract) },
     tags: [tagOf(contract)],
     security: contract.access === 'anyone' ? [] : [{ accessToken: [] }],
     parameters: [
       ...pathParameters(contract, sample.path),
-      ...[
-        ...(contract.idempotent ? ['Idempotency-Key'] : []),
-        ...(contract.headers?.request ?? []),
-        'x-request-id',
-      ].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+      ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
     requestBody: {
       required: true,
-      content: {
-        'application/json': {
-          schema: reference(requestName(contract)),
-          examples: { sample: { value: sample.body } },
-        },
-      },
+      content: { 'application/json': { schema, examples } },
     },
     responses: describeAnswers(operation, contracts),
   };

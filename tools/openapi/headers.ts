@@ -8,27 +8,29 @@ const text = { type: 'string' };
  * with every request that a reader tries, and with one key for all of them the first answer would come back forever.
  */
 export const headerParameters: Record<string, JsonObject> = {
-  'x-request-id': {
-    name: 'x-request-id',
-    in: 'header',
-    description: 'Names the request in its answer and in the log; if it is absent, the service makes one up',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
-  },
-  'Idempotency-Key': {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description:
-      'Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice',
-    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-  },
-  'If-Match': {
-    name: 'If-Match',
-    in: 'header',
-    description:
-      'Changes the resource only if it still has this ETag, or one of several that commas separate; otherwise 412 precondition_failed. A weak one (W/) never matches; * always does',
-    schema: text,
-  },
+  'x-request-id': parameter(
+    'x-request-id',
+    'Names the request in its answer and in the log; if it is absent, the service makes one up',
+    '^[A-Za-z0-9._-]{1,128}$',
+  ),
+  'Idempotency-Key': parameter(
+    'Idempotency-Key',
+    'Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice',
+    '^[\\x21-\\x7e]{1,255}$',
+  ),
+  'If-Match': parameter(
+    'If-Match',
+    'Changes the resource only if it still has this ETag, or one of several that commas separate; otherwise 412 precondition_failed. A weak one (W/) never matches; * always does',
+  ),
 };
+
+function parameter(name: string, description: string, pattern?: string): JsonObject {
+  return { name, in: 'header', description, schema: { ...text, ...(pattern && { pattern }) } };
+}
+
+function shown(description: string, example: string): JsonObject {
+  return { description, schema: text, example };
+}
 
 /** Answer headers, as components that the answers refer to. */
 export const answerHeaders: Record<string, JsonObject> = {
@@ -37,39 +39,27 @@ export const answerHeaders: Record<string, JsonObject> = {
     required: true,
     schema: text,
   },
-  ETag: { description: 'The revision of the resource, for If-Match', schema: text, example: '"7"' },
-  Deprecation: {
-    description: 'Since when a field that was sent is deprecated (RFC 9745)',
-    schema: text,
-    example: '@1767225600',
-  },
+  ETag: shown('The revision of the resource, for If-Match', '"7"'),
+  Deprecation: shown('Since when a field that was sent is deprecated (RFC 9745)', '@1767225600'),
   'Idempotent-Replayed': {
     description: '`true` if this is the stored answer to an earlier request with the same Idempotency-Key',
     schema: { type: 'string', enum: ['true'] },
   },
-  'Retry-After': {
-    description: 'After how many seconds the same request may be sent again',
-    schema: text,
-    example: '2',
-  },
-  'RateLimit-Policy': {
-    description: 'The limits that are set for this caller (draft-ietf-httpapi-ratelimit-headers)',
-    schema: text,
-    example: '"credits-per-day";q=2000;w=86400',
-  },
-  RateLimit: {
-    description: 'What is left of each limit, and after how many seconds it starts over',
-    schema: text,
-    example: '"credits-per-day";r=1980;t=43200',
-  },
-  Link: {
-    description:
-      'Where the status of the task is shown, if the deployment relays notifications; with an error, if the task may have started: an unguessable address that needs no token (a `TaskStatus`; 404 until the provider has said something, gone after seven days)',
-    schema: text,
-    example: '<https://downloads.example.com/status/3q2-7wAAq83vASNFZ4mrze8BI0V.json>; rel="status"',
-  },
-  'X-Credits-Used': { description: 'What the task cost, if it is known', schema: text, example: '20' },
-  'WWW-Authenticate': { description: 'How to authenticate', schema: text, example: 'Bearer' },
+  'Retry-After': shown('After how many seconds the same request may be sent again', '2'),
+  'RateLimit-Policy': shown(
+    'The limits that are set for this caller (draft-ietf-httpapi-ratelimit-headers)',
+    '"credits-per-day";q=2000;w=86400',
+  ),
+  RateLimit: shown(
+    'What is left of each limit, and after how many seconds it starts over',
+    '"credits-per-day";r=1980;t=43200',
+  ),
+  Link: shown(
+    'Where the status of the task is shown, if the deployment relays notifications; with an error, if the task may have started: an unguessable address that needs no token (a `TaskStatus`; 404 until the provider has said something, gone after seven days)',
+    '<https://downloads.example.com/status/3q2-7wAAq83vASNFZ4mrze8BI0V.json>; rel="status"',
+  ),
+  'X-Credits-Used': shown('What the task cost, if it is known', '20'),
+  'WWW-Authenticate': shown('How to authenticate', 'Bearer'),
 };
 
 /** The headers that come with an error, by the status of its code. */

@@ -39,15 +39,22 @@ const state = {
 
 /** The fields that every notification and every status has. */
 const common: JsonObject = {
-  task_id: { type: 'string', description: 'The task; absent if the provider has not named it yet' },
+  task_id: text('The task; absent if the provider has not named it yet'),
   state,
-  provider_state: {
-    type: 'string',
-    description: 'The provider’s word, if its meaning is unknown; state is the last known one then',
-  },
-  media: { type: 'array', items: { type: 'string', format: 'uri' }, description: 'URLs of what was made' },
-  error: { type: 'string', description: 'Why the task failed, in a sentence' },
+  provider_state: text('The provider’s word, if its meaning is unknown; state is the last known one then'),
+  media: list({ type: 'string', format: 'uri' }, 'URLs of what was made'),
+  error: text('Why the task failed, in a sentence'),
 };
+
+function text(description: string): JsonObject {
+  return { type: 'string', description };
+}
+
+function list(items: JsonObject, description: string): JsonObject {
+  return { type: 'array', items, description };
+}
+
+const film = { id: text('ID of the video'), url: text('Where the video is downloaded') };
 
 /** What is notified, and what the status address shows. */
 export const taskSchemas: JsonObject = {
@@ -56,24 +63,10 @@ export const taskSchemas: JsonObject = {
     type: 'object',
     properties: {
       ...common,
-      id: { type: 'string', description: 'The task_id, as the video provider calls it' },
-      status: { type: 'string', description: 'The state in the words of the image provider' },
-      generated: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Images, as their provider lists them',
-      },
-      creations: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: { type: 'string', description: 'ID of the video' },
-            url: { type: 'string', description: 'Where the video is downloaded' },
-          },
-        },
-        description: 'Videos, as their provider lists them',
-      },
+      id: text('The task_id, as the video provider calls it'),
+      status: text('The state in the words of the image provider'),
+      generated: list({ type: 'string' }, 'Images, as their provider lists them'),
+      creations: list({ type: 'object', properties: film }, 'Videos, as their provider lists them'),
     },
     required: ['state', 'media'],
   },
@@ -129,24 +122,15 @@ interface Notification {
 }
 
 function notification({ operationId, summary, tag, sample }: Notification): JsonObject {
+  const schema = reference('TaskNotification');
+  const examples = { sample: { value: sample } };
   return {
     post: {
-      operationId,
-      summary,
-      description,
-      tags: [tag],
+      ...{ operationId, summary, description, tags: [tag] },
       // The signature stands for a token.
       security: [],
       parameters: signed,
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: reference('TaskNotification'),
-            examples: { sample: { value: sample } },
-          },
-        },
-      },
+      requestBody: { required: true, content: { 'application/json': { schema, examples } } },
       responses: {
         '2XX': { description: 'Received: it is not sent again' },
         '410': { description: 'Not wanted any more: it is not sent again' },
