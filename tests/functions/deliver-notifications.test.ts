@@ -18,23 +18,16 @@ import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
-import {
-  emptyOutbox,
-  makeDue,
-  shownStatus,
-  storedNotification,
-  writeNotification,
-} from '../support/notifications.ts';
+import * as outbox from '../support/notifications.ts';
 import { type Answer, isSigned, type Received, startReceiver } from '../support/receiver.ts';
 import { until } from 'testing/until';
 import { setVariables } from '../support/variables.ts';
 
+const { emptyOutbox, makeDue, shownStatus, storedNotification, writeNotification } = outbox;
 const receiver = await startReceiver();
 const other = await startReceiver('localhost');
-const schedule = sampleEvent('deliver-notifications') as unknown as EventBridgeEvent<
-  'Scheduled Event',
-  unknown
->;
+type Schedule = EventBridgeEvent<'Scheduled Event', unknown>;
+const schedule = sampleEvent('deliver-notifications') as unknown as Schedule;
 const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
 
 // The first delivery of a process also stores its public keys.
@@ -56,6 +49,8 @@ beforeEach(async () => {
 afterAll(() => Promise.all([receiver.stop(), other.stop()]));
 
 const run = () => runQueue(handler);
+const context = { getRemainingTimeInMillis: () => 30_000 };
+const message = ({ id }: { id: string }) => ({ MessageId: id, Body: JSON.stringify({ id, attempts: 0 }) });
 
 async function handOver(remainingMs = 30_000): Promise<void> {
   await handler(schedule, { getRemainingTimeInMillis: () => remainingMs });
@@ -90,21 +85,16 @@ function ended({ pending_shard: _, pending_since: __, ...written }: Notification
 describe('a notification', () => {
   test('posts a notification as it was stored, and signed', async () => {
     const body = '{ "state": "success",\n "text": "größer ✓" }';
-    const written = await writeNotification(`${receiver.url}/hook?key=1`, {
-      body,
-      content_type: 'application/json; charset=utf-8',
-    });
+    const content_type = 'application/json; charset=utf-8';
+    const written = await writeNotification(`${receiver.url}/hook?key=1`, { body, content_type });
     await run();
 
     expect(receiver.received).toHaveLength(1);
     const [received] = receiver.received as [Received];
     expect(received).toMatchObject({ path: '/hook?key=1', body });
     expect(received.headers).toEqual({
-      host: new URL(receiver.url).host,
-      connection: 'keep-alive',
-      'content-length': String(Buffer.byteLength(body)),
-      'content-type': 'application/json; charset=utf-8',
-      'user-agent': 'node-registry',
+      ...{ host: new URL(receiver.url).host, connection: 'keep-alive', 'user-agent': 'node-registry' },
+      ...{ 'content-length': String(Buffer.byteLength(body)), 'content-type': content_type },
       'webhook-id': written.id,
       'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
       'webhook-signature': expect.stringMatching(/^v1a,\S+$/),
@@ -164,16 +154,13 @@ describe('a notification', () => {
     expect(await storedNotification(written)).toMatchObject({ attempts: 1, last_error: 'not_connected' });
   });
 
-  test.each<Answer>(['endless', 'halfway'])(
-    'counts as delivered by a status of success, whatever the %s rest of the answer is',
-    async (answer) => {
-      receiver.answers.push(answer);
-      const written = await writeNotification(receiver.url);
-      await run();
+  test.each<Answer>(['endless', 'halfway'])('is delivered by a status with an %s body', async (answer) => {
+    receiver.answers.push(answer);
+    const written = await writeNotification(receiver.url);
+    await run();
 
-      expect(await storedNotification(written)).toMatchObject({ result: 'delivered', last_status: 200 });
-    },
-  );
+    expect(await storedNotification(written)).toMatchObject({ result: 'delivered', last_status: 200 });
+  });
 
   test('keeps a failed notification for 14 days, after eight attempts within 21 hours', async () => {
     receiver.answers.push(500);
@@ -268,12 +255,9 @@ describe('a notification that comes before the answer', () => {
 describe('a message', () => {
   test('leads to one attempt when two invocations have it at the same time', async () => {
     const written = await writeNotification(receiver.url);
-    const message = { MessageId: '1', Body: JSON.stringify({ id: written.id, attempts: 0 }) };
-    const context = { getRemainingTimeInMillis: () => 30_000 };
-    const meanwhile = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
-      await handler(eventOf([message]), context);
-    });
-    await handler(eventOf([message]), context);
+    const event = eventOf([message(written)]);
+    const meanwhile = beforeNext(dynamodb, /^UpdateItemCommand$/, () => handler(event, context));
+    await handler(event, context);
 
     expect(meanwhile.happened()).toBe(true);
     expect(receivedOf(written)).toHaveLength(1);
@@ -283,8 +267,7 @@ describe('a message', () => {
     receiver.answers.push(500);
     const written = await writeNotification(receiver.url);
     await run();
-    const message = { MessageId: '1', Body: JSON.stringify({ id: written.id, attempts: 0 }) };
-    await handler(eventOf([message]), { getRemainingTimeInMillis: () => 30_000 });
+    await handler(eventOf([message(written)]), context);
 
     expect(receivedOf(written)).toHaveLength(1);
   });
@@ -307,44 +290,38 @@ describe('a message', () => {
 
   test('sends nothing for a notification that does not wait', async () => {
     await writeNotification(receiver.url, { result: 'delivered' });
-    const message = { MessageId: '1', Body: JSON.stringify({ id: `msg_${'0'.repeat(64)}_1`, attempts: 0 }) };
-    const result = await handler(eventOf([message]), { getRemainingTimeInMillis: () => 30_000 });
+    const result = await handler(eventOf([message({ id: `msg_${'0'.repeat(64)}_1` })]), context);
     await run();
 
     expect(result).toEqual({ batchItemFailures: [] });
     expect(receiver.received).toEqual([]);
   });
 
-  test.each(['{', '{"id":1,"attempts":0}'])(
-    'ends in the dead-letter queue after five receives when it cannot be read, %s',
-    async (body) => {
-      queue.send(body, { group: undefined, delaySeconds: 0 });
-      for (let receive = 1; receive <= 6; receive += 1) {
-        await run();
-        queue.skip(180_000);
-      }
+  test.each(['{', '{"id":1,"attempts":0}'])('is a dead letter after five receives: %s', async (body) => {
+    queue.send(body, { group: undefined, delaySeconds: 0 });
+    for (let receive = 1; receive <= 6; receive += 1) {
+      await run();
+      queue.skip(180_000);
+    }
 
-      expect(queue.bodies).toEqual([]);
-      expect(deadLetters.bodies).toContain(body);
-    },
-  );
+    expect(queue.bodies).toEqual([]);
+    expect(deadLetters.bodies).toContain(body);
+  });
 
   test('comes again alone if only its own delivery was interrupted', async () => {
     const written = await Promise.all(Array.from({ length: 3 }, () => writeNotification(receiver.url)));
-    const messages = written.map(({ id }) => ({ MessageId: id, Body: JSON.stringify({ id, attempts: 0 }) }));
     const revive = intercept(dynamodb, async ({ command, input, send }) => {
       if (command === 'BatchGetItemCommand' && JSON.stringify(input).includes(String(written[1]?.pk)))
         throw new Error('the store is gone');
       return send();
     });
-    const result = await handler(eventOf(messages), { getRemainingTimeInMillis: () => 30_000 });
+    const result = await handler(eventOf(written.map(message)), context);
     revive();
 
     expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: written[1]?.id }] });
     expect(written.map((each) => receivedOf(each).length)).toEqual([1, 0, 1]);
-    expect(lines('delivery')).toContainEqual(
-      expect.objectContaining({ level: 'error', outcome: 'interrupted', message: written[1]?.id }),
-    );
+    const interrupted = { level: 'error', outcome: 'interrupted', message: written[1]?.id };
+    expect(lines('delivery')).toContainEqual(expect.objectContaining(interrupted));
   });
 });
 
@@ -380,17 +357,15 @@ describe('the schedule', () => {
   test('queues all due notifications once, and delivers nothing itself', async () => {
     // A page holds 100 of a shard.
     const shard = { pending_shard: dueShard('notifications', '00') };
-    const written = await Promise.all(
-      Array.from({ length: 101 }, () => writeNotification(receiver.url, shard)),
-    );
+    const write = () => writeNotification(receiver.url, shard);
+    const written = await Promise.all(Array.from({ length: 101 }, write));
     await runQueue(async () => undefined);
     await Promise.all(written.map((each, place) => makeDue(each, place === 0 ? 90_000 : 0)));
     await handOver();
     await handOver();
 
     expect(receiver.received).toEqual([]);
-    const messages = written.map(({ id }) => JSON.stringify({ id, attempts: 0 }));
-    expect(queue.bodies.sort()).toEqual(messages.sort());
+    expect(queue.bodies.sort()).toEqual(written.map((each) => message(each).Body).sort());
     const common = { level: 'info', event: 'hand_over', function: 'deliverNotifications' };
     expect(lines('hand_over')).toEqual([
       { ...common, due: 101, handed: 101, unread_shards: 0, interrupted: 0, oldest_due_ms: 90_000 },
@@ -441,24 +416,14 @@ describe('the schedule', () => {
 
 describe('the status', () => {
   test('shows the status with the fields that every notification has, and nothing else of the provider', async () => {
-    const body = {
-      task_id: '1',
-      state: 'success',
-      media: ['https://videos.example/1.mp4'],
-      payload: 'private',
-    };
-    const written = await writeNotification(receiver.url, { body: JSON.stringify(body) });
+    const common = { task_id: '1', state: 'success', media: ['https://videos.example/1.mp4'] };
+    const body = JSON.stringify({ ...common, payload: 'private' });
+    const written = await writeNotification(receiver.url, { body });
     await run();
 
     const { content, cacheControl, contentType } = await shownStatus(written);
-    expect(content).toEqual({
-      ...{ task_id: '1', state: 'success', media: ['https://videos.example/1.mp4'] },
-      updated_at: written.at,
-    });
-    expect({ cacheControl, contentType }).toEqual({
-      cacheControl: 'public, max-age=2',
-      contentType: 'application/json',
-    });
+    expect(content).toEqual({ ...common, updated_at: written.at });
+    expect([cacheControl, contentType]).toEqual(['public, max-age=2', 'application/json']);
   });
 
   test('keeps the later state of two that are delivered side by side', async () => {
@@ -475,22 +440,19 @@ describe('the status', () => {
   test.each([
     ['GetObjectCommand', 'processing', 'success'],
     ['PutObjectCommand', 'success', 'processing'],
-  ] as const)(
-    'shows the last state after an answer to %s that is not of S3',
-    async (broken, second, first) => {
-      const status_key = `status/${crypto.randomUUID()}.json`;
-      const written = await writeNotification(undefined, { status_key, ...said(first) });
-      await run();
-      await writeNotification(undefined, { status_key, ...said(second) });
-      const repair = intercept(s3(), async ({ command, send }) => (command === broken ? {} : send()));
-      await run();
-      repair();
-      queue.skip(180_000);
-      await run();
+  ] as const)('shows the last state after a foreign answer to %s', async (broken, second, first) => {
+    const status_key = `status/${crypto.randomUUID()}.json`;
+    const written = await writeNotification(undefined, { status_key, ...said(first) });
+    await run();
+    await writeNotification(undefined, { status_key, ...said(second) });
+    const repair = intercept(s3(), async ({ command, send }) => (command === broken ? {} : send()));
+    await run();
+    repair();
+    queue.skip(180_000);
+    await run();
 
-      expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });
-    },
-  );
+    expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });
+  });
 
   test('shows the status before a receiver that hangs is called', async () => {
     receiver.answers.push('hang');

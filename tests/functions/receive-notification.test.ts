@@ -44,10 +44,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const { status, text, headers } = await say(path, body);
 
       expect([status, text]).toEqual([200, '{}']);
-      expect(headers).toEqual({
-        'content-type': 'application/json',
-        'x-request-id': 'sample-receive-notification',
-      });
+      const id = 'sample-receive-notification';
+      expect(headers).toEqual({ 'content-type': 'application/json', 'x-request-id': id });
       expect(await storedTask(path.ticket)).toMatchObject({ state, sequence: 1 });
     });
 
@@ -69,21 +67,12 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const [notification] = notifications;
       expect(notifications).toEqual([
         {
-          pk: task?.pk,
-          sk: 'NOTIFICATION#0001',
-          id: `msg_${hash}_1`,
-          caller_hash: callerHash(String(task?.caller)),
-          address: hook,
-          status_key: statusKey(path.ticket),
+          ...{ pk: task?.pk, sk: 'NOTIFICATION#0001', id: `msg_${hash}_1`, address: hook },
+          ...{ caller_hash: callerHash(String(task?.caller)), status_key: statusKey(path.ticket) },
           body: rawBody.replace('{', `{"task_id":"${task_id}","media":[],`),
-          content_type: 'application/json; charset=utf-8',
-          state: 'processing',
-          at: new Date().toISOString(),
-          attempts: 0,
-          pending_shard: dueShard('notifications', hash),
-          pending_since: new Date(Date.now() + 600_000).toISOString(),
-          result: 'pending',
-          ttl,
+          ...{ content_type: 'application/json; charset=utf-8', state: 'processing', result: 'pending' },
+          ...{ at: new Date().toISOString(), attempts: 0, pending_shard: dueShard('notifications', hash) },
+          ...{ pending_since: new Date(Date.now() + 600_000).toISOString(), ttl },
         },
       ]);
       // With its caller as the message group: no caller delays another's notifications.
@@ -99,33 +88,31 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     });
 
     // The contract allows a payload of 1,048,576 characters.
-    test.each([
-      [
-        'base64',
-        (body: string) => ({ rawBody: Buffer.from(body).toString('base64'), isBase64Encoded: true }),
-      ],
-      ['text', (body: string) => ({ rawBody: body })],
-    ])('keeps all of a notification as %s except the payload that it repeats', async (_, changes) => {
-      const path = await started();
-      const task = await storedTask(path.ticket);
-      const creations = [{ url: 'https://videos.example/1.mp4' }];
-      const address = `https://a.example/${path.ticket}`;
-      const payload = `${address} ${'é'.repeat(1_048_576)}`;
-      const text = `${address} ${'x'.repeat(100_000)}`;
-      const said = { state: 'failed', payload, creations, n: 1, message: text };
-      const { status } = await say(path, {}, changes(JSON.stringify(said).replace('"n":1', '"n":1.50')));
+    test.each(['base64', 'utf8'] as const)(
+      'keeps all of a notification in %s except the payload that it repeats',
+      async (encoding) => {
+        const path = await started();
+        const task = await storedTask(path.ticket);
+        const creations = [{ url: 'https://videos.example/1.mp4' }];
+        const address = `https://a.example/${path.ticket}`;
+        const payload = `${address} ${'é'.repeat(1_048_576)}`;
+        const text = `${address} ${'x'.repeat(100_000)}`;
+        const said = { state: 'failed', payload, creations, n: 1, message: text };
+        const rawBody = Buffer.from(JSON.stringify(said).replace('"n":1', '"n":1.50')).toString(encoding);
+        const { status } = await say(path, {}, { rawBody, isBase64Encoded: encoding === 'base64' });
 
-      expect(status).toBe(200);
-      const [notification] = await notificationsOf(path.ticket);
-      const { error, message, ...others } = JSON.parse(String(notification?.body));
-      expect(others).toEqual({
-        ...{ state: 'failed', task_id: task?.task_id, creations, n: 1.5 },
-        media: ['https://videos.example/1.mp4'],
-      });
-      expect(notification?.body).toContain('"n":1.50');
-      expect([error.length, message === undefined, error.startsWith(hook)]).toEqual([500, false, true]);
-      expect(notification?.body).not.toContain(path.ticket);
-    });
+        expect(status).toBe(200);
+        const [notification] = await notificationsOf(path.ticket);
+        const { error, message, ...others } = JSON.parse(String(notification?.body));
+        expect(others).toEqual({
+          ...{ state: 'failed', task_id: task?.task_id, creations, n: 1.5 },
+          media: ['https://videos.example/1.mp4'],
+        });
+        expect(notification?.body).toContain('"n":1.50');
+        expect([error.length, message === undefined, error.startsWith(hook)]).toEqual([500, false, true]);
+        expect(notification?.body).not.toContain(path.ticket);
+      },
+    );
 
     const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
     const many = JSON.stringify(Array.from({ length: 10_000 }, (_, index) => `text ${index}`));
@@ -213,10 +200,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       await runQueue(deliver);
 
       const [, bare, named, ...others] = await notificationsOf(path.ticket);
-      expect([bare, named].map((each) => JSON.parse(String(each?.body)).media)).toEqual([
-        [],
-        [`${hook}.webm`],
-      ]);
+      const media = [bare, named].map((each) => JSON.parse(String(each?.body)).media);
+      expect(media).toEqual([[], [`${hook}.webm`]]);
       expect(others).toEqual([]);
       expect((await shownStatus(named)).content).toMatchObject({ state: 'success', media: [`${hook}.webm`] });
       expect(await usageOf(user)).toMatchObject([{ final_state: 'success', credits: 20 }]);
