@@ -23,6 +23,7 @@ import { createPublicIndex, createRegistryClient, type RegistryClient } from 're
 import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { readExamples, runExample } from '../support/readme-examples.ts';
+import { runProgram } from 'testing/run-program';
 import { plainEnvironment } from 'testing/shell';
 import { until } from 'testing/until';
 import '../support/in-order.ts';
@@ -100,6 +101,19 @@ async function bytesOf(url: string | undefined): Promise<Buffer> {
 }
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
+
+test('a CI job of the stack’s own issuer is known, and rejected for its repository alone', async () => {
+  const printed = runProgram(process.execPath, ['tools/local/token.ts', '--ci', 'octo/nodes'], {
+    environment: stack.environment,
+  });
+  const personal_access_token = (await printed).stdout.trim();
+  const job = createRegistryClient({ baseUrl: stack.apiUrl });
+  const body = { personal_access_token, node: {}, node_version: { version: '1.0.0' } };
+
+  await expect(job.versions.register(demo.publisherId, 'from-ci', body)).rejects.toThrow(
+    'The publisher does not trust the repository octo/nodes of ',
+  );
+});
 
 describe('docs/notifications.md, run as printed', () => {
   test('names the public key of the local stack, as the banner and the home page do', async () => {
