@@ -10,11 +10,12 @@ import { readText } from '../../lib/bucket/text-objects.ts';
 import { refreshNode } from '../../lib/index/write-files.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { admin, adminJson } from '../support/admin.ts';
+import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
+import { setVariables } from '../support/variables.ts';
 import { finalize, put } from '../support/uploads.ts';
 
 let from: string;
@@ -179,11 +180,15 @@ test.each(['rename', 'merge'])('a %s into another spelling of the same id is rej
   expect((await update(from, 'olga')).status).toBe(200);
 });
 
-test('lists nodes, versions by status and the whole history over all publishers', async () => {
+test('lists nodes, versions by status and the whole history over all publishers, page by page', async () => {
+  limitPages(1);
+  setVariables({ ADMIN_ACTOR: 'release job 7' });
   await admin('publisher', 'update', from, '--logo', 'https://a.example/l.svg', '--support', 'mailto:a@b.c');
   await admin('publisher', 'update', from, '--clear', 'support');
   const shown = await adminJson('publisher', 'show', from);
   const nodes = await adminJson('node', 'list', '--status', 'active');
+  await addNode(from, `${nodeId}-2`);
+  const owned = await adminJson('node', 'list', '--publisher', from);
   const pending = await adminJson('node-version', 'find', '--status', 'pending');
   const { stdout } = await admin('history', 'list', '--since', '2026-01-01');
   const entries = stdout
@@ -194,9 +199,10 @@ test('lists nodes, versions by status and the whole history over all publishers'
   expect(shown).toMatchObject({ logo: 'https://a.example/l.svg' });
   expect(shown).not.toHaveProperty('support');
   expect(nodes).toContainEqual(expect.objectContaining({ id: nodeId }));
+  expect(owned).toHaveLength(2);
   expect(pending).toContainEqual(expect.objectContaining({ node_id: nodeId, version: '1.1.0' }));
   expect(entries).toContainEqual(
-    expect.objectContaining({ action: 'publisher update', subject: from, detail: 'logo, support' }),
+    expect.objectContaining({ actor: 'release job 7', subject: from, detail: 'logo, support' }),
   );
 });
 
