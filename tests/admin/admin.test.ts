@@ -68,22 +68,6 @@ describe('publisher', () => {
     expect(second).toEqual({ status: 1, stdout: '', stderr: 'The publisher "twice" already exists.\n' });
     expect((await adminJson('publisher', 'show', 'twice')).name).toBe('First');
   });
-
-  test('blocks edits and publishes of a banned publisher until the unban', async () => {
-    await addNode('acme', 'stopped');
-    await admin('publisher', 'ban', 'acme', '--reason', 'Account taken over');
-    const banned = [await editAs('olga', 'acme', 'stopped'), await publishWith(token, 'stopped')];
-    const shown = await adminJson('publisher', 'show', 'acme');
-    await admin('publisher', 'unban', 'acme');
-    await admin('publisher', 'unban', 'acme');
-
-    const unbanned = [await editAs('olga', 'acme', 'stopped'), await publishWith(token, 'stopped')];
-
-    expect(banned.map(({ body }) => body.error)).toEqual(['publisher_banned', 'publisher_banned']);
-    expect(shown).toMatchObject({ banned: true, ban_reason: 'Account taken over' });
-    expect(unbanned.map(({ status }) => status)).toEqual([200, 201]);
-    expect(await adminJson('publisher', 'show', 'acme')).not.toHaveProperty('ban_reason');
-  });
 });
 
 describe('member', () => {
@@ -203,23 +187,35 @@ describe('token', () => {
 });
 
 describe('node', () => {
-  test('accepts no update and no version while it is banned, and accepts both after an unban', async () => {
-    await addNode('acme', 'bad-node');
-    await admin('node', 'ban', 'bad-node', '--reason', 'First');
-    const shown = await adminJson('node', 'ban', 'bad-node', '--reason', 'Copies another node');
-    const banned = [await editAs('olga', 'acme', 'bad-node'), await publishWith(token, 'bad-node')];
-    await admin('node', 'unban', 'bad-node');
+  test.each([
+    [
+      'node',
+      'bad-node',
+      { status: 'NodeStatusBanned', status_detail: 'Copies another node' },
+      'status_detail',
+    ],
+    ['publisher', 'acme', { banned: true, ban_reason: 'Copies another node' }, 'ban_reason'],
+  ])(
+    'accepts no update and no version while its %s is banned, and both after',
+    async (noun, id, shown, why) => {
+      await addNode('acme', 'bad-node');
+      const call = async () => [
+        await editAs('olga', 'acme', 'bad-node'),
+        await publishWith(token, 'bad-node'),
+      ];
+      await admin(noun, 'ban', id, '--reason', 'First');
+      const ban = await adminJson(noun, 'ban', id, '--reason', 'Copies another node');
+      const banned = await call();
+      const unban = await adminJson(noun, 'unban', id);
 
-    const unbanned = [await editAs('olga', 'acme', 'bad-node'), await publishWith(token, 'bad-node')];
-
-    expect(shown).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'Copies another node' });
-    expect(banned.map(({ status, body }) => [status, body.error])).toEqual([
-      [403, 'node_banned'],
-      [403, 'node_banned'],
-    ]);
-    expect(unbanned.map(({ status }) => status)).toEqual([200, 201]);
-    expect(unbanned[0]?.body).not.toHaveProperty('status_detail');
-  });
+      expect(ban).toMatchObject(shown);
+      expect(banned.map(({ status, body }) => [status, body.error])).toEqual(
+        Array(2).fill([403, `${noun}_banned`]),
+      );
+      expect(unban).not.toHaveProperty(why);
+      expect((await call()).map(({ status }) => status)).toEqual([200, 201]);
+    },
+  );
 
   test.each([
     ['publisher', 'acme', 'the publisher "acme"'],

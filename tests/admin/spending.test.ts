@@ -42,18 +42,6 @@ describe('limit set, show, list and clear', () => {
     expect(stdout).toMatch(/limit set\s+credits_per_day=1000/);
   });
 
-  test.each([['-1'], ['1.5'], ['many'], ['']])('takes no limit of %j', async (value) => {
-    const { status } = await admin('limit', 'set', 'somebody', `--credits-per-day=${value}`);
-
-    expect(status).toBe(2);
-  });
-
-  test('names the maximum of a limit', async () => {
-    const { status, stderr } = await admin('limit', 'set', 'somebody', '--credits-per-day', '1000000000');
-
-    expect([status, stderr]).toEqual([2, expect.stringContaining('0 to 999999999')]);
-  });
-
   test('show a caller without the keys of the store', async () => {
     const user = await spender({ tasks_per_day: 5 });
     const [at, actor] = [expect.stringMatching(/Z$/), expect.stringMatching(/./)];
@@ -380,24 +368,18 @@ describe('usage', () => {
     expect(stdout).toBe(`caller,credits,tasks,unknown,refused\n${cell},1,1,0,0\n`);
   });
 
-  test('rejects --csv together with --json', async () => {
-    const { status, stdout, stderr } = await admin('usage', '--csv', '--json');
+  test.each([
+    ...['usage --csv --json', 'usage --by colour', 'limit set x --credits-per-day 1000000000'],
+    ...['-1', '1.5', 'many', ''].map((value) => `limit set x --credits-per-day=${value}`),
+    ...[
+      '--from yesterday',
+      '--from 2026-02-30',
+      '--to 2026-13-01',
+      '--from 2026-11-22 --to 2026-11-21',
+    ].flatMap((period) => [`usage ${period}`, `usage compare no-bill.csv ${period}`]),
+  ])('exits with 2 and changes nothing: %s', async (line) => {
+    const { status, stdout } = await admin(...line.split(' '));
 
     expect([status, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('--csv');
-  });
-
-  test('rejects an unknown name in --by', async () => {
-    expect((await admin('usage', '--by', 'colour')).status).toBe(2);
-  });
-
-  test.each([
-    ['--from yesterday'],
-    ['--from 2026-02-30'],
-    ['--to 2026-13-01'],
-    ['--from 2026-11-22 --to 2026-11-21'],
-  ])('rejects %s, also for a comparison', async (options) => {
-    for (const words of [['usage'], ['usage', 'compare', 'no-bill.csv']])
-      expect((await admin(...words, ...options.split(' '))).status).toBe(2);
   });
 });
