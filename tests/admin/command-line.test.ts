@@ -136,7 +136,9 @@ describe('--help', () => {
         readsOnly === isReader ? examples : [],
       );
     const readers = examplesOf(true);
-    const lines = [...readers, ...examplesOf(false)];
+    // After these, the ID that the others name is another one.
+    const isMove = (line: string) => Number(/ (?:rename|merge) /.test(line));
+    const lines = [...readers, ...examplesOf(false).sort((a, b) => isMove(a) - isMove(b))];
     const shown = await wordsOf(lines);
     const [wrong, writing] = [new Set<string>(), new Set<string>()];
     let line = '';

@@ -123,8 +123,21 @@ describe('on a deployed table', () => {
     [['node', 'ban', 'second-node'], 'bans the node "second-node" of "acme" with 1 version'],
     [['node-version', 'ban', 'first-node', '1.0.0'], 'bans version 1.0.0 of "first-node", which is active'],
     [['caller', 'block', 'someone'], 'stops all paid requests of someone'],
+    [
+      ['node', 'transfer', 'second-node', '--to', 'zeta'],
+      'gives the node "second-node" of "acme" with 1 version to the publisher "zeta" with 0 nodes and 0 versions',
+    ],
+    [
+      ['publisher', 'merge', 'zeta', '--into', 'acme'],
+      'makes the publisher "zeta" with 0 nodes and 0 versions part of the publisher "acme" with 2 nodes and 3 versions',
+    ],
+    [
+      ['publisher', 'rename', 'zeta', 'zetta'],
+      'renames the publisher "zeta" with 0 nodes and 0 versions to "zetta"',
+    ],
   ])('says what %j reaches, and does nothing without --yes', async (args, impact) => {
-    const { status, stderr } = await run(...args, '--reason', 'A test');
+    const reason = /ban|block/.test(args[1] ?? '') ? ['--reason', 'A test'] : [];
+    const { status, stderr } = await run(...args, ...reason);
 
     expect([status, stderr]).toEqual([
       2,

@@ -162,6 +162,17 @@ test('a member who is added while its publisher is merged joins the other one', 
   expect(members).toContainEqual(expect.objectContaining({ id: 'nora', role: 'owner' }));
 });
 
+test('an old id takes no token and no trust, and keeps its history', async () => {
+  await admin('publisher', 'rename', from, `${from}-2`);
+  const stderr = `The publisher "${from}" is "${from}-2" now.\n`;
+
+  for (const line of ['token create %s --label x', 'trust add %s --repository a/b --workflow a.yml'])
+    expect(await admin(...line.replace('%s', from).split(' '))).toEqual({ status: 1, stdout: '', stderr });
+  expect(await adminJson('history', 'publisher', from)).toContainEqual(
+    expect.objectContaining({ action: 'publisher create', subject: from }),
+  );
+});
+
 test('a rename is taken back by another one', async () => {
   const typo = `${from}-tpyo`;
   await admin('publisher', 'rename', from, typo);

@@ -126,6 +126,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
 
     test.each<[status: number, code: string, what: string, publication: Partial<Publication>]>([
       [403, 'forbidden', 'a stranger', { as: bearer('stranger') }],
+      [403, 'forbidden', 'a user whose id every object has', { as: bearer('toString') }],
       [403, 'forbidden', "another publisher's node", { nodeId: 'theirs' }],
       [403, 'node_banned', 'a banned node', { nodeId: 'banned' }],
       [403, 'publisher_banned', 'a banned publisher', { publisherId: 'stopped', as: bearer('sam') }],

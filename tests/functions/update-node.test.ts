@@ -208,14 +208,11 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(paths).toEqual(['path.publisherId', 'path.nodeId', 'body.name', 'body.tags']);
     });
 
-    test.each(['mats', 'stranger', 'rita', 'toString'])(
-      'returns 403 forbidden for %s, no owner',
-      async (user) => {
-        const { status, body } = await update({ name: 'mine' }, { authorization: bearer(user) });
+    test.each(['mats', 'stranger', 'rita'])('returns 403 forbidden for %s, no owner', async (user) => {
+      const { status, body } = await update({ name: 'mine' }, { authorization: bearer(user) });
 
-        expect([status, body.error]).toEqual([403, 'forbidden']);
-      },
-    );
+      expect([status, body.error]).toEqual([403, 'forbidden']);
+    });
 
     test.each<[number, string, string, object, object?, object?]>([
       [403, 'forbidden', 'an owner of another publisher', {}, rita, { publisherId: 'rival' }],

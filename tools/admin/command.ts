@@ -14,7 +14,7 @@ export interface Command {
   /** Any other command names the table that it changes. */
   readsOnly?: true;
   /** For a command that stops the work of others: what it is about to do. It must be confirmed on a deployed table. */
-  impact?(parameters: Record<string, string>): Promise<string>;
+  impact?(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<string>;
   run(
     parameters: Record<string, string>,
     options: Record<string, OptionValue>,
@@ -57,7 +57,7 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
   extends Omit<Command, 'parameters' | 'options' | 'impact' | 'run'> {
   parameters: readonly Parameter[];
   options?: Options;
-  impact?(parameters: Record<Parameter, string>): Promise<string>;
+  impact?(parameters: Record<Parameter, string>, options: Values<Options>): Promise<string>;
   run(
     parameters: Record<Parameter, string>,
     options: Values<Options>,
@@ -74,7 +74,10 @@ export function command<
   return {
     ...rest,
     options,
-    ...(impact && { impact: (parameters) => impact(parameters as Record<Parameter, string>) }),
+    ...(impact && {
+      impact: (parameters, given) =>
+        impact(parameters as Record<Parameter, string>, given as Values<Options>),
+    }),
     run: (parameters, options, suggest) =>
       definition.run(parameters as Record<Parameter, string>, options as Values<Options>, suggest),
   };

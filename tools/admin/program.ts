@@ -111,7 +111,7 @@ function createVerb(
       parameters.map((parameter, index) => [parameter, String(program.args[index])]),
     );
     if (impact && region !== undefined && !yes) {
-      const sentence = `In ${table}, this ${await impact(given)}.`;
+      const sentence = `In ${table}, this ${await impact(given, values)}.`;
       if (!ask) return program.error(`${sentence} Repeat it with --yes to do it.`);
       if (!(await ask(`${sentence} Do it?`))) throw new Rejection('Nothing was changed.');
     }

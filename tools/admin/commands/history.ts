@@ -14,8 +14,10 @@ export const ofPublisher = command({
     'The latest change comes first. The actor is the user and machine of the command line, or ADMIN_ACTOR.',
   examples: ['history publisher acme', 'history publisher acme --json'],
   async run({ publisher: id }) {
-    await readPublisher(newContext(), id);
-    return answer(await listHistory(publisherKey(id)), `No changes are recorded for "${id}".`);
+    const history = await listHistory(publisherKey(id));
+    // One that was renamed or merged keeps its own.
+    if (history.length === 0) await readPublisher(newContext(), id);
+    return answer(history, `No changes are recorded for "${id}".`);
   },
 });
 

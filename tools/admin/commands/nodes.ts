@@ -3,7 +3,7 @@ import { command, UsageError } from '../command.ts';
 import { transferNode } from '../registry/moves.ts';
 import { fields, table } from 'command-line/table';
 import { withDownloads } from '../downloads.ts';
-import { describeNode, listAllNodes, listNodes } from '../listing.ts';
+import { describeNode, describePublisher, listAllNodes, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
 import { Node } from 'registry-rules/schemas/node';
@@ -78,7 +78,7 @@ export const transfer = command({
     'Tokens and trusts stay with their publisher: a version that waits for its archive is published only after the new owner\npublishes it again. If interrupted, run it again.',
   options: { to: { value: 'PUBLISHER', about: 'The new owner', required: true } },
   examples: ['node transfer demo-node --to acme'],
-  impact: async ({ node }) => `gives away ${await describeNode(node)}`,
+  impact: async ({ node }, { to }) => `gives ${await describeNode(node)} to ${await describePublisher(to)}`,
   async run({ node: nodeId }, { to }) {
     const changed = await transferNode(nodeId, to);
     const text = changed

@@ -15,7 +15,10 @@ export const erase = command({
     const { records, problems } = await erasePerson(user, { force });
     return {
       data: { records, problems },
-      text: `The person was erased from ${records - problems.length} records.`,
+      text:
+        records > 0
+          ? `The person was erased from ${records - problems.length} records.`
+          : `No record names "${user}": is the name right?`,
       problem: problems.length > 0 ? problems.join('\n') : undefined,
     };
   },

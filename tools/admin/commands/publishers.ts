@@ -85,7 +85,7 @@ export const rename = command({
   summary: 'Give a publisher another ID',
   notes: movedNotes,
   examples: ['publisher rename acme acme-nodes'],
-  impact: async ({ publisher }) => `renames ${await describePublisher(publisher)}`,
+  impact: async ({ publisher, 'new-id': to }) => `renames ${await describePublisher(publisher)} to "${to}"`,
   async run({ publisher: from, 'new-id': to }) {
     const checked = PublisherId.safeParse(to);
     if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
@@ -100,7 +100,8 @@ export const merge = command({
   notes: movedNotes,
   options: { into: { value: 'PUBLISHER', about: 'The publisher that stays', required: true } },
   examples: ['publisher merge acme-labs --into acme'],
-  impact: async ({ publisher }) => `gives up ${await describePublisher(publisher)}`,
+  impact: async ({ publisher }, { into }) =>
+    `makes ${await describePublisher(publisher)} part of ${await describePublisher(into)}`,
   async run({ publisher: from }, { into }) {
     await mergePublisher(from, into);
     return {

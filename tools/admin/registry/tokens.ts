@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type TokenRecord, tokenRecord } from '../../../lib/registry/records.ts';
+import { type PublisherRecord, type TokenRecord, tokenRecord } from '../../../lib/registry/records.ts';
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts';
-import { transact, putting, checking, updating } from '../../../lib/store/write.ts';
-import { administer, historyOf, listItems, newContext } from './administration.ts';
+import { checking, putting, updating } from '../../../lib/store/write.ts';
+import { administer, listItems } from './administration.ts';
 import { showPublisher } from './publishers.ts';
+import { readPublisher } from './records.ts';
 import { Rejection } from './rejection.ts';
 
 interface NewToken {
@@ -26,16 +27,14 @@ export async function putPersonalAccessToken({
 }: NewToken): Promise<PersonalAccessToken> {
   const token = { id: randomUUID(), label, created_at: new Date().toISOString(), expires_at: expiresAt };
   const record: TokenRecord = { ...personalAccessTokenKey(publisherId, hash), ...token, revision: 1 };
-  const of = publisherKey(publisherId);
-  const [place] = await transact(newContext(), [
-    putting(record, absent),
-    checking(of, [['pk', 'exists']]),
-    historyOf({ of, action: 'token create', subject: token.id, detail: label }),
-  ]);
-  if (place === undefined) return token;
-  throw new Rejection(
-    place === 0 ? 'This token is stored already.' : `There is no publisher "${publisherId}".`,
-  );
+  return administer(async (context) => {
+    const of = await readPublisher(context, publisherId);
+    return {
+      change: { of, action: 'token create', subject: token.id, detail: label },
+      writes: [putting(record, absent), checking<PublisherRecord>(of, [['moved_to', 'absent']])],
+      result: token,
+    };
+  });
 }
 
 export async function listPersonalAccessTokens(publisherId: string): Promise<PersonalAccessToken[]> {

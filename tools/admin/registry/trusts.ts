@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { putting, checking, updating } from '../../../lib/store/write.ts';
-import type { TrustRecord } from '../../../lib/registry/records.ts';
+import type { PublisherRecord, TrustRecord } from '../../../lib/registry/records.ts';
 import { readTrusts } from '../../../lib/registry/trusts.ts';
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { isSameNodeId, publisherKey, trustKey } from '../../../lib/store/keys.ts';
 import { administer, newContext } from './administration.ts';
 import { showPublisher } from './publishers.ts';
+import { readPublisher } from './records.ts';
 import { Rejection } from './rejection.ts';
 
 /** The jobs of a CI that a publisher trusts, as far as an administrator says. */
@@ -26,9 +27,9 @@ const maxTrusts = 100;
 
 export async function addTrust(publisherId: string, wanted: NewTrust): Promise<Trust> {
   const { issuer, repository, workflow, jobWorkflow, environment, ref, nodeId } = wanted;
-  await showPublisher(publisherId);
-  return administer(async () => {
-    const trusts = (await readTrusts(newContext(), publisherId)).filter(
+  return administer(async (context) => {
+    const of = await readPublisher(context, publisherId);
+    const trusts = (await readTrusts(context, publisherId)).filter(
       ({ revoked_at }) => revoked_at === undefined,
     );
     const same = trusts.find((trust) => isSame(trust, wanted));
@@ -48,10 +49,9 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
       ...(nodeId !== undefined && { node_id: nodeId }),
     };
     const record: TrustRecord = { ...trustKey(publisherId, id), ...trust, revision: 1 };
-    const of = publisherKey(publisherId);
     return {
       change: { of, action: 'trust add', subject: id, detail: describeTrust(trust) },
-      writes: [putting(record, absent), checking(of, [['pk', 'exists']])],
+      writes: [putting(record, absent), checking<PublisherRecord>(of, [['moved_to', 'absent']])],
       result: trust,
     };
   });
