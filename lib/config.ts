@@ -5,9 +5,9 @@ import { archiveLimits } from 'registry-rules/archives/limits';
 import { isWebAddress } from 'registry-rules/web-address';
 
 /*
- * Every variable of the functions, once: its schema, the parameter of a stage that sets it, and its description. The
- * functions' environment, the rules of the parameters and docs/configuration.md are made from here.
- * Each concern is a constant of its own, so that a bundle has only those that its function reads.
+ * Defines every variable of the functions: its schema, its description, and the stage parameter that sets it. The
+ * functions' environment, the rules of the parameters and docs/configuration.md are generated from it.
+ * Each concern is a separate constant, so a bundle contains only the concerns that its function reads.
  */
 
 /** Every provider. Its variables begin with its name, and its adapter is `lib/providers/<name>-provider.ts`. */
@@ -23,12 +23,12 @@ type Source = Readonly<Record<string, string | undefined>>;
 
 let source: Source = process.env;
 
-/** Hands over the variables; until then they are those of the process. Everything made from earlier ones is made again. */
+/** Replaces the process's variables. Values computed from earlier variables are computed again. */
 export function configure(values: Source): void {
   source = values;
 }
 
-/** Makes a value from the configuration at its first use. */
+/** Computes a value from the configuration at its first use. */
 // @__NO_SIDE_EFFECTS__
 export function configured<Value>(make: () => Value): () => Value {
   let made: { from: Source; value: Value } | undefined;
@@ -39,8 +39,8 @@ export function configured<Value>(make: () => Value): () => Value {
 }
 
 /**
- * Makes a value while a function starts, when no request waits for it. If that fails, the first request that needs the
- * value fails too, and its log line says why.
+ * Computes a value while a function starts, when no request waits. If that fails, the first request that needs the value
+ * fails too, and its log line has the cause.
  */
 export function atStart<Value>(value: () => Value): () => Value {
   try {
@@ -51,7 +51,7 @@ export function atStart<Value>(value: () => Value): () => Value {
 
 export interface Variable<Schema extends z.ZodMiniType = z.ZodMiniType> {
   schema: Schema;
-  /** None sets a variable that Lambda sets, that only the local stack has, or that the template computes. */
+  /** Undefined if Lambda, the local stack or the template sets the variable. */
   parameter: string | undefined;
   about: string;
 }
@@ -73,13 +73,13 @@ function concern<V extends Variables>(variables: () => V): Concern<V> {
   );
 }
 
-/** An empty variable is as good as none. A missing or malformed one is an error that names it. */
+/** An empty variable counts as missing. A missing or malformed variable is an error that names it. */
 function read<V extends Variables>(variables: V): ValuesOf<V> {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, { schema }] of Object.entries(variables)) {
     const text = source[name] || undefined;
-    // Each is read once, so a parser compiled for it would cost more than it saves.
+    // Each is parsed once, so compiling a parser would cost more than it saves.
     const { data, error } = z.safeParse(schema, text, { jitless: true });
     values[name] = data;
     problems.push(...(error?.issues ?? []).map((issue) => `${name}: ${issueSentence(issue, text)}`));
@@ -203,7 +203,7 @@ export const downloads = concern(() => ({
   ),
 }));
 
-/** The maximum is what a finalizer checks in its 300 s: at its 512 MB, a fifth of a second for each megabyte. */
+/** The maximum is the size that a finalizer can check in its 300 s: at its 512 MB, 0.2 s for each megabyte. */
 export const archives = concern(() => ({
   MAX_ARCHIVE_BYTES: variable(
     count(archiveLimits.archiveBytes, 1_000_000_000),
@@ -229,7 +229,7 @@ export const indexQueue = concern(() => ({
   INDEX_QUEUE_URL: variable(address, undefined, 'SQS queue of changes that the index is still to follow.'),
 }));
 
-/** Where people read the registry. Without a name of its own, no address in a page is told to search engines. */
+/** The site's host name. Without it, pages don't give search engines a canonical URL. */
 export const siteAddress = concern(() => ({
   SITE_DOMAIN_NAME: variable(
     z.optional(hostName()),
@@ -391,7 +391,7 @@ function count(standard: number, maximum: number) {
   return z._default(wholeNumber(1, maximum), standard);
 }
 
-/** A limit that a stage must state; `none` is read as 0, like any other that isn't there. */
+/** A limit that a stage must state. `none` is read as 0: no limit. */
 function limitOrNone() {
   const isLimit = (value: string) =>
     value === 'none' || wholeNumber(1, 1_000_000_000).safeParse(value).success;
@@ -418,10 +418,10 @@ function claimText() {
   return textMatching(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
 }
 
-/** A secret or, in a deployment always, a reference to it: `ssm:<name>` or `secretsmanager:<name>`. */
+/** A secret, or a reference to it: `ssm:<name>` or `secretsmanager:<name>`. A deployment has only references. */
 export const secret = /* @__PURE__ */ z.string().check(/* @__PURE__ */ z.minLength(1));
 
-/** The address of another service is https. Plain http is for this same machine, which no deployment has. */
+/** The URL of another service, with https. Plain http is for the local stack only. */
 export const address = /* @__PURE__ */ z
   .string()
   .check(
@@ -488,7 +488,7 @@ function stateWords() {
   );
 }
 
-/** Where a provider tells how a task stands; undefined if it is not to be asked. */
+/** The provider's path for the state of a task. Undefined if the provider can't be asked. */
 function taskPath(standard: string) {
   return z.pipe(
     z._default(
@@ -524,7 +524,7 @@ function ciIssuers() {
   );
 }
 
-/** Credits that a provider charges for a task at most, in whole numbers; what is not named costs nothing. */
+/** The most credits that a provider charges for a task. An absent part costs nothing. */
 const rate = () => ({
   task: z.optional(credits()),
   frame: z.optional(credits()),
@@ -536,7 +536,7 @@ function credits() {
   return z.int().check(z.minimum(0), z.maximum(1_000_000_000));
 }
 
-/** A row of the operator's rates: the tasks that it is for, and what they cost. */
+/** A row of the operator's rates: which tasks it covers, and their price. */
 const rateRow = () =>
   z.strictObject({
     operation: z.string(),
@@ -567,11 +567,11 @@ function creditRates() {
   );
 }
 
-/** Those that HTTP itself reads, those that every request of ours has, and those that API Gateway renames. */
+/** Headers that HTTP uses, that all our requests have, or that API Gateway renames. */
 const takenHeader =
   /^(?:accept|accept-encoding|connection|content-encoding|content-length|content-type|date|expect|host|keep-alive|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|x-amzn-remapped-.*)$/i;
 
-/** Where a provider reads its key: a header, and the word before the key if there is one. */
+/** The header of a provider's key, and the word before the key, if any. */
 function providerKeyHeader(standard: string) {
   const isValid = (value: string) => {
     const [name = '', word = 'Token', ...rest] = value.split(': ');

@@ -394,7 +394,7 @@ describe('Resources and their fields', () => {
 
   describe('Relight request fields', () => {
     const weights =
-      'must weight phrases, as in (text:1.2), by 1 to 1.4; if a number is no weight, leave the parentheses out';
+      'must weight phrases, as in (text:1.2), by 1 to 1.4; if the number isn’t a weight, leave the parentheses out';
     rows('relight-image', {
       'image | string | yes | Base64 data or URL of the image': requiredImage,
       'advanced_settings | object | no | their types, ranges and allowed values: not shown': {

@@ -26,7 +26,7 @@ const styles = [
 
 const percentage = z.int().check(z.minimum(0), z.maximum(100));
 
-/** Forwarded as it is: a new setting of the provider needs no release of this service. */
+/** Forwarded unchanged, so a new setting of the provider doesn't need a release of this service. */
 const advancedSettings = z.unknown().check(z.refine(isObject, 'must be an object'));
 
 const minWeight = 1;
@@ -53,7 +53,7 @@ export const RelightRequest = paidObject({
       .check(
         z.refine(
           (prompt) => weightsIn(prompt).every((weight) => weight >= minWeight && weight <= maxWeight),
-          `must weight phrases, as in (text:1.2), by ${minWeight} to ${maxWeight}; if a number is no weight, leave the parentheses out`,
+          `must weight phrases, as in (text:1.2), by ${minWeight} to ${maxWeight}; if the number isn’t a weight, leave the parentheses out`,
         ),
       )
       .with(z.describe('Guides generation; (text:weight) weights a phrase by 1 to 1.4')),
@@ -98,12 +98,12 @@ export const RelightReply = z
   .with(z.meta({ id: 'RelightReply' }));
 export type RelightReply = z.infer<typeof RelightReply>;
 
-/** A weight has one digit before its point: (iso:400) and (at 12:30) are words. */
+/** A weight has at most one digit before its point: (iso:400) and (at 12:30) are words. */
 const parenthesisOrWeight = /\(|(?::\s*(\d(?:\.\d+)?|\.\d+)\s*)?\)/g;
 
 /**
- * The weights of all `(text:weight)` phrases, nested ones included. A colon outside parentheses weights nothing, and neither
- * does one after a text without a letter: (3:2) is a ratio.
+ * Returns the weights of all `(text:weight)` phrases, including nested ones. A colon outside parentheses doesn't begin a
+ * weight. Neither does one after text without a letter: (3:2) is a ratio.
  */
 function weightsIn(prompt: string): number[] {
   const weights: number[] = [];
@@ -128,7 +128,7 @@ export const relightImage = contract({
   path: '/proxy/image-provider/v1/ai/image-relight',
   summary: 'Relight an image',
   description:
-    'Starts a relight task at the image provider. Each change of its status is notified to webhook_url when given.',
+    'Starts a relight task at the image provider. Each change of its status is sent to webhook_url, if given.',
   access: 'user',
   parameters: z.object({}),
   body: RelightRequest,

@@ -58,7 +58,7 @@ const fields = {
     .with(z.describe('Whether the host nodes have been read from the archive')),
   createdAt: Timestamp.with(z.describe('Creation time of the version')),
   dependencies: texts().with(
-    z.describe('Packages that the version needs: absent if unknown, empty if there are none'),
+    z.describe('Packages that the version needs. Absent if unknown; an empty list if it needs no packages'),
   ),
   deprecated: z.boolean().with(z.describe('Whether another version should be used')),
   downloadUrl: z
