@@ -57,11 +57,11 @@ describe('an upgrade of a stage', () => {
     ],
     [
       'S3BucketArchives is replaced: BucketName changed',
-      ({ S3BucketArchives }) => (S3BucketArchives.Properties.BucketName = 'other-archives'),
+      ({ S3BucketArchives: { Properties } }) => (Properties.BucketName = 'other-archives'),
     ],
     [
       'NotificationSigningKey is replaced: GenerateSecretString changed',
-      (resources) => (resources.NotificationSigningKey.Properties.GenerateSecretString.PasswordLength = 32),
+      ({ NotificationSigningKey: key }) => (key.Properties.GenerateSecretString.PasswordLength = 32),
     ],
     [
       'Notifications is replaced: FifoQueue changed',
