@@ -34,23 +34,4 @@ describe('POST /proxy/video-provider/text2video', () => {
       expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(6 * 1024 * 1024);
     });
   });
-
-  describe('400', () => {
-    test('lists all issues at once, including rules between fields', async () => {
-      const { status, body } = await generate({
-        duration: 11,
-        model: 'vidq2-pro-fast',
-        seed: 'x',
-        style: 'x',
-      });
-
-      expect(status).toBe(400);
-      expect(body.details).toEqual([
-        { path: 'body.seed', message: 'must be a number' },
-        { path: 'body.style', message: 'must be one of general, anime' },
-        { path: 'body.duration', message: 'must be 1 to 10 seconds for vidq2-pro-fast' },
-      ]);
-      expect(simulation.received).toEqual([]);
-    });
-  });
 });

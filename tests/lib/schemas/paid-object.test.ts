@@ -110,6 +110,27 @@ describe('a misspelled field of a paid request', () => {
   });
 });
 
+test.each<[ProxyName, object, string]>([
+  ['text-to-video', { duration: 11, model: 'vidq2-pro-fast', seed: 'x', style: 'x' }, 'seed style duration'],
+  ['extend-video', { model, duration: 8, video_url: url }, 'duration video_creation_id'],
+  ['extend-video', { model, duration: 8, video_creation_id: 'x' }, 'duration video_url'],
+  [
+    'relight-image',
+    {
+      ...{ image: url, style: 'x', transfer_light_from_lightmap: url },
+      transfer_light_from_reference_image: url,
+    },
+    'style transfer_light_from_reference_image',
+  ],
+])('a rule between fields of %s is checked even if other fields of %j fail', async (name, fields, paths) => {
+  const { status, body } = await send(name, fields);
+
+  expect([status, body.details.map(({ path }: { path: string }) => path.slice(5)).join(' ')]).toEqual([
+    400,
+    paths,
+  ]);
+});
+
 /** Every other field is absent, so a near miss would be found. */
 const picture = { images: [url] };
 const required = { image: url, model, start_image: url, image_settings: [{}, {}] };
