@@ -97,6 +97,7 @@ async function answer(question: Question, tell: Tell): Promise<void> {
   const isAll = text.trim() === '' && tag === '';
   if (!isAll && order === '' && (await tellFromPieces(question, tell))) return;
   const typed = words(text);
+  if (text.trim() !== '' && typed.length === 0) return tell({ found: [], count: 0 });
   if (order === '' && (isAll || (typed.length > 0 && typed.every(isShort)))) {
     const all = await topNodes();
     const found = all.filter((entry) => isIn(entry, typed) && (tag === '' || entry.tags?.includes(tag)));

@@ -86,6 +86,8 @@ let problems: string[];
       await status(/^\d+ nodes?$/);
       expect((await names())[0]).toBe(first);
     }
+    await page.getByLabel('Search').fill('+');
+    await status('No node matches');
     expect(await page.evaluate('history.length')).toBe(2);
     expect(asked().filter((path) => path.includes('/catalog/'))).toEqual([]);
     expect(host.asked.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(100_000);
