@@ -85,29 +85,6 @@ export async function readFile<Content>(
   return stored && format.read(stored.text)?.content;
 }
 
-/**
- * Puts the content under the key if the file there is still the listed one (undefined: none), and returns undefined if
- * not. The content must have been read after the listing.
- */
-export async function refreshListed(
-  context: Context,
-  key: string,
-  listed: string | undefined,
-  content: object,
-): Promise<'written' | 'unchanged' | undefined> {
-  let revision = 0;
-  if (listed !== undefined) {
-    const current = await readText(context, key);
-    if (current?.etag !== listed) return undefined;
-    const known = json<object>().read(current.text);
-    if (known && isSame(content, known.content)) return 'unchanged';
-    revision = known?.revision ?? 0;
-  }
-  const text = textOf(revision + 1, content);
-  const written = { key, text, cacheControl, etag: listed };
-  return (await writeIfMatches(context, written)) ? 'written' : undefined;
-}
-
 function textOf(revision: number, content: object): string {
   return JSON.stringify({ revision, ...content });
 }

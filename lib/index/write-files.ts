@@ -1,4 +1,4 @@
-import { json, maxFilesAtOnce, refreshFile, refreshListed } from '../bucket/public-file.ts';
+import { json, maxFilesAtOnce, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { pending } from '../registry/node-versions.ts';
@@ -30,7 +30,7 @@ import { get, query } from '../store/read.ts';
 import { updateConfig } from './config-file.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { catalogPath, hostNodesPath, nodePath, pieceOf } from 'registry-rules/index-paths';
-import { type NodeOfPublisher, readNode } from './read-node.ts';
+import { readNode } from './read-node.ts';
 import {
   catalogEntry,
   hostNodeWords,
@@ -100,42 +100,17 @@ export function refreshHostNodes(
   context: Context,
   nodeId: string,
   label: string,
+  options: { onlyIfDifferent?: boolean } = {},
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: IndexedHostNodes | undefined) => {
     const owned = await readNode(context, nodeId, nodeVersionKey(nodeId, label));
     const version = nodeVersionRecord(owned?.others[0]);
     if (!owned || !version) return undefined;
-    return hostNodesOf(context, owned, version, current !== undefined);
+    if (!current && version.host_node_extract_status === 'pending') return undefined;
+    const entries = await readHostNodes(context, version.node_id, version.version);
+    return indexedHostNodes(version, showsVersions(owned.node, owned.publisher), entries);
   };
-  return refreshFile(context, hostNodesPath(nodeId, label), next);
-}
-
-/**
- * The same with fewer calls, for a node and a version that were read after the file was listed with this ETag (undefined:
- * there was none).
- */
-export async function refreshListedHostNodes(
-  context: Context,
-  owned: NodeOfPublisher,
-  version: NodeVersionRecord,
-  listed: string | undefined,
-): Promise<'written' | 'unchanged'> {
-  const { node_id, version: label } = version;
-  const content = await hostNodesOf(context, owned, version, listed !== undefined);
-  if (!content) return 'unchanged';
-  const outcome = await refreshListed(context, hostNodesPath(node_id, label), listed, content);
-  return outcome ?? refreshHostNodes(context, node_id, label);
-}
-
-async function hostNodesOf(
-  context: Context,
-  { node, publisher }: NodeOfPublisher,
-  version: NodeVersionRecord,
-  hasFile: boolean,
-): Promise<IndexedHostNodes | undefined> {
-  if (!hasFile && version.host_node_extract_status === 'pending') return undefined;
-  const entries = await readHostNodes(context, version.node_id, version.version);
-  return indexedHostNodes(version, showsVersions(node, publisher), entries);
+  return refreshFile(context, hostNodesPath(nodeId, label), next, options);
 }
 
 async function readHostNodes(context: Context, nodeId: string, label: string): Promise<HostNodeRecord[]> {

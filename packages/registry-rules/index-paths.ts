@@ -12,7 +12,7 @@ export function nodePath(nodeId: string): string {
 }
 
 /** Of the files that a node has in addition. */
-export function nodeFolder(nodeId: string): string {
+function nodeFolder(nodeId: string): string {
   return `${root}nodes/${foldNodeId(nodeId)}/`;
 }
 

@@ -13,13 +13,10 @@ import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { readIndexFile } from '../support/bucket-objects.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
-import { putObject } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
 import { writeIndex } from '../../lib/index/stream-events.ts';
-import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { nodeKey, } from '../../lib/store/keys.ts';
 import { streamEventOf } from '../support/table-stream.ts';
-import { dynamodb } from '../../lib/store/table.ts';
-import { addNode, addPublisher, addVersion, setFields } from '../support/registry.ts';
+import { addNode, addPublisher, addVersion, } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
 
@@ -43,23 +40,6 @@ async function put(key: string, content: object): Promise<void> {
 
 async function read(key: string) {
   return (await readIndexFile(key)).content;
-}
-
-const labels = Array.from({ length: 20 }, (_, minor) => `1.${minor}.0`);
-const archive_key = 'archives/many/1.19.0/id-0.zip';
-
-/** What a rebuild of the nodes after one asks of the stores. */
-async function countCalls(after: string) {
-  let calls = 0;
-  const stops = [s3(), dynamodb].map((client) =>
-    intercept(client, ({ send }) => {
-      calls += 1;
-      return send();
-    }),
-  );
-  const { written } = await rebuildIndex({ after, progress: () => {} });
-  for (const stop of stops) stop();
-  return { calls, written: written.filter((path) => path.includes('zz-many')).length };
 }
 
 /** A listing in which the file of the ghost was written long ago, and the newcomer's then. */
@@ -178,32 +158,6 @@ describe('index rebuild', () => {
     expect((await rebuildIndex({ after: undefined, progress: () => {} })).written).toEqual([]);
   });
 
-  test.each([
-    ['a new file', async () => {}],
-    [
-      'a file that differs',
-      () => put(hostNodesPath('raced', '1.0.0'), { revision: 1, host_nodes: 'Forged' }),
-    ],
-  ])('does not write older host nodes over %s that another writer was faster with', async (_, prepare) => {
-    const path = hostNodesPath('raced', '1.0.0');
-    await addNode('acme', 'raced', { latest_version: published });
-    await addVersion('acme', 'raced', '1.0.0', published);
-    await prepare();
-    const states: unknown[] = [];
-    intercept(s3(), async ({ command, input, send }) => {
-      if (command === 'PutObjectCommand' && input.Key === path && states.length === 0) {
-        states.push('late');
-        await setFields(nodeVersionKey('raced', '1.0.0'), { host_node_extract_status: 'failed' });
-        await writeIndex(streamEventOf(nodeVersionKey('raced', '1.0.0')), invocation);
-      }
-      return send();
-    });
-    await rebuildIndex({ after: 'paced', progress: () => {} });
-
-    expect(states).toEqual(['late']);
-    expect(await read(path)).toMatchObject({ host_node_extract_status: 'failed' });
-  });
-
   test('names a bucket that is not there', async () => {
     const BUCKET_NAME = String(process.env.BUCKET_NAME);
     setVariables({ BUCKET_NAME: 'mistyped' });
@@ -221,23 +175,5 @@ describe('index rebuild', () => {
 
     expect(written).toContain(nodePath('second'));
     expect(written).not.toContain(nodePath('first'));
-  });
-
-  test('lists the files of a node of 20 versions, so that each takes two calls', async () => {
-    const versions = labels.map((version) => ({ ...published, version, archive_key }));
-    await putObject(archive_key, zip([{ name: 'README.md', data: '# Many' }]));
-    await addNode('acme', 'zz-many', { latest_version: versions.at(-1) });
-    for (const version of versions) await addVersion('acme', 'zz-many', version.version, version);
-    const rest = await countCalls('zzz');
-    const fresh = await countCalls('zz');
-    const same = await countCalls('zz');
-    for (const version of labels) await put(hostNodesPath('zz-many', version), { host_nodes: 'Forged' });
-    const differing = await countCalls('zz');
-
-    expect([fresh, same, differing].map(({ written }) => written)).toEqual([43, 0, 20]);
-    // A page takes four calls, and three if it is up to date. What is left for a file of host nodes is two.
-    expect(fresh.calls - rest.calls).toBeLessThanOrEqual(55 + 21 * 4 + 3);
-    expect(same.calls - rest.calls).toBeLessThanOrEqual(55 + 21 * 3 + 3);
-    expect(differing.calls - rest.calls).toBeLessThanOrEqual(73 + 21 * 3 + 3);
   });
 });

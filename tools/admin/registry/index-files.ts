@@ -1,12 +1,10 @@
 import { DeleteObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
-import { listObjects } from '../../../lib/bucket/list-objects.ts';
 import { updateConfig } from '../../../lib/index/config-file.ts';
 import {
   catalogPath,
   configPath,
   hostNodesPath,
-  nodeFolder,
   nodePath,
   pieceOf,
   nodePagePath,
@@ -14,10 +12,9 @@ import {
   topPath,
   versionPagePath,
 } from 'registry-rules/index-paths';
-import { readNode } from '../../../lib/index/read-node.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
 import { refreshReadme } from '../../../lib/index/readme-file.ts';
-import { refreshListedHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
+import { refreshHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { nodeKey } from '../../../lib/store/keys.ts';
@@ -74,24 +71,19 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
   for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));
 
   const writeNode = async (nodeId: string) => {
-    // Listed before the table is read: what is written over them is newer.
-    const etags = nodeId <= after ? undefined : await listObjects(newContext(), nodeFolder(nodeId));
     const versions = await readVersions(newContext(), nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
     const pages = versions.map(({ version }) => versionPagePath(nodeId, version));
     const own = [nodePath(nodeId), readmePath(nodeId), nodePagePath(nodeId)];
     for (const path of [...own, ...files, ...pages]) expected.add(path);
-    if (!etags) return;
-    const owned = await readNode(newContext(), nodeId);
+    if (nodeId <= after) return;
     await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all'));
     await write(readmePath(nodeId), refreshReadme(newContext(), nodeId, true));
-    if (!owned) return;
-    for (const version of versions) {
-      const path = hostNodesPath(nodeId, version.version);
-      await write(path, refreshListedHostNodes(newContext(), owned, version, etags.get(path)));
-    }
     const labels = versions.map(({ version }) => version);
-    written.push(...(await refreshPages(newContext(), nodeId, labels, { onlyIfDifferent: true })));
+    const options = { onlyIfDifferent: true };
+    for (const label of labels)
+      await write(hostNodesPath(nodeId, label), refreshHostNodes(newContext(), nodeId, label, options));
+    written.push(...(await refreshPages(newContext(), nodeId, labels, options)));
   };
   for (let start = 0; start < nodeIds.length; start += nodesAtOnce) {
     const some = nodeIds.slice(start, start + nodesAtOnce);
