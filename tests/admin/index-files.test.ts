@@ -14,9 +14,9 @@ import { admin, adminJson } from '../support/admin.ts';
 import { readIndexFile } from '../support/bucket-objects.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { writeIndex } from '../../lib/index/stream-events.ts';
-import { nodeKey, } from '../../lib/store/keys.ts';
+import { nodeKey } from '../../lib/store/keys.ts';
 import { streamEventOf } from '../support/table-stream.ts';
-import { addNode, addPublisher, addVersion, } from '../support/registry.ts';
+import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
 
