@@ -148,7 +148,7 @@ export const ci = concern(() => ({
   CI_ISSUERS: variable(
     ciIssuers(),
     'ciIssuers',
-    'Further issuers of CI jobs’ ID tokens, separated by commas: `github` or `gitlab`, its URL, optionally its key set’s.',
+    'Further CI issuers, separated by commas: `github` or `gitlab`, its URL, optionally its key set’s.',
   ),
 }));
 
@@ -217,7 +217,7 @@ export const downloadLogs = concern(() => ({
   ACCESS_LOGS: variable(
     choice('counted', 'on', 'off'),
     'accessLogs',
-    '`counted`: downloads are counted by the logs of the stage’s own distribution, which are then deleted. `on` also logs accesses to the bucket, and keeps all logs for 90 days. `off` logs nothing.',
+    '`counted`: logs of the stage’s distribution are counted as downloads, then deleted. `on` also keeps them, and the bucket’s, for 90 days.',
   ),
 }));
 
@@ -244,7 +244,7 @@ export const imageProvider = concern(() => ({
   IMAGE_PROVIDER_KEY_HEADER: variable(
     providerKeyHeader('x-api-key'),
     'imageProviderKeyHeader',
-    'Header of that key, and the word before it if there is one: `<header>: <word>`.',
+    'Header of that key, and the word before it, if any: `<header>: <word>`.',
   ),
 }));
 
@@ -277,7 +277,7 @@ export const spending = concern(() => ({
   CREDIT_RATES: variable(
     creditRates(),
     'creditRates',
-    'What providers charge, where it is not the default: a JSON list ([rates](spending.md#rates)).',
+    'What providers charge: a JSON list ([rates](spending.md#rates)).',
   ),
 }));
 
@@ -293,11 +293,11 @@ export const taskWords = concern(() => ({
   PROVIDER_STATES: variable(
     stateWords(),
     'providerStates',
-    'Further words of providers for the states of tasks, separated by commas: `word=state`, such as `upscaling=processing`.',
+    'Further words of providers for states, separated by commas, such as `upscaling=processing`.',
   ),
 }));
 
-const taskPathAbout = 'Path below the base URL where it is asked for a task; `off` asks for none.';
+const taskPathAbout = 'Its path for the state of a task; `off`: don’t ask.';
 
 export const questions = concern(() => ({
   IMAGE_PROVIDER_TASK_PATH: variable(
@@ -346,7 +346,7 @@ export const videoRules = concern(() => ({
   VIDEO_MODELS_EXTRA: variable(
     list(/^[\w.-]+$/, 'be model names separated by commas'),
     'videoModelsExtra',
-    'Further model names for `textToVideo`, `extendVideo` and `multiframeVideo`, separated by commas.',
+    'Further model names of all video operations, separated by commas.',
   ),
 }));
 

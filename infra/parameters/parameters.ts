@@ -99,16 +99,13 @@ export const parameters: Record<string, Parameter> = {
     ),
     'Its issued certificate, in the stage’s region.',
   ),
-  generatedUrl: required(
-    onOff,
-    '`off` turns the generated URL off, once no caller and no running task uses it.',
-  ),
+  generatedUrl: required(onOff, '`off` turns the generated URL off.'),
   siteCertificateArn: optional(
     config.textMatching(
       /^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
       'be the ARN of a certificate in us-east-1',
     ),
-    'Certificate of the site’s host name, in us-east-1, as CloudFront asks for.',
+    'Certificate of the site’s host name, in us-east-1.',
   ),
   hostedZoneId: optional(
     config.textMatching(
@@ -127,7 +124,7 @@ export const parameters: Record<string, Parameter> = {
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
   archiveAdministratorArn: optional(
     config.textMatching(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
-    'Role of the administration: it alone may change archives, and deny them in bans. By default none may change them, and whoever may tag objects may deny them.',
+    'Role that alone may change archives, and deny them in bans. By default no role may change them, and any that tags objects may deny them.',
   ),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),
   restart: optional(

@@ -116,7 +116,7 @@ const sweeps: Sweep[] = [
   },
   {
     sweep: 'catalog',
-    missing: 'Lists, pages of publishers, feed and sitemap have not been renewed for 15 minutes.',
+    missing: 'Lists, pages, feed and sitemap have not been renewed for 15 minutes.',
   },
   {
     // Four parts run five times. A run may fall into the next period, and without one part there are 15.
@@ -156,7 +156,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
     ...sweeps.filter(({ only }) => !only || stage[only]).flatMap((sweep) => alarmsOfSweep(stage, sweep)),
     alarm(
       'sweep-findings-uploads',
-      'The sweep published a version that an event should have. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',
+      'The sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',
       own(stage, 'sweep_findings', { sweep: 'uploads' }),
       anyOfFifteen,
     ),
@@ -310,7 +310,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     deadLetters(
       'finalize-upload-dead-letters',
       'FinalizeUploadFailures',
-      'An upload’s check was given up, so its version stays pending; or a sweep was not delivered.',
+      'An upload’s check was given up, so its version stays pending; or a sweep got lost.',
     ),
     deadLetters(
       'extraction-dead-letters',
@@ -340,12 +340,12 @@ const indexAlarms = (stage: Stage): Alarm[] => [
   ),
   oldestMessage(
     'index-backlog',
-    'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause, or wait: a publisher of many nodes takes long.',
+    'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause. A large publisher takes long.',
     ['IndexChanges', hours],
   ),
   alarm(
     'index-age',
-    'The public index is over 5 minutes behind, or was not written for 15 minutes: not even the heartbeat came. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
+    'The public index is over 5 minutes behind, or not even the heartbeat came for 15 minutes. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
     { ...own(stage, 'index_lag_ms', {}), statistic: 'Maximum' },
     { ...mustRun, above: 300_000 },
   ),
@@ -371,7 +371,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
     ...providerNames.map((provider) =>
       alarm(
         `${provider}-unknown-states`,
-        'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Say what the word means in `providerStates`. Until then it is passed on as `provider_state`.',
+        'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`. Until then it is passed on as `provider_state`.',
         own(stage, 'unknown_states', { provider }),
         anyOfFifteen,
       ),

@@ -14,7 +14,7 @@ import {
 } from './packaging.ts';
 
 /*
- * The alarms of the packaged templates, held to what AWS documents about metrics and alarms, with the page that states it. docs/runbook.md names what no page states.
+ * The alarms of the packaged templates, held to what AWS documents about metrics and alarms, with the page that states it.
  */
 
 const prefix = 'node-registry-prod-';

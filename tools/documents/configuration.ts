@@ -12,9 +12,8 @@ const runbook = 'docs/runbook.md';
 
 const introduction = `# Configuration
 
-For operators. Pass a parameter with \`--param=name=value\`, or put it in a block named after the
-stage under \`params\` in \`serverless.yml\`. An empty one counts as not given. Log lines of functions name the variable. Keys are references,
-never the keys themselves: \`ssm:/<name>\` or \`secretsmanager:<name>\`.
+For operators. Pass \`--param=name=value\`, or put parameters into a block with the stage's name under \`params\` in \`serverless.yml\`. An
+empty one counts as not given. Log lines name the variable. A key is a reference: \`ssm:/<name>\` or \`secretsmanager:<name>\`.
 `;
 
 /** The text of docs/configuration.md: one row for each parameter with its variable. */
