@@ -108,9 +108,8 @@ describe('createPublicIndex', () => {
     if (!version) throw new Error('The node has no version.');
 
     expect(await bytesOf(index.download(version))).toEqual(archive);
-    await expect(bytesOf(index.download({ ...version, sha256: '0'.repeat(64) }))).rejects.toMatchObject({
-      code: 'wrong_digest',
-    });
+    const other = bytesOf(index.download({ ...version, sha256: '0'.repeat(64) }));
+    await expect(other).rejects.toMatchObject({ code: 'wrong_digest' });
   });
 
   test.each<[string, string, (stream: ReadableStream<Uint8Array>) => Promise<unknown>]>([
@@ -160,16 +159,13 @@ describe('createPublicIndex', () => {
     const errors = [await errorOf(index.node('any')), await errorOf(index.downloadBlob(version))];
     await proxy.stop();
 
-    expect(errors.map(({ code, status }) => [code, status])).toEqual([
-      ['invalid_reply', 403],
-      ['unreachable', 403],
-    ]);
+    const said = errors.map(({ code, status }) => `${code} ${status}`);
+    expect(said).toEqual(['invalid_reply 403', 'unreachable 403']);
   });
 
   test('rejects a version without an archive', async () => {
-    expect(await errorOf(reader().download({ downloadUrl: 'https://a.example.com/a.zip' }))).toMatchObject({
-      code: 'invalid_request',
-    });
+    const { code } = await errorOf(reader().download({ downloadUrl: 'https://a.example.com/a.zip' }));
+    expect(code).toBe('invalid_request');
   });
 
   test.each([
@@ -187,14 +183,8 @@ describe('createPublicIndex', () => {
     });
     const { url } = elsewhere;
     const index = createPublicIndex({ downloadsUrl: url });
-    const questions = [
-      index.catalog(),
-      index.search('any'),
-      index.node('any'),
-      index.versions('any'),
-      index.readme('any'),
-      index.hostNodes('any', '1.0.0'),
-    ];
+    const ofNode = [index.node('any'), index.versions('any'), index.readme('any')];
+    const questions = [index.catalog(), index.search('any'), ...ofNode, index.hostNodes('any', '1.0.0')];
     const errors = await Promise.all(questions.map(errorOf));
     await elsewhere.stop();
 

@@ -15,6 +15,7 @@ const other = newKey();
 const message = { id: 'msg_1_0001', body: '{"state":"success","text":"größer ✓"}' };
 const payload = JSON.parse(message.body);
 const minuteMs = 60_000;
+const now = () => String(Math.floor(Date.now() / 1000));
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -78,6 +79,9 @@ describe('verifyNotification', () => {
   const headed = (headers: unknown) => () =>
     verifyNotification(headers as Headers, message.body, key.publicKey);
   const changed = (name: string, value?: string) => headed({ ...signed(), [name]: value });
+  const missing = (what: string, work: () => Promise<unknown>): [string, string, () => Promise<unknown>] => [
+    ...(['missing_header', what, work] as const),
+  ];
   const signature = String(signed()['webhook-signature']);
   const parsed: unknown = JSON.parse(message.body);
 
@@ -89,25 +93,15 @@ describe('verifyNotification', () => {
     ['wrong_signature', 'another body', () => verify(signed(), `${message.body} `)],
     ['wrong_signature', 'a body written again', () => verify(signed(0, [key], '{ "a": 1 }'), '{"a":1}')],
     ['wrong_signature', 'another id', changed('webhook-id', 'msg_2')],
-    [
-      'wrong_signature',
-      'a fresher time',
-      () => verify({ ...signed(minuteMs), 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) }),
-    ],
+    ['wrong_signature', 'a fresher time', () => verify({ ...signed(minuteMs), 'webhook-timestamp': now() })],
     ['wrong_signature', 'another scheme', changed('webhook-signature', signature.replace('v1a', 'v1'))],
     ['wrong_signature', 'half a signature', changed('webhook-signature', signature.slice(0, 40))],
     ...['webhook-id', 'webhook-timestamp', 'webhook-signature'].flatMap((name) =>
-      [undefined, ''].map((value): [string, string, () => Promise<unknown>] => [
-        'missing_header',
-        `${name}: ${value}`,
-        changed(name, value),
-      ]),
+      [undefined, ''].map((value) => missing(`${name}: ${value}`, changed(name, value))),
     ),
-    ...['soon', '-1', '1e9', '0x10', ' 1'].map((time): [string, string, () => Promise<unknown>] => [
-      'missing_header',
-      `the time ${time}`,
-      changed('webhook-timestamp', time),
-    ]),
+    ...['soon', '-1', '1e9', '0x10', ' 1'].map((time) =>
+      missing(`the time ${time}`, changed('webhook-timestamp', time)),
+    ),
     ['missing_header', 'headers that are null', headed(null)],
     ['missing_header', 'headers that are undefined', headed(undefined)],
     ['missing_header', 'headers that are a number', headed(5)],
@@ -131,13 +125,10 @@ describe('verifyNotification', () => {
   });
 
   test('rejects an hour-old notification whose body was cut into an id and a fresh time', async () => {
-    const fresh = Math.floor(Date.now() / 1000);
+    const fresh = now();
     const old = signed(60 * minuteMs, [key], `{"payload":"x.${fresh}.{}"}`);
-    const headers = {
-      ...old,
-      'webhook-id': `${old['webhook-id']}.${old['webhook-timestamp']}.{"payload":"x`,
-      'webhook-timestamp': String(fresh),
-    };
+    const id = `${old['webhook-id']}.${old['webhook-timestamp']}.{"payload":"x`;
+    const headers = { ...old, 'webhook-id': id, 'webhook-timestamp': fresh };
 
     await expect(verify(headers, '{}"}')).rejects.toMatchObject({ reason: 'missing_header' });
   });

@@ -94,19 +94,11 @@ async function start(fresh: boolean): Promise<void> {
         say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`),
       ),
   ]);
-  process.stdout.write(
-    banner({
-      seconds: (performance.now() - began) / 1000,
-      listening: {
-        ...listening,
-        'Home page': localAddress(ports.pages),
-        'API reference': localAddress(ports.pages) + referencePath,
-      },
-      ownerToken,
-      adminToken,
-      publicKey: notificationPublicKey(),
-    }),
-  );
+  const home = localAddress(ports.pages);
+  const pages = { 'Home page': home, 'API reference': home + referencePath };
+  const shown = { ownerToken, adminToken, publicKey: notificationPublicKey() };
+  const seconds = (performance.now() - began) / 1000;
+  process.stdout.write(banner({ seconds, listening: { ...listening, ...pages }, ...shown }));
   isStarted = true;
   started.resolve();
 }
@@ -131,26 +123,20 @@ async function startStores(): Promise<void> {
     givenDynamodb ??
       run(
         startStrictDynamoDb({
-          port: dynamodb,
-          file: `${localDirectory}/dynamodb.sqlite`,
-          onEnd: stopWithout,
+          ...{ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite`, onEnd: stopWithout },
           onWrite: followTable(() => loadStarted('write-index')),
         }),
       ),
-    startQueues().then((extractions) =>
-      run(
-        startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) => {
-          queueOnPublish(bucket, extractions);
-          void run(
-            Promise.resolve(
-              countOnDownload(bucket, localEnvironment.LOG_BUCKET_NAME, () => loadStarted('count-downloads')),
-            ),
-          );
-          return finalizeOnUpload(bucket, loadFinalizer);
-        }),
-      ),
-    ),
+    startQueues().then((extractions) => run(startBucket(s3, extractions))),
   ]);
+}
+
+async function startBucket(port: number, extractions: Queue): Promise<Part> {
+  const bucket = await startS3(port, `${localDirectory}/s3`, bucketName);
+  queueOnPublish(bucket, extractions);
+  const logBucket = localEnvironment.LOG_BUCKET_NAME;
+  void run(Promise.resolve(countOnDownload(bucket, logBucket, () => loadStarted('count-downloads'))));
+  return finalizeOnUpload(bucket, loadFinalizer);
 }
 
 /** They are in memory, so the functions' schedules hand over what an earlier stack left. Returns that of extractions. */
@@ -162,18 +148,12 @@ async function startQueues(): Promise<Queue> {
     const source = { queueUrl: sqs.queueUrl(name), load: () => loadStarted<QueueHandler>(of), ...mapping };
     return run(Promise.resolve(consumeQueue(source)));
   };
-  await consume('extractions', 'extract-host-nodes', {
-    timeoutMs: 120_000,
-    batchSize: 1,
-    maximumConcurrency: 2,
-  });
-  await consume('indexChanges', 'write-index', { timeoutMs: 60_000, batchSize: 1, maximumConcurrency: 2 });
+  const single = { batchSize: 1, maximumConcurrency: 2 };
+  const many = { batchSize: 10, maximumConcurrency: 10 };
+  await consume('extractions', 'extract-host-nodes', { timeoutMs: 120_000, ...single });
+  await consume('indexChanges', 'write-index', { timeoutMs: 60_000, ...single });
   if (relaysNotifications)
-    await consume('notifications', 'deliver-notifications', {
-      timeoutMs: 30_000,
-      batchSize: 10,
-      maximumConcurrency: 10,
-    });
+    await consume('notifications', 'deliver-notifications', { timeoutMs: 30_000, ...many });
   return sqs.queue('extractions');
 }
 

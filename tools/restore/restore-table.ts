@@ -67,14 +67,10 @@ export async function copyTable(aws: Aws, stage: Stage, restoreTime: string): Pr
   if (kept.restoreTime !== restoreTime)
     throw new Error(`${stage.file} belongs to a restore to ${kept.restoreTime}. Delete it to begin another.`);
   await save(stage, kept);
+  const names = { SourceTableName: stage.table, TargetTableName: copyOf(stage) };
+  const restore = { ...names, RestoreDateTime: new Date(restoreTime) };
   if ((await describeTable(aws, copyOf(stage))) === undefined)
-    await aws.dynamodb.send(
-      new RestoreTableToPointInTimeCommand({
-        SourceTableName: stage.table,
-        TargetTableName: copyOf(stage),
-        RestoreDateTime: new Date(restoreTime),
-      }),
-    );
+    await aws.dynamodb.send(new RestoreTableToPointInTimeCommand(restore));
   await whenActive(aws, copyOf(stage));
   stage.print(`${copyOf(stage)} has the data of ${restoreTime}. Check it before you replace ${stage.table}.`);
 }
@@ -109,16 +105,10 @@ const steps: Record<string, Step> = {
 async function look(aws: Aws, stage: Stage, restoreTime: string): Promise<Kept> {
   const table = await describeTable(aws, stage.table);
   if (table === undefined) throw new Error(`There is no table ${stage.table}.`);
-  const { Tags = [] } = await aws.dynamodb.send(
-    new ListTagsOfResourceCommand({ ResourceArn: table.TableArn }),
-  );
-  return {
-    restoreTime,
-    table,
-    tags: Tags.filter(({ Key }) => !Key?.startsWith('aws:')),
-    mappings: await mappingsOf(aws, table.LatestStreamArn),
-    done: [],
-  };
+  const list = new ListTagsOfResourceCommand({ ResourceArn: table.TableArn });
+  const { Tags = [] } = await aws.dynamodb.send(list);
+  const tags = Tags.filter(({ Key }) => !Key?.startsWith('aws:'));
+  return { restoreTime, table, tags, mappings: await mappingsOf(aws, table.LatestStreamArn), done: [] };
 }
 
 async function mappingsOf(aws: Aws, EventSourceArn: string | undefined) {
@@ -150,11 +140,9 @@ async function writersOf(aws: Aws, stage: Stage): Promise<NonNullable<Kept['writ
 }
 
 async function reserve(aws: Aws, FunctionName: string, reserved: number | undefined): Promise<void> {
+  const put = { FunctionName, ReservedConcurrentExecutions: reserved };
   if (reserved === undefined) await aws.lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
-  else
-    await aws.lambda.send(
-      new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: reserved }),
-    );
+  else await aws.lambda.send(new PutFunctionConcurrencyCommand(put));
 }
 
 async function backUp(aws: Aws, stage: Stage, kept: Kept): Promise<void> {
@@ -182,11 +170,8 @@ async function deleteTable(aws: Aws, { table: TableName }: Stage, kept: Kept): P
     await whenActive(aws, TableName);
     await patiently(aws, () => aws.dynamodb.send(new DeleteTableCommand({ TableName })));
   }
-  await until(
-    aws,
-    `${TableName} is gone`,
-    async () => (await describeTable(aws, TableName)) === undefined || undefined,
-  );
+  const isGone = async () => (await describeTable(aws, TableName)) === undefined || undefined;
+  await until(aws, `${TableName} is gone`, isGone);
 }
 
 async function restoreBackup(aws: Aws, { table }: Stage, kept: Kept): Promise<void> {
@@ -210,9 +195,8 @@ async function setUp(aws: Aws, { table: TableName }: Stage, kept: Kept): Promise
   const recovery = { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } };
   const ttl = { TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' } };
 
-  await patiently(aws, () =>
-    aws.dynamodb.send(new UpdateContinuousBackupsCommand({ TableName, ...recovery })),
-  );
+  const recoverable = new UpdateContinuousBackupsCommand({ TableName, ...recovery });
+  await patiently(aws, () => aws.dynamodb.send(recoverable));
   const described = await aws.dynamodb.send(new DescribeTimeToLiveCommand({ TableName }));
   if (!/^ENABL/.test(String(described.TimeToLiveDescription?.TimeToLiveStatus)))
     await patiently(aws, () => aws.dynamodb.send(new UpdateTimeToLiveCommand({ TableName, ...ttl })));
@@ -223,16 +207,12 @@ async function setUp(aws: Aws, { table: TableName }: Stage, kept: Kept): Promise
     await update(aws, { TableName, OnDemandThroughput });
   for (const { IndexName, OnDemandThroughput } of GlobalSecondaryIndexes) {
     const index = table.GlobalSecondaryIndexes?.find((it) => it.IndexName === IndexName);
+    const GlobalSecondaryIndexUpdates = [{ Update: { IndexName, OnDemandThroughput } }];
     if (OnDemandThroughput && !same(index?.OnDemandThroughput, OnDemandThroughput))
-      await update(aws, {
-        TableName,
-        GlobalSecondaryIndexUpdates: [{ Update: { IndexName, OnDemandThroughput } }],
-      });
+      await update(aws, { TableName, GlobalSecondaryIndexUpdates });
   }
-  if (kept.tags.length > 0)
-    await patiently(aws, () =>
-      aws.dynamodb.send(new TagResourceCommand({ ResourceArn: table.TableArn, Tags: kept.tags })),
-    );
+  const tagging = new TagResourceCommand({ ResourceArn: table.TableArn, Tags: kept.tags });
+  if (kept.tags.length > 0) await patiently(aws, () => aws.dynamodb.send(tagging));
   if (table.DeletionProtectionEnabled !== true)
     await update(aws, { TableName, DeletionProtectionEnabled: true });
   const { StreamSpecification } = kept.table;
@@ -245,14 +225,10 @@ async function startStream(aws: Aws, { table: TableName, print }: Stage, kept: K
   const existing = await mappingsOf(aws, EventSourceArn);
   for (const { FunctionArn, ...mapping } of kept.mappings) {
     if (existing.some((it) => it.FunctionArn === FunctionArn)) continue;
+    const start = { StartingPositionTimestamp: undefined, StartingPosition: 'TRIM_HORIZON' } as const;
     // The command ignores what only AWS sets.
-    const created = new CreateEventSourceMappingCommand({
-      ...mapping,
-      StartingPositionTimestamp: undefined,
-      EventSourceArn,
-      FunctionName: FunctionArn,
-      StartingPosition: 'TRIM_HORIZON',
-    });
+    const settings = { ...mapping, ...start, EventSourceArn, FunctionName: FunctionArn };
+    const created = new CreateEventSourceMappingCommand(settings);
     const { UUID } = await patiently(aws, () => aws.lambda.send(created));
     print(`The stack does not know the event source mapping ${UUID} of ${FunctionArn}: note it.`);
   }
