@@ -26,16 +26,11 @@ const aws = await startHttpServer(async (request, response) => {
   const body = await text(request);
   requests.push(`${decodeURIComponent(String(request.url))} ${body}`);
   if (!body.includes('Action=GetTemplate')) return void response.writeHead(202).end('{}');
-  const [status, answer] = deployed
-    ? [
-        200,
-        `<GetTemplateResponse><GetTemplateResult><TemplateBody>${JSON.stringify(deployed).replaceAll(/[&<]/g, ' ')}</TemplateBody></GetTemplateResult></GetTemplateResponse>`,
-      ]
-    : [
-        400,
-        '<ErrorResponse><Error><Code>ValidationError</Code><Message>gone</Message></Error></ErrorResponse>',
-      ];
-  response.writeHead(Number(status), { 'content-type': 'text/xml' }).end(answer);
+  const template = `<TemplateBody>${JSON.stringify(deployed)?.replaceAll(/[&<]/g, ' ')}</TemplateBody>`;
+  const answer = deployed
+    ? `<GetTemplateResponse><GetTemplateResult>${template}</GetTemplateResult></GetTemplateResponse>`
+    : '<ErrorResponse><Error><Code>ValidationError</Code><Message>gone</Message></Error></ErrorResponse>';
+  response.writeHead(deployed ? 200 : 400, { 'content-type': 'text/xml' }).end(answer);
 });
 setVariables({ AWS_ENDPOINT_URL: aws.url });
 afterAll(aws.stop);
@@ -45,6 +40,7 @@ function framework(
   commands: string,
   { parameters = {}, stage = 'prod', config = {}, template = { Resources: {} } as object } = {},
 ): Framework {
+  const region = 'us-east-1';
   const own = {
     processedInput: { commands: commands.split(' '), options: {} },
     configurationInput: { params: { default: parameters } },
@@ -56,11 +52,8 @@ function framework(
     },
     getProvider: () => ({
       getStage: () => stage,
-      getRegion: () => 'us-east-1',
-      getAwsSdkV3Config: async () => ({
-        ...{ region: 'us-east-1', credentials: s3().config.credentials },
-        ...config,
-      }),
+      getRegion: () => region,
+      getAwsSdkV3Config: async () => ({ region, credentials: s3().config.credentials, ...config }),
     }),
     classes: { Error },
   };
@@ -211,14 +204,11 @@ describe('a deployed site', () => {
     expect(keys.at(-1)).toBe(sitePage);
     for (const { path, content } of files) {
       const { headers, text } = await readObject(path);
-      const type = { css: 'text/css', js: 'text/javascript', html: 'text/html' }[
-        path.split('.').at(-1) ?? ''
-      ];
-      expect([text, headers.ContentType, headers.CacheControl]).toEqual([
-        Buffer.from(content).toString(),
-        `${type}; charset=utf-8`,
-        path.endsWith('.html') ? 'public, max-age=60' : 'public, max-age=3600',
-      ]);
+      const type = path.endsWith('.js') ? 'javascript' : path.split('.').at(-1);
+      const seconds = path.endsWith('.html') ? 60 : 3600;
+      expect(text).toBe(Buffer.from(content).toString());
+      expect(headers.ContentType).toBe(`text/${type}; charset=utf-8`);
+      expect(headers.CacheControl).toBe(`public, max-age=${seconds}`);
     }
   });
 });
