@@ -10,7 +10,7 @@ import { banVersionsOfNode } from '../../tools/admin/registry/node-versions.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
 import { stopDate } from 'testing/clock';
 import { invoke } from '../support/invoke.ts';
-import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
+import { addNode, addPublisher, addToken, addVersion, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import '../support/in-order.ts';
 
@@ -257,15 +257,6 @@ describe('node', () => {
     expect((await admin('node', 'unban', 'halfway')).stdout).toBe(
       'The node "halfway" was not banned: nothing changed.\n',
     );
-  });
-
-  test('leaves a node that is not banned unchanged by an unban', async () => {
-    await addNode('acme', 'quiet', { status_detail: 'Looks for a new owner' });
-    const before = await storedNode('quiet');
-
-    expect((await admin('node', 'unban', 'quiet')).status).toBe(0);
-
-    expect(await storedNode('quiet')).toEqual(before);
   });
 
   test('shows a node without the control characters that would redraw the terminal', async () => {

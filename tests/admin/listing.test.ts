@@ -175,13 +175,6 @@ describe('on a deployed table', () => {
       `NodeVersionStatus${state}`,
     );
   });
-
-  test('bans with --yes', async () => {
-    const { status } = await run('node', 'ban', 'second-node', '--reason', 'A test', '--yes');
-
-    expect(status).toBe(0);
-    expect((await adminJson('node', 'show', 'second-node')).status).toBe('NodeStatusBanned');
-  });
 });
 
 describe('confirm', () => {

@@ -78,7 +78,7 @@ export const update = command({
 });
 
 const movedNotes =
-  'Its nodes, members, tokens and trusts go with it, and uploads that wait go on. The old ID stays reserved; for 90 days the\nAPI takes it as the new one. Meanwhile, a request for a node that is not moved yet gets a 403. If interrupted, run it again.';
+  'Its nodes, members, tokens and trusts go with it, and uploads that wait go on. The old ID stays reserved; for 90 days the\nAPI takes it as the new one. Meanwhile, a request for a node that is not moved yet gets a 403. If interrupted, run it again.\nAnother rename takes a rename back.';
 
 export const rename = command({
   parameters: ['publisher', 'new-id'],
