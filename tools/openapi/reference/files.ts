@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { renderReferencePage } from './page.ts';
@@ -21,16 +22,16 @@ interface Reference {
 /** The page of the document and what lies next to it, by path. */
 export async function buildReference(reference: Reference): Promise<Record<string, ReferenceFile>> {
   const document = await readFile('docs/openapi.json', 'utf8');
-  const source = (name: string) => new URL(name, import.meta.url);
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(source('form.ts'))],
+    entryPoints: ['form.ts', 'page.css'].map((name) => fileURLToPath(new URL(name, import.meta.url))),
+    outdir: 'built',
     write: false,
     bundle: true,
     minify: true,
     format: 'esm',
     target: 'es2022',
   });
-  const [script] = outputFiles;
+  const built = (name: string) => outputFiles.find(({ path }) => basename(path) === name)?.contents ?? '';
   return {
     [referencePath]: {
       type: 'text/html; charset=utf-8',
@@ -39,11 +40,11 @@ export async function buildReference(reference: Reference): Promise<Record<strin
     [referencePath + files.document]: { type: 'application/json', content: document },
     [referencePath + files.style]: {
       type: 'text/css; charset=utf-8',
-      content: await readFile(source('page.css')),
+      content: built(files.style),
     },
     [referencePath + files.script]: {
       type: 'text/javascript; charset=utf-8',
-      content: script?.contents ?? '',
+      content: built(files.script),
     },
   };
 }

@@ -67,7 +67,6 @@ export function renderReferencePage(document: Document, page: ReferencePage): st
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>API reference</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="/site/site.css">
     <link rel="stylesheet" href="${page.files.style}">
     <script type="module" src="${page.files.script}"></script>
   </head>
