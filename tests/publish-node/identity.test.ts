@@ -66,7 +66,7 @@ describe('the ID token of a CI job', () => {
     expect(asked).toEqual([{ url, authorization: 'Bearer secret of the job' }]);
     expect(sent()).toEqual([[idToken, undefined]]);
     expect([code, stderr]).toEqual([3, expect.stringContaining('as this GitHub Actions job.')]);
-    expect(stderr).toContain('The registry rejected the request: Not trusted.');
+    expect(stderr).toContain('request: Not trusted. It is the ID token of this GitHub Actions job.');
     expect(stderr).not.toContain(idToken);
   });
 
@@ -166,6 +166,8 @@ describe('publish-node uses a stored token', () => {
 
     expect(asked).toEqual([]);
     expect(sent()).toEqual([[demo.personalAccessToken, 'Bearer a.stored.bearer']]);
+    const origin = args.includes('--token') ? '--token' : 'NODE_REGISTRY_TOKEN';
+    expect(stderr).toContain(`Not trusted. It came from ${origin}.`);
     expect(stderr).toContain('as the holder of a personal access token.');
     expect(stderr).not.toContain(demo.personalAccessToken);
   });

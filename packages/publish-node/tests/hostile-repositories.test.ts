@@ -89,10 +89,8 @@ async function chosen(folder: string, includes: readonly string[] = []) {
 
 /** A folder that git takes for a repository when it stands in it. */
 const bareRepository = (config: string): Files => ({
-  'pack/HEAD': 'ref: refs/heads/main\n',
-  'pack/config': config,
-  'pack/objects/keep': '',
-  'pack/refs/keep': '',
+  ...{ 'pack/HEAD': 'ref: refs/heads/main\n', 'pack/config': config },
+  ...emptyFiles('pack/objects/keep pack/refs/keep'),
 });
 
 const missing = '1234567890123456789012345678901234567890';
@@ -121,32 +119,27 @@ describe('a hostile repository', () => {
     expect(starting).toEqual([]);
   });
 
+  const monitor = () => `[core]\n  fsmonitor = ${script}\n`;
+  const setting = (clone: string, key: string, value: string) => git(clone, 'config', key, value);
+  const [taken, own] = [
+    'git takes the folder "pack" for a repository',
+    'its own settings name a core.excludesFile',
+  ];
+
   test.each<[string, (clone: string) => Promise<unknown>, readonly string[] | string]>([
     ['a missing object and a remote of its own', promisor, ['node.py']],
-    [
-      'a file system monitor, with a git of its own on the path',
-      (clone) => appendFile(join(clone, '.git/config'), `[core]\n  fsmonitor = ${script}\n`),
-      ['node.py'],
-    ],
-    [
-      'a committed bare repository',
-      (clone) => writeFiles(clone, bareRepository(`[core]\n  fsmonitor = ${script}\n`)),
-      'git takes the folder "pack" for a repository',
-    ],
+    ['a file system monitor', (clone) => appendFile(join(clone, '.git/config'), monitor()), ['node.py']],
+    ['a committed bare repository', (clone) => writeFiles(clone, bareRepository(monitor())), taken],
     [
       'a .git file that names a committed folder',
       async (clone) => {
         await rm(join(clone, '.git'), { recursive: true });
         await writeFiles(clone, { '.git': 'gitdir: pack\n', ...bareRepository('') });
       },
-      'git takes the folder "pack" for a repository',
+      taken,
     ],
-    ['a work tree elsewhere', (clone) => git(clone, 'config', 'core.worktree', outside), ['node.py']],
-    [
-      'a list of excludes that is a file of the machine',
-      (clone) => git(clone, 'config', 'core.excludesFile', join(outside, 'secret.txt')),
-      'its own settings name a core.excludesFile',
-    ],
+    ['a work tree elsewhere', (clone) => setting(clone, 'core.worktree', outside), ['node.py']],
+    ['a list of excludes outside', (clone) => setting(clone, 'core.excludesFile', join(outside, 'x')), own],
     [
       'a submodule behind a link that leads out',
       async (clone) => {
@@ -162,9 +155,9 @@ describe('a hostile repository', () => {
     const bin = join(clone, 'node_modules/.bin');
     await writeFiles(bin, { git: `#!/bin/sh\ntouch ${marker}\n` });
     await chmod(join(bin, 'git'), 0o755);
-    await writeFiles(clone, { '.git/info/exclude': 'node_modules\n' }).catch(() =>
-      rm(bin, { recursive: true }),
-    );
+    // One of the repositories has a file in the place of this folder.
+    const excluded = writeFiles(clone, { '.git/info/exclude': 'node_modules\n' });
+    await excluded.catch(() => rm(bin, { recursive: true }));
     process.env.PATH = [bin, environment.PATH].join(delimiter);
     const found = await chosen(clone);
 
