@@ -3,12 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ProviderCall } from '../../../lib/providers/provider-call.ts';
-import { storedSecret, type StoredSecret } from '../../../lib/aws/stored-secret.ts';
+import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { stopTimers } from 'testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { startHttpServer } from '../../../tools/processes/http-server.ts';
-import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { until } from 'testing/until';
 import { setVariables } from '../../support/variables.ts';
@@ -202,22 +200,13 @@ describe('a key that may have been replaced', () => {
     jest.spyOn(Date, 'now').mockReturnValue(minuteLater);
     return { key, context: { deadline: minuteLater + 20_000 } };
   };
-  const providerWith = (key: StoredSecret, url: string) => ({
-    ...{ name: 'image' as const, url: `${url}/image`, key, keyHeader: 'x-api-key' },
-    echoesRequest: false,
-  });
-
-  test('is read again, and the call is sent once more with the new one', async () => {
+  test('is read again by one request, and used from then on', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0);
-    const simulators = await startSimulators({ keys: { image: 'new-key', video: '' } });
     const { key, context } = await rotated();
     holdsParameter('new-key');
-    const call = new ProviderCall(context, providerWith(key, simulators.url), '/v1/ai/image-relight');
-    await call.prepare({ image: 'AAAA' });
 
-    expect(await call.startTask()).toMatchObject({ task: { taskId: expect.any(String) } });
-    expect([simulators.simulation.received.length, asked.length]).toEqual([2, 1]);
-    await simulators.stop();
+    expect(await key.replacementOf(context, 'old-key')).toBe('new-key');
+    expect([await key.read(soon()), asked.length]).toEqual(['new-key', 1]);
   });
 
   test('is never used again while the store is throttled, and is asked for three times, each after a pause', async () => {
