@@ -1,7 +1,7 @@
 import { hostFolder } from './files.ts';
 import { hostExtras } from './host/names.ts';
 import { nodeType } from './host/schema-types.ts';
-import { olderForm, type OlderForm, schemaOf } from './host/schema.ts';
+import { convert, type Converted, schemaOf } from './host/schema.ts';
 import { findAttribute } from './language/attributes.ts';
 import { writeJson } from './library/json-text.ts';
 import { limits, LimitReached } from './limits.ts';
@@ -57,8 +57,6 @@ export function describeNode(
   title: Value = null,
 ): ExtractedNode {
   const node: ExtractedNode = { name, conditional, open: [] };
-  const newer = isNewer(cls);
-  const describe = newer ? describeNewer : describeOlder;
   const run: Run = (field, read) => {
     let why = 'it is not known';
     try {
@@ -72,10 +70,9 @@ export function describeNode(
     node.open.push(`${field}: ${why}`);
     return undefined;
   };
-  Object.assign(node, withoutOpen(describe(machine, cls, run, node.open)));
-  const shown = newer ? node.displayName : asText(title);
-  if (shown) node.displayName = shown;
-  else delete node.displayName;
+  const raw = isNewer(cls) ? newerForm(machine, cls, run) : olderForm(machine, cls, title);
+  Object.assign(node, withoutOpen(describe(machine, raw, run, node.open)));
+  if (!node.displayName) delete node.displayName;
   return node;
 }
 
@@ -100,79 +97,74 @@ function withoutOpen(fields: Open<Fields>): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-function describeOlder(machine: Machine, cls: Value, run: Run, open: string[]): Open<Fields> {
+/** What a class says, before it is known whether that can be stored. */
+type Raw = Record<'function' | Exclude<keyof Converted, 'returnNames'>, () => Value> & {
+  returnNames(types: Value): Value;
+};
+
+function olderForm(machine: Machine, cls: Value, title: Value): Raw {
   const read = (name: string, fallback: Value): Value => {
     if (mayBeNewer(cls)) return new Unknown('its base may have the newer form');
     const found = findAttribute(machine, cls, name);
     return found === undefined ? fallback : found;
   };
-  const types = run('return_types', (explain) =>
-    sequence(machine, read('RETURN_TYPES', new Tuple([])), explain),
-  );
-  const inputs = run('input_types', (explain) => {
-    const method = read('INPUT_TYPES', new Unknown('it has none'));
-    if (method instanceof Unknown) explain(reason(method));
-    return method instanceof Unknown ? undefined : machine.call(method);
-  });
   return {
-    ...shared(machine, run, {
-      category: () => read('CATEGORY', 'sd'),
-      description: () => read('DESCRIPTION', ''),
-      deprecated: () => read('DEPRECATED', false),
-      experimental: () => read('EXPERIMENTAL', false),
-    }),
-    displayName: undefined,
-    function: run('function', (explain) => text(read('FUNCTION', new Unknown('it has none')), explain)),
-    ...inputFields(machine, inputs, run, open),
-    returnTypes:
-      types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
-    returnNames:
-      types === undefined
-        ? undefined
-        : run('return_names', (explain) => json(machine, read('RETURN_NAMES', types), explain)),
-    outputIsList:
-      types === undefined
-        ? undefined
-        : run('output_is_list', () => flags(machine, read('OUTPUT_IS_LIST', new Unknown('')), types)),
+    displayName: () => title,
+    category: () => read('CATEGORY', 'sd'),
+    description: () => read('DESCRIPTION', ''),
+    deprecated: () => read('DEPRECATED', false),
+    experimental: () => read('EXPERIMENTAL', false),
+    function: () => read('FUNCTION', new Unknown('it has none')),
+    inputs: () => {
+      const method = read('INPUT_TYPES', new Unknown('it has none'));
+      return method instanceof Unknown ? method : machine.call(method);
+    },
+    returnTypes: () => read('RETURN_TYPES', new Tuple([])),
+    returnNames: (types) => read('RETURN_NAMES', types),
+    outputIsList: () => read('OUTPUT_IS_LIST', new Unknown('')),
   };
 }
 
-function describeNewer(machine: Machine, cls: Value, run: Run, open: string[]): Open<Fields> {
-  const form = run('schema', () => olderForm(machine, schemaOf(machine, cls)));
-  const of = (field: keyof OlderForm): Value =>
-    form?.[field] ?? (form ? null : new Unknown('an unknown schema'));
-  const types = run('return_types', (explain) => sequence(machine, of('returnTypes'), explain));
-  const inputs = run('input_types', () => of('inputs'));
+function newerForm(machine: Machine, cls: Value, run: Run): Raw {
+  const form = run('schema', () => convert(machine, schemaOf(machine, cls)));
+  const of = (field: keyof Converted) => () => (form ? form[field] : new Unknown('an unknown schema'));
   return {
-    ...shared(machine, run, {
-      category: () => of('category'),
-      description: () => of('description') ?? '',
-      deprecated: () => of('deprecated'),
-      experimental: () => of('experimental'),
-    }),
-    displayName: run('display_name', () => asText(of('displayName')) ?? ''),
-    function: run('function', () => entryPoint(machine, cls)),
-    ...inputFields(machine, inputs, run, open),
-    returnTypes:
-      types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
-    returnNames: run('return_names', (explain) => json(machine, of('returnNames'), explain)),
-    outputIsList:
-      types === undefined
-        ? undefined
-        : run('output_is_list', () => flags(machine, of('outputIsList'), types)),
+    displayName: of('displayName'),
+    category: of('category'),
+    description: of('description'),
+    deprecated: of('deprecated'),
+    experimental: of('experimental'),
+    function: () => entryPoint(machine, cls) ?? new Unknown('it is not known'),
+    inputs: of('inputs'),
+    returnTypes: of('returnTypes'),
+    returnNames: of('returnNames'),
+    outputIsList: of('outputIsList'),
   };
 }
 
-function shared(
-  machine: Machine,
-  run: Run,
-  read: Record<'category' | 'description' | 'deprecated' | 'experimental', () => Value>,
-): Open<Pick<Fields, 'category' | 'description' | 'deprecated' | 'experimental'>> {
+function describe(machine: Machine, raw: Raw, run: Run, open: string[]): Open<Fields> {
+  const types = run('return_types', (explain) => sequence(machine, raw.returnTypes(), explain));
+  const inputs = run('input_types', () => raw.inputs());
+  const ofTypes = <Field>(field: string, read: (types: Value, explain: Explain) => Field | undefined) =>
+    types === undefined ? undefined : run(field, (explain) => read(types, explain));
   return {
-    category: run('category', (explain) => text(read.category(), explain)),
-    description: run('description', (explain) => text(read.description() ?? '', explain)),
-    deprecated: run('deprecated', () => plainTruth(machine, plain(read.deprecated()))),
-    experimental: run('experimental', () => plainTruth(machine, plain(read.experimental()))),
+    displayName: run('display_name', () => asText(raw.displayName()) ?? ''),
+    category: run('category', (explain) => text(raw.category(), explain)),
+    description: run('description', (explain) => text(raw.description() ?? '', explain)),
+    deprecated: run('deprecated', () => plainTruth(machine, plain(raw.deprecated()))),
+    experimental: run('experimental', () => plainTruth(machine, plain(raw.experimental()))),
+    function: run('function', (explain) => text(raw.function(), explain)),
+    inputTypes:
+      inputs === undefined
+        ? undefined
+        : run('input_types', (explain) => inputsText(machine, inputs, open, explain)),
+    inputNames:
+      inputs === undefined
+        ? undefined
+        : (run('input_names', () => inputNames(machine, inputs) ?? null) ?? undefined),
+    returnTypes: ofTypes('return_types', (known, explain) => json(machine, known, explain)),
+    returnNames: ofTypes('return_names', (known, explain) => json(machine, raw.returnNames(known), explain)),
+    outputIsList: ofTypes('output_is_list', (known) => flags(machine, raw.outputIsList(), known)),
   };
 }
 
@@ -200,7 +192,7 @@ function inputsText(machine: Machine, inputs: Value, open: string[], explain: Ex
     if (count <= maxOpen) open.push(`input_types: ${path} ${why}`.slice(0, maxReason));
     return /\]\[\d+\]$/.test(path) ? '' : 'null';
   };
-  const text = writeJson(machine, inputs, leave, '', hostFolder);
+  const text = writeJson(machine, inputs, leave, hostFolder);
   if (count > maxOpen) open.push(`input_types: ${count - maxOpen} more values`);
   return text;
 }
@@ -213,21 +205,6 @@ function text(value: Value, explain: Explain): string | undefined {
   const known = plain(value);
   if (known instanceof Unknown) explain(reason(known));
   return asText(known);
-}
-
-function inputFields(
-  machine: Machine,
-  inputs: Value | undefined,
-  run: Run,
-  open: string[],
-): Open<Pick<Fields, 'inputTypes' | 'inputNames'>> {
-  if (inputs === undefined) return { inputTypes: undefined, inputNames: undefined };
-  return {
-    inputTypes: run('input_types', (explain) => {
-      return inputsText(machine, inputs, open, explain);
-    }),
-    inputNames: run('input_names', () => inputNames(machine, inputs) ?? null) ?? undefined,
-  };
 }
 
 function inputNames(machine: Machine, inputs: Value): Record<string, string[]> | undefined {

@@ -22,28 +22,21 @@ export type { ExtractedNode, ReadHostNode } from './describe-node.ts';
  * imports, loops, decorators and classes, and where something depends on the world outside, the value is *unknown*
  * instead of guessed. Nothing here reads a file, a clock, the network or the environment.
  *
- * How it is built, from the inside out:
+ * values/ has Python's values, with `Unknown` among them, and how they compare, join and print; types/ the built-in
+ * types; language/ statements, expressions and both ways of an unknown condition; library/ what packs use of Python's
+ * library; host/ models of the host application; modules.ts the pack's own modules; describe-node.ts reads one class.
  *
- *   values/     Python's values, with `Unknown` among them; how they compare, join and print; the heap's journal
- *   types/      the built-in types: their constructors and methods
- *   language/   statements, expressions, calls, attributes, classes, imports; both ways of an unknown condition
- *   library/    models of what packs use of Python's library: paths, files, JSON, regular expressions, functools…
- *   host/       models of the host application: symbolic folder lists, sampler names, the newer class-based schema
- *   modules.ts  the pack's own modules; interpreter.ts puts all of it together; describe-node.ts reads one class
+ * It leaves open what comes from a package outside (it may do anything, also to a list or dict that it is given), from
+ * the environment, a clock or chance, from `exec` of a text that is unknown, and from classes of the host (a table of
+ * them would age). An unknown condition is followed both ways, up to where each of them ends (a `continue`, `break` or
+ * `return` leaves what follows to the other), and the results are joined: equal values stay, dicts know which keys are
+ * there only under a condition, lists which items (`Several`), a way that raises is dropped, and told if nodes are
+ * missing. `open` names what is open: a field, or a part of the inputs, for which null stands. A list of nodes that is
+ * open makes the extraction `failed`: its names would not be complete.
  *
- * What it leaves open, and why: whatever comes from a package outside (it may do anything, also to a list or dict
- * that it is given), from the environment, a clock or chance, from `exec` of a text that is unknown, and from classes
- * of the host (a table of them would age, and gains little). An unknown condition is followed both ways, up to where
- * each of them ends (a `continue`, `break` or `return` leaves what follows to the other), and the results are joined:
- * equal values stay, dicts know which keys are there only under a condition, lists which items (`Several`), a way that
- * raises is dropped, and told if nodes are missing. `open` names what is open: a field, or a part of the inputs, for
- * which null stands. A list of nodes that is open makes the extraction `failed`: its names would not be complete.
- *
- * What bounds it: limits.ts. Every statement, expression and item takes a step, building text and copying take steps
- * by size, a pack's regular expressions are matched by library/pattern-matching.ts and never natively, names that a
- * pack chooses are keys of Maps only. extract-in-worker.ts adds a heap, a stack and a clock of its own.
- *
- * The parser is py-ast, pinned: CPython's own tree in 15 KB and 5 ms. source.ts knows where it differs, and a test compares.
+ * limits.ts bounds it: every statement, expression and item takes a step, building text and copying take steps by size,
+ * a pack's regular expressions never run natively, names that a pack chooses are keys of Maps only. extract-in-worker.ts
+ * adds a heap, a stack and a clock. The parser is py-ast, pinned; source.ts knows where it differs from CPython's.
  */
 
 export interface Extraction {
@@ -113,14 +106,17 @@ interface Listed {
 }
 
 function listNodes(machine: Interpreter): Listed {
-  const root = machine.files.isFile('__init__.py') ? machine.importOwn('') : undefined;
+  const root = machine.files.isFile('__init__.py') ? machine.modules.importOwn('') : undefined;
   if (!root) return { entries: [], reason: `It has no __init__.py at its root.${packInside(machine)}` };
   const mappings = given(machine, root, 'NODE_CLASS_MAPPINGS');
   const titles = given(machine, root, 'NODE_DISPLAY_NAME_MAPPINGS');
   if (mappings !== null) return fromMappings(machine, mappings, titles);
   if (root.own(entryPoint) !== undefined) return fromEntryPoint(machine, root);
   if (root.open === undefined && hasWebFiles(machine)) return { entries: [] };
-  const why = root.open === undefined ? (failing(machine) ?? '') : ` ${sentence(root.open)}`;
+  const why =
+    root.open === undefined
+      ? (failing(machine) ?? '')
+      : ` ${root.open.charAt(0).toUpperCase()}${root.open.slice(1)}.`;
   return {
     entries: [],
     reason: `Its __init__.py has neither NODE_CLASS_MAPPINGS nor ${entryPoint}.${why}`,
@@ -130,7 +126,7 @@ function listNodes(machine: Interpreter): Listed {
 /** What the host gets of a name, also from a `__getattr__` of the module. */
 function given(machine: Interpreter, root: Module, name: string): Value {
   try {
-    return plain(machine.moduleAttribute(root, name) ?? null);
+    return plain(machine.modules.attribute(root, name) ?? null);
   } catch (error) {
     if (error instanceof Raised) return null;
     throw error;
@@ -152,7 +148,7 @@ function missing(machine: Interpreter, { entries }: Listed): string | undefined 
 
 /** A pack may have files for the host's pages only. */
 function hasWebFiles(machine: Interpreter): boolean {
-  return machine.importOwn('')?.own('WEB_DIRECTORY') !== undefined;
+  return machine.modules.importOwn('')?.own('WEB_DIRECTORY') !== undefined;
 }
 
 /** The way that failed and was about the list of nodes, else the first. */
@@ -263,8 +259,4 @@ function cut(node: ExtractedNode, characters: number): number {
     }
   }
   return kept;
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -71,10 +71,11 @@ function interrupted(reason: string): Interruption {
 
 /** A fault of the evaluator's own, which it would meet again. */
 function readingFailed({ name, message }: Error): Extraction {
+  const reason = 'It was given up: reading it failed.';
   const notes = [`${name}: ${message}`.slice(0, 300)];
   return {
     status: 'failed',
-    reason: 'It was given up: reading it failed.',
+    reason,
     nodes: [],
     risks: [],
     notes,

@@ -14,10 +14,10 @@ import { Risks } from './risks.ts';
 import { equipTypes } from './types/constructors.ts';
 import { asText, setName } from './values/access.ts';
 import { Heap } from './values/heap.ts';
-import type { Completion, Doubts, Frame, Machine } from './values/machine.ts';
+import type { Doubts, Frame, Machine } from './values/machine.ts';
 import { Module } from './values/collections.ts';
 import { Unknown } from './values/plain.ts';
-import type { Keywords, Value } from './values/values.ts';
+import type { Value } from './values/values.ts';
 
 export interface Dropped {
   why: string;
@@ -34,6 +34,7 @@ export class Interpreter implements Machine {
   readonly budget: Budget;
   readonly heap: Heap;
   readonly files: FileTree;
+  readonly modules: Modules;
   readonly risks = new Risks();
   /** What was skipped, for the pack's author. */
   readonly notes: string[] = [];
@@ -44,7 +45,6 @@ export class Interpreter implements Machine {
   #module: Module | undefined;
   #node: StmtNode | undefined;
   #blamed: unknown;
-  readonly #modules: Modules;
   readonly #models: ReadonlyMap<string, Value>;
   /** What the pack sets on modules outside, such as a type of its own among the host's. */
   readonly #patches = new Module('outside', '', false);
@@ -54,7 +54,7 @@ export class Interpreter implements Machine {
     this.heap = new Heap((steps) => budget.spend(steps));
     this.files = new FileTree(files, name);
     this.#models = libraryModels();
-    this.#modules = new Modules(this, this.#models.get('sys.path') ?? null, this.places);
+    this.modules = new Modules(this, this.#models.get('sys.path') ?? null, this.places);
   }
 
   evaluate(node: ExprNode, frame: Frame): Value {
@@ -62,54 +62,19 @@ export class Interpreter implements Machine {
     return node.nodeType === 'Name' ? readName(this, node.id, frame) : evaluateExpression(this, node, frame);
   }
 
-  execute(body: readonly StmtNode[], frame: Frame): Completion {
-    return execute(this, body, frame);
-  }
-
-  call(callee: Value, args?: Value[], keywords?: Keywords): Value {
-    return call(this, callee, args, keywords);
-  }
-
-  attribute(value: Value, name: string): Value {
-    return attribute(this, value, name);
-  }
-
-  setAttribute(target: Value, name: string, value: Value): void {
+  readonly execute: Machine['execute'] = (body, frame) => execute(this, body, frame);
+  readonly call: Machine['call'] = (callee, args, keywords) => call(this, callee, args, keywords);
+  readonly attribute: Machine['attribute'] = (value, name) => attribute(this, value, name);
+  readonly setAttribute: Machine['setAttribute'] = (target, name, value) =>
     setAttribute(this, target, name, value);
-  }
-
-  iterate(value: Value): Generator<Value> {
-    return iterate(this, value);
-  }
+  readonly iterate: Machine['iterate'] = (value) => iterate(this, value);
+  readonly setOutside: Machine['setOutside'] = (path, value) =>
+    setName(this.heap, this.#patches, path, value);
 
   outside(path: string): Value {
     const patch = this.#patches.own(path);
     if (patch !== undefined) return patch;
     return this.#models.get(path) ?? hostModel(path) ?? new Unknown('it comes from outside', path);
-  }
-
-  setOutside(path: string, value: Value): void {
-    setName(this.heap, this.#patches, path, value);
-  }
-
-  importOwn(path: string): Module | undefined {
-    return this.#modules.importOwn(path);
-  }
-
-  makeOwn(path: string): Module | undefined {
-    return this.#modules.makeOwn(path);
-  }
-
-  runOwn(module: Module): void {
-    this.#modules.runOwn(module);
-  }
-
-  importNamed(name: string, level: number, from: Module): Value {
-    return this.#modules.importNamed(name, level, from);
-  }
-
-  moduleAttribute(module: Module, name: string): Value | undefined {
-    return this.#modules.attribute(module, name);
   }
 
   at(module: Module, node: StmtNode): void {

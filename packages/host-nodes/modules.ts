@@ -205,13 +205,9 @@ export class Modules {
       this.#machine.heap.touch(list);
       list.open ??= why;
     }
-    const names =
-      node.nodeType === 'ClassDef' || node.nodeType === 'FunctionDef'
-        ? [node.name]
-        : node.nodeType === 'Assign'
-          ? node.targets.flatMap((target) => (target.nodeType === 'Name' ? [target.id] : []))
-          : [];
-    for (const name of names) {
+    const defined = node.nodeType === 'ClassDef' || node.nodeType === 'FunctionDef' ? [node.name] : [];
+    const targets = node.nodeType === 'Assign' ? node.targets : [];
+    for (const name of [...defined, ...targets.flatMap((to) => (to.nodeType === 'Name' ? [to.id] : []))]) {
       if (module.own(name) === undefined) this.#machine.setAttribute(module, name, new Unknown(why));
     }
   }

@@ -1,6 +1,6 @@
 import { hostFolder } from '../files.ts';
 import { objectType } from '../values/builtin-types.ts';
-import { Dict, List, PythonSet } from '../values/collections.ts';
+import { List, openDict, PythonSet } from '../values/collections.ts';
 import { Native } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
@@ -44,12 +44,6 @@ for (const name of ['ComfyNodeABC', 'CheckLazyMixin']) {
 
 function add(name: string, value: Value): void {
   table.set(`folder_paths.${name}`, () => value);
-}
-
-function openDict(why: string): Dict {
-  const dict = new Dict();
-  dict.open = why;
-  return dict;
 }
 
 /** A value of the host's by its dotted name. */

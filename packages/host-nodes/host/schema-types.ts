@@ -2,7 +2,7 @@ import { asText, dictOf, plainTruth } from '../values/access.ts';
 import { enumType, hostType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
-import { Class, Descriptor, Instance, Native } from '../values/objects.ts';
+import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
@@ -59,6 +59,14 @@ const unset: readonly [Class, names: string, Value][] = [
   ],
 ];
 
+const functions: Record<string, NativeCall> = {
+  Custom: (_, args, keywords) => makeSocket('Custom', asText(keywords.get('io_type') ?? args[0])),
+  comfytype: (_, args, keywords) => {
+    const name = asText(keywords.get('io_type') ?? args[0]);
+    return new Native('comfytype', (machine, [cls = null]) => equip(machine, cls, name));
+  },
+};
+
 const path = /^comfy_api\.(?:latest|v\w+)(?:\.(?:_?io|IO))?\.(\w+)$/;
 const known = new Map<string, Value>([
   ['ComfyNode', nodeType],
@@ -67,42 +75,11 @@ const known = new Map<string, Value>([
   ['Hidden', hiddenType],
   ['ComfyTypeIO', socketType],
   ['ComfyTypeI', socketType],
-  [
-    'Custom',
-    new Native('Custom', (_, args, keywords) =>
-      makeSocket('Custom', asText(keywords.get('io_type') ?? args[0])),
-    ),
-  ],
-  [
-    'comfytype',
-    new Native('comfytype', (_machine, args, keywords) => {
-      const name = asText(keywords.get('io_type') ?? args[0]);
-      return new Native('comfytype', (machine, [cls = null]) => equip(machine, cls, name));
-    }),
-  ],
-  [
-    'NumberDisplay',
-    choice('NumberDisplay', { number: 'number', slider: 'slider', gradient_slider: 'gradientslider' }),
-  ],
-  [
-    'ControlAfterGenerate',
-    choice('ControlAfterGenerate', {
-      fixed: 'fixed',
-      increment: 'increment',
-      decrement: 'decrement',
-      randomize: 'randomize',
-    }),
-  ],
-  ['FolderType', choice('FolderType', { input: 'input', output: 'output', temp: 'temp' })],
-  [
-    'UploadType',
-    choice('UploadType', {
-      image: 'image_upload',
-      audio: 'audio_upload',
-      video: 'video_upload',
-      model: 'file_upload',
-    }),
-  ],
+  ...Object.entries(functions).map(([name, run]): [string, Value] => [name, new Native(name, run)]),
+  choice('NumberDisplay', 'number slider gradient_slider:gradientslider'),
+  choice('ControlAfterGenerate', 'fixed increment decrement randomize'),
+  choice('FolderType', 'input output temp'),
+  choice('UploadType', 'image:image_upload audio:audio_upload video:video_upload model:file_upload'),
 ]);
 for (const [name, value] of defaults) schemaType.define(name, value);
 for (const [type, names, value] of unset) for (const name of names.split(' ')) type.define(name, value);
@@ -113,12 +90,7 @@ for (const name of ['GET_SCHEMA', 'FINALIZE_SCHEMA']) {
   nodeType.define(name, new Descriptor('classmethod', schema));
 }
 schemaType.construct = (_machine, cls, args, keywords) =>
-  keep(
-    cls,
-    ['node_id', 'display_name', 'category', 'inputs', 'outputs', 'hidden', 'description'],
-    args,
-    keywords,
-  );
+  keep(cls, ['node_id', ...defaults.map(([name]) => name)], args, keywords);
 inputType.construct = (machine, cls, args, keywords) => makeInput(machine, cls, args, keywords);
 outputType.construct = (_machine, cls, args, keywords) => makeOutput(cls, args, keywords);
 for (const [name, type] of schemaTypes) known.set(name, makeSocket(name, type));
@@ -137,11 +109,15 @@ function member(cls: Class, name: string, value: string): Instance {
   return made;
 }
 
-function choice(name: string, members: Record<string, string>): Class {
+/** An enum of texts, each with its name before a colon if that is another. */
+function choice(name: string, members: string): [string, Value] {
   const type = hostType(name, enumType);
   type.mro = [type, enumType, ...strType.mro];
-  for (const [key, value] of Object.entries(members)) type.define(key, member(type, key, value));
-  return type;
+  for (const text of members.split(' ')) {
+    const [key = '', value = key] = text.split(':');
+    type.define(key, member(type, key, value));
+  }
+  return [name, type];
 }
 
 /** A class such as `io.Image`, with its `Input` and `Output`. */

@@ -8,18 +8,18 @@ import { inputFields, inputParameters, optionNames, ownDefaults } from './names.
 import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
 
 /** A node of the newer schema in the older form. */
-export interface OlderForm {
-  id: Value;
-  displayName: Value;
-  category: Value;
-  description: Value;
-  deprecated: Value;
-  experimental: Value;
-  inputs: Value;
-  returnTypes: Value;
-  returnNames: Value;
-  outputIsList: Value;
-}
+export type Converted = Record<
+  | 'displayName'
+  | 'category'
+  | 'description'
+  | 'deprecated'
+  | 'experimental'
+  | 'inputs'
+  | 'returnTypes'
+  | 'returnNames'
+  | 'outputIsList',
+  Value
+>;
 
 /** Asks a class for its schema, as the host does. */
 export function schemaOf(machine: Machine, cls: Value): Value {
@@ -28,13 +28,12 @@ export function schemaOf(machine: Machine, cls: Value): Value {
 }
 
 /** Converts a schema. Undefined if it is not one. */
-export function olderForm(machine: Machine, schema: Value): OlderForm | undefined {
+export function convert(machine: Machine, schema: Value): Converted | undefined {
   if (!(schema instanceof Instance) || schema.cls !== schemaType) return undefined;
   const field = (name: string, fallback: Value): Value =>
     schema.own(name) ?? (schema.open === undefined ? fallback : new Unknown(schema.open));
   const outputs = field('outputs', new List());
   return {
-    id: field('node_id', null),
     displayName: field('display_name', null),
     category: field('category', 'sd'),
     description: field('description', ''),

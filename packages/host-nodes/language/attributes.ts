@@ -23,7 +23,7 @@ export function findAttribute(machine: Machine, value: Value, name: string): Val
   machine.budget.read(name.length);
   if (value instanceof Unknown) return outside(machine, value.path, name);
   if (value instanceof Super) return superAttribute(machine, value.after, value.self, name);
-  if (value instanceof Module) return machine.moduleAttribute(value, name);
+  if (value instanceof Module) return machine.modules.attribute(value, name);
   if (value instanceof Class) return classAttribute(machine, value, name);
   if (value instanceof Instance) return instanceAttribute(machine, value, name);
   const isMethod = value instanceof Func || value instanceof BoundMethod || value instanceof Descriptor;
@@ -151,9 +151,7 @@ export function setAttribute(machine: Machine, target: Value, name: string, valu
 }
 
 function isNamespace(value: Value): value is Class | Instance | Module | Func {
-  return (
-    value instanceof Class || value instanceof Instance || value instanceof Module || value instanceof Func
-  );
+  return [Class, Instance, Module, Func].some((kind) => value instanceof kind);
 }
 
 function setThroughClass(machine: Machine, target: Instance, name: string, value: Value): boolean {

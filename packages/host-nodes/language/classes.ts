@@ -28,12 +28,12 @@ export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Val
   scope.define('__doc__', docOf(node.body));
   const metaclass = keywords.get('metaclass') ?? metaclassOf(bases);
   keywords.delete('metaclass');
-  const prepare = metaclass instanceof Class ? metaclass.find('__prepare__') : undefined;
-  const prepared =
-    prepare &&
-    machine.call(machine.attribute(metaclass, '__prepare__'), [node.name, new Tuple(bases)], keywords);
-  if (plain(prepared ?? null) instanceof Dict)
-    for (const [key, entry] of (plain(prepared ?? null) as Dict).entries) scope.entries.set(key, entry);
+  if (metaclass instanceof Class && metaclass.find('__prepare__') !== undefined) {
+    const prepare = machine.attribute(metaclass, '__prepare__');
+    const prepared = plain(machine.call(prepare, [node.name, new Tuple(bases)], keywords));
+    machine.budget.spend(prepared instanceof Dict ? prepared.entries.size : 0);
+    if (prepared instanceof Dict) scope.entries = new Map([...prepared.entries, ...scope.entries]);
+  }
   machine.execute(node.body, new Frame(frame.module, frame.lines, scope, home));
   const made = build(machine, node.name, bases, scope, metaclass, keywords);
   if (made instanceof Class) home.cls = made;

@@ -3,7 +3,6 @@ import type { ExprNode } from 'py-ast';
 import { plain } from '../values/access.ts';
 import { compare, contains, equal } from '../values/equality.ts';
 import type { Frame, Machine } from '../values/machine.ts';
-import { PythonSet } from '../values/collections.ts';
 import { Func, Instance } from '../values/objects.ts';
 import { isSame, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
@@ -91,18 +90,9 @@ function ordered(machine: Machine, operator: string, left: Value, right: Value):
   const other = right instanceof Instance ? right.cls.find(mirrored) : undefined;
   if (other !== undefined) return machine.call(other, [right, left]);
   const [a, b] = [plain(left), plain(right)];
-  if (a instanceof PythonSet && b instanceof PythonSet) return subset(machine, operator, a, b);
   const order = compare(machine, a, b);
   if (order === undefined) return unknownComparison();
   if (operator === 'Lt') return order < 0;
   if (operator === 'LtE') return order <= 0;
   return operator === 'Gt' ? order > 0 : order >= 0;
-}
-
-function subset(machine: Machine, operator: string, a: PythonSet, b: PythonSet): Value {
-  const [small, large] = operator.startsWith('Lt') ? [a, b] : [b, a];
-  if (a.open !== undefined || b.open !== undefined) return unknownComparison();
-  machine.budget.spend(small.entries.size >> 2);
-  const isWithin = small.entries.keys().every((key) => large.entries.has(key));
-  return isWithin && (operator.endsWith('E') || small.entries.size < large.entries.size);
 }

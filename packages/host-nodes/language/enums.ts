@@ -1,9 +1,11 @@
-import { dictOf, hashKey } from '../values/access.ts';
-import { builtinType, enumType, intType, strType } from '../values/builtin-types.ts';
+import { dictOf } from '../values/access.ts';
+import { builtinType, intType, strType } from '../values/builtin-types.ts';
+import { equal } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
 import { Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
 /** What `auto()` leaves until the class is finished. */
@@ -31,25 +33,15 @@ export function finishEnum(machine: Machine, cls: Class): void {
 }
 
 function isMember(value: Value): boolean {
-  return !(
-    value instanceof Func ||
-    value instanceof Descriptor ||
-    value instanceof Native ||
-    value instanceof Class
-  );
+  return ![Func, Descriptor, Native, Class].some((kind) => value instanceof kind);
 }
 
 /** `Color('red')`: the member of that value. */
-export function memberOf(machine: Machine, cls: Class, args: Value[]): Value | undefined {
-  const [wanted] = args;
-  if (!cls.inherits(enumType) || cls.builtin || wanted === undefined) return undefined;
+export function memberOf(machine: Machine, cls: Class, wanted: Value): Value {
   const members = cls.find('_member_map_');
-  if (!(members instanceof Dict)) return undefined;
-  const hash = hashKey(machine, wanted);
-  for (const { value } of members.entries.values()) {
-    if (value === wanted) return value;
-    const content = value instanceof Instance ? value.own('value') : undefined;
-    if (content !== undefined && hashKey(machine, content) === hash) return value;
-  }
-  return raise('ValueError', 'it is not a valid value');
+  const values = members instanceof Dict ? [...members.entries.values()].map(({ value }) => value) : [];
+  const isIt = (value: Value) =>
+    value === wanted || (value instanceof Instance && equal(machine, value.own('value') ?? null, wanted));
+  const found = wanted instanceof Unknown ? wanted : values.find(isIt);
+  return found ?? raise('ValueError', 'it is not a valid value');
 }

@@ -12,11 +12,16 @@ type ImportFrom = Extract<StmtNode, { nodeType: 'ImportFrom' }>;
 /** `import a.b.c as d`: with `as` the last module, without it the first. */
 export function runImport(machine: Machine, { names }: Import, frame: Frame): undefined {
   for (const { name, asname } of names) {
-    const module = machine.importNamed(name, 0, frame.module);
+    const module = machine.modules.importNamed(name, 0, frame.module);
     const first = name.split('.', 1)[0] ?? name;
     if (asname) writeName(machine, asname, module, frame);
     else
-      writeName(machine, first, first === name ? module : machine.importNamed(first, 0, frame.module), frame);
+      writeName(
+        machine,
+        first,
+        first === name ? module : machine.modules.importNamed(first, 0, frame.module),
+        frame,
+      );
   }
 }
 
@@ -26,7 +31,7 @@ export function runImportFrom(
   frame: Frame,
 ): undefined {
   const depth = level ?? 0;
-  const source = machine.importNamed(module ?? '', depth, frame.module);
+  const source = machine.modules.importNamed(module ?? '', depth, frame.module);
   for (const { name, asname } of names) {
     if (name === '*') importAll(machine, source, frame);
     else writeName(machine, asname ?? name, member(machine, source, name), frame);
@@ -35,7 +40,7 @@ export function runImportFrom(
 
 function member(machine: Machine, source: Value, name: string): Value {
   if (!(source instanceof Module)) return machine.attribute(source, name);
-  const found = machine.moduleAttribute(source, name);
+  const found = machine.modules.attribute(source, name);
   if (found !== undefined) return found;
   if (source.open !== undefined) return new Unknown(source.open, name);
   return raise('ImportError', `cannot import name '${name}' from '${source.name}'`);

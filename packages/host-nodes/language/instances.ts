@@ -1,13 +1,4 @@
-import {
-  listType,
-  dictType,
-  setType,
-  strType,
-  intType,
-  floatType,
-  tupleType,
-  typeType,
-} from '../values/builtin-types.ts';
+import * as types from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
@@ -29,9 +20,11 @@ export function instantiate(machine: Machine, cls: Class, args: Value[], keyword
 
 /** What `type.__call__` does. */
 export function construct(machine: Machine, cls: Class, args: Value[], keywords: Keywords): Value {
-  if (cls.inherits(typeType) && cls !== typeType) return makeFromMetaclass(machine, cls, args, keywords);
-  const member = memberOf(machine, cls, args);
-  if (member !== undefined) return member;
+  if (cls.inherits(types.typeType) && cls !== types.typeType)
+    return makeFromMetaclass(machine, cls, args, keywords);
+  const [first] = args;
+  if (cls.inherits(types.enumType) && !cls.builtin && first !== undefined)
+    return memberOf(machine, cls, first);
   const maker = cls.find('__new__');
   const made =
     maker instanceof Func
@@ -63,7 +56,7 @@ export function allocate(machine: Machine, cls: Class, args: Value[], keywords: 
   const instance = new Instance(cls);
   if (builtin?.construct) {
     // Dicts, lists and sets begin empty: their `__init__` fills them, unless the pack's own does not call it.
-    const isFilledLater = [dictType, listType, setType].includes(builtin);
+    const isFilledLater = [types.dictType, types.listType, types.setType].includes(builtin);
     const made = builtin.construct(
       machine,
       builtin,
@@ -79,7 +72,7 @@ export function allocate(machine: Machine, cls: Class, args: Value[], keywords: 
 
 /** A text or number takes its value from the first argument, even if `__init__` wants others. */
 function payloadArgs(cls: Class, builtin: Class, args: Value[]): Value[] {
-  const takesOne = [strType, intType, floatType, tupleType].includes(builtin);
+  const takesOne = [types.strType, types.intType, types.floatType, types.tupleType].includes(builtin);
   return takesOne && cls !== builtin ? args.slice(0, 1) : args;
 }
 

@@ -1,5 +1,5 @@
 import { held, plain } from '../values/access.ts';
-import { exceptionType, raise, Raised } from '../values/exceptions.ts';
+import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
@@ -10,8 +10,11 @@ import type { Value } from '../values/values.ts';
 export function* iterate(machine: Machine, value: Value): Generator<Value> {
   const known = plain(value);
   const method = ownIteration(value);
-  if (method !== undefined) yield* results(machine, machine.call(method, [value]));
-  else if (known instanceof List || known instanceof Tuple) yield* counted(machine, known);
+  if (method !== undefined) {
+    const items = machine.call(method, [value]);
+    const isIterator = items instanceof Instance && items.cls.find('__next__') !== undefined;
+    yield* iterate(machine, isIterator ? new Unknown('an iterator') : items);
+  } else if (known instanceof List || known instanceof Tuple) yield* counted(machine, known);
   else if (known instanceof Dict || known instanceof PythonSet) yield* held(machine, known);
   else if (typeof known === 'string') yield* characters(machine, known);
   else if (known instanceof Range) yield* numbers(machine, known);
@@ -69,34 +72,6 @@ function* taken(machine: Machine, { items }: Iterator): Generator<Value> {
     if (done) return;
     yield value;
   }
-}
-
-/** What the pack's own `__iter__` returned: an iterable, or an object with `__next__`. */
-function* results(machine: Machine, iterator: Value): Generator<Value> {
-  const next = iterator instanceof Instance ? iterator.cls.find('__next__') : undefined;
-  if (next === undefined) {
-    yield* iterate(machine, iterator);
-    return;
-  }
-  for (;;) {
-    machine.budget.spend();
-    let item: Value;
-    try {
-      item = machine.call(next, [iterator]);
-    } catch (error) {
-      if (isStop(error)) return;
-      throw error;
-    }
-    yield item;
-  }
-}
-
-function isStop(error: unknown): boolean {
-  return (
-    error instanceof Raised &&
-    error.value instanceof Instance &&
-    error.value.cls.inherits(exceptionType('StopIteration'))
-  );
 }
 
 /** `iter(value)`: something to take items from once. */

@@ -141,31 +141,37 @@ function arithmetic(operator: string, a: number | bigint, b: number | bigint): V
   const isWhole = typeof a === 'bigint' && typeof b === 'bigint';
   if (['Div', 'FloorDiv', 'Mod'].includes(operator) && Number(b) === 0)
     return raise('ZeroDivisionError', 'division by zero');
-  if (isWhole && operator !== 'Div') return integers(operator, a, b);
-  const [x, y] = [Number(a), Number(b)];
-  if (operator === 'Add') return x + y;
-  if (operator === 'Sub') return x - y;
-  if (operator === 'Mult') return x * y;
-  if (operator === 'Div') return x / y;
-  if (operator === 'FloorDiv') return Math.floor(x / y);
-  if (operator === 'Mod') return x - Math.floor(x / y) * y;
-  return operator === 'Pow' ? x ** y : raise('TypeError', 'unsupported operand types');
+  if (isWhole && integers[operator]) return integers[operator](a, b);
+  const run = floats[operator];
+  return run ? run(Number(a), Number(b)) : raise('TypeError', 'unsupported operand types');
 }
 
-function integers(operator: string, a: bigint, b: bigint): Value {
-  if (operator === 'Add') return checked(a + b);
-  if (operator === 'Sub') return checked(a - b);
-  if (operator === 'Mult') return checked(a * b);
-  if (operator === 'FloorDiv') return (a - modulo(a, b)) / b;
-  if (operator === 'Mod') return modulo(a, b);
-  if (operator === 'Pow') return b < 0n ? Number(a) ** Number(b) : power(a, b);
-  if (operator === 'BitOr') return a | b;
-  if (operator === 'BitAnd') return a & b;
-  if (operator === 'BitXor') return a ^ b;
-  if (b < 0n) return raise('ValueError', 'it is not a valid value');
-  if (operator === 'LShift') return a === 0n ? 0n : checked(a << sized(b));
-  if (operator === 'RShift') return a >> (b > 100_000n ? 100_000n : b);
-  return raise('TypeError', 'unsupported operand types');
+const floats: Record<string, (a: number, b: number) => number> = {
+  Add: (a, b) => a + b,
+  Sub: (a, b) => a - b,
+  Mult: (a, b) => a * b,
+  Div: (a, b) => a / b,
+  FloorDiv: (a, b) => Math.floor(a / b),
+  Mod: (a, b) => a - Math.floor(a / b) * b,
+  Pow: (a, b) => a ** b,
+};
+
+const integers: Record<string, (a: bigint, b: bigint) => Value> = {
+  Add: (a, b) => checked(a + b),
+  Sub: (a, b) => checked(a - b),
+  Mult: (a, b) => checked(a * b),
+  FloorDiv: (a, b) => (a - modulo(a, b)) / b,
+  Mod: modulo,
+  Pow: (a, b) => (b < 0n ? Number(a) ** Number(b) : power(a, b)),
+  BitOr: (a, b) => a | b,
+  BitAnd: (a, b) => a & b,
+  BitXor: (a, b) => a ^ b,
+  LShift: (a, b) => (a === 0n ? 0n : checked(a << sized(counted(b)))),
+  RShift: (a, b) => a >> (counted(b) > 100_000n ? 100_000n : b),
+};
+
+function counted(bits: bigint): bigint {
+  return bits < 0n ? raise('ValueError', 'it is not a valid value') : bits;
 }
 
 function modulo(a: bigint, b: bigint): bigint {

@@ -3,7 +3,6 @@ import { isSubclass } from '../values/access.ts';
 import { typeOf } from '../values/builtin-types.ts';
 import { equal } from '../values/equality.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Class } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { branch } from './branches.ts';
@@ -57,10 +56,8 @@ function matches(machine: Machine, pattern: Pattern, value: Value, frame: Frame)
     case 'MatchClass': {
       const cls = machine.evaluate(pattern.cls, frame);
       const isBare = pattern.patterns.length + pattern.kwd_patterns.length === 0;
-      if (isBare && cls instanceof Class && !(value instanceof Unknown))
-        return isSubclass(machine, typeOf(value), cls);
       capture(machine, pattern, frame);
-      return undefined;
+      return isBare && !(value instanceof Unknown) ? isSubclass(machine, typeOf(value), cls) : undefined;
     }
     default:
       // What is inside of a value is not looked at.

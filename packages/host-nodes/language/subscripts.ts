@@ -155,15 +155,6 @@ export function deleteItem(machine: Machine, target: Value, key: Value): void {
 function deleteListItem(machine: Machine, list: List, key: Value): void {
   machine.heap.touch(list);
   machine.budget.spend(list.items.length >> 2);
-  const removedByPart =
-    key instanceof Slice && isCounted(machine, list.items)
-      ? slicePart([...list.items.keys()], key)
-      : undefined;
-  if (removedByPart) {
-    const removed = new Set(removedByPart);
-    list.items = list.items.filter((_, index) => !removed.has(index));
-    return;
-  }
   const position = plain(key);
   if (typeof position !== 'bigint' || !isCounted(machine, list.items)) {
     leaveOpen(machine, list, 'an unknown position');

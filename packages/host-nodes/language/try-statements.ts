@@ -28,7 +28,8 @@ export function runTry(machine: Machine, node: Try, frame: Frame): Completion {
 }
 
 function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
-  const goesOn = node.handlers.length > 0 && !node.handlers.some(({ body }) => body.some(isRaise));
+  const raisesAgain = node.handlers.some(({ body }) => body.some(({ nodeType }) => nodeType === 'Raise'));
+  const goesOn = node.handlers.length > 0 && !raisesAgain;
   const listed = goesOn ? listings(machine, frame) : undefined;
   const outer = machine.doubts;
   const doubts: Doubts = {};
@@ -63,10 +64,6 @@ function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
 
 function handlerOf(machine: Machine, { handlers }: Try, error: Raised, frame: Frame) {
   return handlers.find((handler) => takes(machine, handler, error, frame));
-}
-
-function isRaise({ nodeType }: StmtNode): boolean {
-  return nodeType === 'Raise';
 }
 
 /** The dicts that are at hand, with their keys: those that list nodes are among them. */

@@ -71,12 +71,7 @@ const functions: Record<string, NativeCall> = {
   },
   callable: known((_, [value = null]) => {
     if (value instanceof Instance) return value.cls.find('__call__') !== undefined;
-    return (
-      value instanceof Func ||
-      value instanceof Native ||
-      value instanceof Class ||
-      value instanceof BoundMethod
-    );
+    return [Func, Native, Class, BoundMethod].some((kind) => value instanceof kind);
   }),
   enumerate: known((machine, [source = null, start = 0n], keywords) => {
     const first = keywords.get('start') ?? start;

@@ -1,14 +1,5 @@
 import { asText } from '../values/access.ts';
-import {
-  builtinType,
-  dictType,
-  enumType,
-  intType,
-  listType,
-  objectType,
-  strType,
-  typeType,
-} from '../values/builtin-types.ts';
+import * as types from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
@@ -23,48 +14,48 @@ const identity: NativeCall = (_, [value = null]) => value;
 autoType.construct = (_machine, cls) => new Instance(cls);
 
 function derived(name: string, ...bases: Class[]): Class {
-  const type = builtinType(name, bases[0]);
+  const type = types.builtinType(name, bases[0]);
   type.mro = [
     type,
-    ...new Set(bases.flatMap(({ mro }) => mro.filter((cls) => cls !== objectType))),
-    objectType,
+    ...new Set(bases.flatMap(({ mro }) => mro.filter((cls) => cls !== types.objectType))),
+    types.objectType,
   ];
   return type;
 }
 
-const intEnum = derived('IntEnum', intType, enumType);
-const strEnum = derived('StrEnum', strType, enumType);
+const intEnum = derived('IntEnum', types.intType, types.enumType);
+const strEnum = derived('StrEnum', types.strType, types.enumType);
 
 /** Classes that packs derive from or decorate with: enums, abstract classes, dataclasses, collections. */
 export function typeModels(): Models {
   return [
-    ['enum.Enum', enumType],
+    ['enum.Enum', types.enumType],
     ['enum.IntEnum', intEnum],
     ['enum.IntFlag', intEnum],
-    ['enum.Flag', enumType],
+    ['enum.Flag', types.enumType],
     ['enum.StrEnum', strEnum],
     ['enum.auto', autoType],
-    ['enum.EnumMeta', typeType],
+    ['enum.EnumMeta', types.typeType],
     ['enum.unique', new Native('unique', identity)],
-    ['abc.ABC', objectType],
-    ['abc.ABCMeta', typeType],
+    ['abc.ABC', types.objectType],
+    ['abc.ABCMeta', types.typeType],
     ...natives('abc', { abstractmethod: identity, abstractproperty: identity }),
-    ['typing.Generic', objectType],
-    ['typing.Protocol', objectType],
-    ['typing.TypedDict', dictType],
-    ['typing_extensions.TypedDict', dictType],
+    ['typing.Generic', types.objectType],
+    ['typing.Protocol', types.objectType],
+    ['typing.TypedDict', types.dictType],
+    ['typing_extensions.TypedDict', types.dictType],
     ...natives('dataclasses', {
       dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
       field: (_, __, keywords) => makeField(keywords),
     }),
     ...natives('collections', {
       defaultdict: (machine, [fallback = null, source]) => {
-        const dict = machine.call(dictType, source === undefined ? [] : [source]);
+        const dict = machine.call(types.dictType, source === undefined ? [] : [source]);
         if (dict instanceof Dict) dict.fallback = fallback;
         return dict;
       },
       namedtuple: namedTuple,
-      deque: (machine, [source]) => machine.call(listType, source === undefined ? [] : [source]),
+      deque: (machine, [source]) => machine.call(types.listType, source === undefined ? [] : [source]),
     }),
   ];
 }
@@ -73,7 +64,7 @@ const dataclassDecorator = new Native('dataclass', (machine, [cls = null]) =>
   cls instanceof Class ? dataclass(machine, cls) : cls,
 );
 
-const fieldType = builtinType('Field');
+const fieldType = types.builtinType('Field');
 
 function makeField(keywords: Keywords): Instance {
   const field = new Instance(fieldType);
@@ -138,7 +129,7 @@ function namedTuple(machine: Machine, [name = null, fields = null]: Value[]): Va
   const made = makeClass(
     machine,
     asText(name) ?? 'tuple',
-    new Tuple([objectType]),
+    new Tuple([types.objectType]),
     new Dict(),
     null,
     new Map(),

@@ -81,16 +81,8 @@ function dressed(machine: Machine, made: Value, wrapped: Value): Value {
 /** A class, because it has a constructor of another name. */
 const chain = builtinType('chain');
 chain.construct = (machine, _cls, sources) => chained(machine, sources);
-chain.define(
-  'from_iterable',
-  new Descriptor(
-    'staticmethod',
-    new Native(
-      'from_iterable',
-      pure((machine, [sources = null]) => chained(machine, machine.iterate(sources))),
-    ),
-  ),
-);
+const fromIterable = pure((machine, [sources = null]) => chained(machine, machine.iterate(sources)));
+chain.define('from_iterable', new Descriptor('staticmethod', new Native('from_iterable', fromIterable)));
 
 const product: NativeCall = (machine, sources) => {
   let rows: Value[][] = [[]];

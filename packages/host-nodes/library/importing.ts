@@ -1,9 +1,9 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
-import { builtinType } from '../values/builtin-types.ts';
+import { addMethods, builtinType } from '../values/builtin-types.ts';
 import { exceptionType, Raised, raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, Module } from '../values/collections.ts';
-import { Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Instance, type Native, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
@@ -15,24 +15,21 @@ const moduleInfoType = builtinType('ModuleInfo');
 
 /** `importlib` and `pkgutil`: how packs gather the modules of a folder. */
 export function importModels(): Models {
-  const spec = new Native('spec_from_file_location', (machine, args, keywords) => {
-    const path = pathText(argument(args, keywords, 1, 'location'));
-    const inside = path === undefined ? undefined : machine.files.inside(path);
-    return makeSpec(args[0] ?? null, path, inside);
-  });
   return [
     ...natives('importlib', {
       import_module: (machine, args, keywords) =>
         importModule(machine, args[0] ?? null, argument(args, keywords, 1, 'package') ?? null),
       reload: (_, [module = null]) => module,
     }),
-    ['importlib.util.spec_from_file_location', spec],
     ['importlib.machinery.SourceFileLoader', loaderType],
     ...natives('types', { ModuleType: (_, [name = null]) => new Module(asText(name) ?? '', '', false) }),
-    [
-      'importlib.util.module_from_spec',
-      new Native('module_from_spec', (machine, [value = null]) => moduleOf(machine, value)),
-    ],
+    ...natives('importlib.util', {
+      spec_from_file_location: (machine, args, keywords) => {
+        const path = pathText(argument(args, keywords, 1, 'location'));
+        return makeSpec(args[0] ?? null, path, path === undefined ? undefined : machine.files.inside(path));
+      },
+      module_from_spec: (machine, [value = null]) => moduleOf(machine, value),
+    }),
     ...natives('pkgutil', { iter_modules: listModules, walk_packages: walkPackages }),
   ];
 }
@@ -64,21 +61,21 @@ function placeOf(machine: Machine, from: Value, field: string): string | undefin
 function moduleOf(machine: Machine, spec: Value): Value {
   const place = placeOf(machine, spec, 'origin');
   return (
-    (place === undefined ? undefined : machine.makeOwn(place)) ?? new Unknown('a module outside of the pack')
+    (place === undefined ? undefined : machine.modules.makeOwn(place)) ??
+    new Unknown('a module outside of the pack')
   );
 }
 
 loaderType.construct = (_machine, _cls, args, keywords) =>
   makeLoader(pathText(argument(args, keywords, 1, 'path')) ?? '');
-loaderType.define(
-  'load_module',
-  new Native('load_module', (machine, [self = null]) => loaded(machine, self), true),
-);
-loaderType.define('exec_module', new Native('exec_module', execModule, true));
+addMethods(loaderType, {
+  load_module: (machine, [self = null]) => loaded(machine, self),
+  exec_module: execModule,
+});
 
 function loaded(machine: Machine, loader: Value): Module {
   const place = placeOf(machine, loader, 'path');
-  const module = place === undefined ? undefined : machine.importOwn(place);
+  const module = place === undefined ? undefined : machine.modules.importOwn(place);
   return module ?? raise('FileNotFoundError', `No such file: '${place}'`);
 }
 
@@ -86,9 +83,9 @@ function loaded(machine: Machine, loader: Value): Module {
 function execModule(machine: Machine, [self = null, module = null]: Value[]): null {
   if (!(module instanceof Module)) return null;
   const place = placeOf(machine, self, 'path');
-  if (place === undefined || machine.makeOwn(place)?.own('__file__') === undefined)
+  if (place === undefined || machine.modules.makeOwn(place)?.own('__file__') === undefined)
     return raise('FileNotFoundError', `No such file: '${place}'`);
-  if (module.own('__file__') !== undefined) machine.runOwn(module);
+  if (module.own('__file__') !== undefined) machine.modules.runOwn(module);
   else
     for (const [name, { value }] of loaded(machine, self).entries) machine.setAttribute(module, name, value);
   return null;
@@ -107,7 +104,7 @@ export const importByName: NativeCall = (machine, args, keywords) => {
   const own = `custom_nodes.${machine.files.name}`;
   return insideOf(own, name) === undefined
     ? importModule(machine, name.split('.', 1)[0] ?? name, null)
-    : (machine.importOwn('') ?? module);
+    : (machine.modules.importOwn('') ?? module);
 };
 
 function importModule(machine: Machine, name: Value, anchor: Value): Value {
@@ -120,11 +117,11 @@ function importModule(machine: Machine, name: Value, anchor: Value): Value {
   if (level > 0) {
     const inside = base === undefined ? '' : insideOf(own, base);
     if (inside === undefined) return machine.outside(text.slice(level));
-    return machine.importNamed(text.slice(level), level, new Module(base ?? own, inside, true));
+    return machine.modules.importNamed(text.slice(level), level, new Module(base ?? own, inside, true));
   }
   const inside = insideOf(own, text);
   const relative = (inside ?? text).replaceAll('/', '.');
-  return machine.importNamed(relative, inside === undefined ? 0 : 1, new Module(own, '', true));
+  return machine.modules.importNamed(relative, inside === undefined ? 0 : 1, new Module(own, '', true));
 }
 
 /** A dotted name of the pack's own as a path in its tree. */

@@ -11,67 +11,51 @@ type Missing = (path: string, why: string) => string | undefined;
 
 /**
  * A value as JSON, with floats as Python writes them; undefined where a part is unknown, or is nothing JSON has, and
- * nothing stands for it.
+ * nothing stands for it. What holds a text that is `foreign`, as no machine but this one would have it, is unknown.
  */
 export function writeJson(
   machine: Machine,
   value: Value,
   missing: Missing = () => undefined,
-  path = '',
-  /** A text that no machine but this one would have: what holds it is unknown. */
   foreign?: string,
 ): string | undefined {
-  machine.budget.spend();
-  const known = plain(value);
-  if (known instanceof Unknown) return missing(path, known.why + (known.path ? ` (${known.path})` : ''));
-  if (known === null || typeof known === 'boolean') return String(known);
-  if (typeof known === 'bigint') return known.toString();
-  if (typeof known === 'number') {
-    return Number.isFinite(known) ? floatText(known) : missing(path, 'a number that JSON does not have');
-  }
-  if (typeof known === 'string') {
-    if (known.length > limits.jsonCharacters) return missing(path, 'it is too long to be stored');
-    machine.budget.text(known.length);
-    if (foreign !== undefined && known.includes(foreign)) return missing(path, 'it has a path of the host');
-    return JSON.stringify(known);
-  }
-  if (known instanceof List || known instanceof Tuple)
-    return writeItems(machine, known.items, missing, path, foreign);
-  if (known instanceof Dict) return writeEntries(machine, known, missing, path, foreign);
-  return missing(path, 'a value that JSON does not have');
-}
-
-function writeItems(
-  machine: Machine,
-  items: readonly Value[],
-  missing: Missing,
-  path: string,
-  foreign: string | undefined,
-): string | undefined {
-  const parts = each(items.entries(), ([index, item]) =>
-    writeJson(machine, item, missing, `${path}[${index}]`, foreign),
-  );
-  const inside = joinParts(machine, present(parts), ',');
-  return inside === undefined ? undefined : `[${inside}]`;
-}
-
-function writeEntries(
-  machine: Machine,
-  dict: Dict,
-  missing: Missing,
-  path: string,
-  foreign: string | undefined,
-): string | undefined {
-  if (dict.open !== undefined && missing(path, dict.open) === undefined) return undefined;
-  const parts = each(dict.entries.values(), ({ key, value, conditional }) => {
-    const name = jsonKey(key);
-    const place = `${path}.${name ?? '?'}`.slice(0, 200);
-    if (name === undefined || conditional) return missing(place, condition) === undefined ? undefined : '';
-    const part = writeJson(machine, value, missing, place, foreign);
-    return part ? `${JSON.stringify(name)}:${part}` : part;
-  });
-  const inside = joinParts(machine, present(parts), ',');
-  return inside === undefined ? undefined : `{${inside}}`;
+  const write = (part: Value, path: string): string | undefined => {
+    machine.budget.spend();
+    const known = plain(part);
+    if (known instanceof Unknown) return missing(path, known.why + (known.path ? ` (${known.path})` : ''));
+    if (known === null || typeof known === 'boolean') return String(known);
+    if (typeof known === 'bigint') return known.toString();
+    if (typeof known === 'number')
+      return Number.isFinite(known) ? floatText(known) : missing(path, 'a number that JSON does not have');
+    if (typeof known === 'string') return writeText(known, path);
+    if (known instanceof Dict) return writeEntries(known, path);
+    if (!(known instanceof List || known instanceof Tuple))
+      return missing(path, 'a value that JSON does not have');
+    const parts = each(known.items.entries(), ([index, item]) => write(item, `${path}[${index}]`));
+    return bracketed('[', parts, ']');
+  };
+  const writeText = (text: string, path: string): string | undefined => {
+    if (text.length > limits.jsonCharacters) return missing(path, 'it is too long to be stored');
+    machine.budget.text(text.length);
+    const isForeign = foreign !== undefined && text.includes(foreign);
+    return isForeign ? missing(path, 'it has a path of the host') : JSON.stringify(text);
+  };
+  const writeEntries = (dict: Dict, path: string): string | undefined => {
+    if (dict.open !== undefined && missing(path, dict.open) === undefined) return undefined;
+    const parts = each(dict.entries.values(), ({ key, value: held, conditional }) => {
+      const name = jsonKey(key);
+      const place = `${path}.${name ?? '?'}`.slice(0, 200);
+      if (name === undefined || conditional) return missing(place, condition) === undefined ? undefined : '';
+      const part = write(held, place);
+      return part ? `${JSON.stringify(name)}:${part}` : part;
+    });
+    return bracketed('{', parts, '}');
+  };
+  const bracketed = (open: string, parts: Iterable<string | undefined>, close: string) => {
+    const inside = joinParts(machine, present(parts), ',');
+    return inside === undefined ? undefined : open + inside + close;
+  };
+  return write(value, '');
 }
 
 function* present(parts: Iterable<string | undefined>): Generator<string | undefined> {

@@ -122,13 +122,8 @@ pathType.construct = (machine, cls, args) => {
 };
 
 function property(read: (path: string, machine: Machine) => Value): Descriptor {
-  return new Descriptor(
-    'property',
-    new Native(
-      'path',
-      onPath((path, machine) => read(path, machine)),
-    ),
-  );
+  const getter = onPath((path, machine) => read(path, machine));
+  return new Descriptor('property', new Native('path', getter));
 }
 
 function parents(path: string, machine: Machine): List {
@@ -209,8 +204,6 @@ function found(machine: Machine, path: string, pattern: string): Value {
 }
 
 /** The class methods of a path. */
-pathType.define('cwd', new Descriptor('staticmethod', new Native('cwd', () => makePath(hostFolder))));
-pathType.define(
-  'home',
-  new Descriptor('staticmethod', new Native('home', () => new Unknown('a home folder'))),
-);
+const places = { cwd: () => makePath(hostFolder), home: () => new Unknown('a home folder') };
+for (const [name, run] of Object.entries(places))
+  pathType.define(name, new Descriptor('staticmethod', new Native(name, run)));

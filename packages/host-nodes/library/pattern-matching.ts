@@ -58,7 +58,6 @@ function compile(node: Node, next: Step, spend: Spend): Step {
     return node.body.kind === 'set' ? run(node.body.test, node, next) : repeat(node, next);
   if (node.kind === 'group') return group(node, next);
   if (node.kind === 'at') return (at, state) => isAt(node.place, state.text, at) && next(at, state);
-  if (node.kind === 'same') return same(node.index, next);
   const inner = compile(node.body, () => true, spend);
   return (at, state) => {
     const start = at - node.behind;
@@ -128,16 +127,6 @@ function group({ body, index }: Extract<Node, { kind: 'group' }>, next: Step): S
     if (inner(at, state)) return true;
     state.groups[index] = before;
     return false;
-  };
-}
-
-function same(index: number, next: Step): Step {
-  return (at, state) => {
-    const found = state.groups[index];
-    if (!found) return false;
-    const part = state.text.slice(...found);
-    for (let count = 0; count < part.length; count += 64) state.spend();
-    return state.text.startsWith(part, at) && next(at + part.length, state);
   };
 }
 

@@ -11,7 +11,6 @@ export type Node =
   | { kind: 'group'; body: Node; index: number }
   /** `behind` is how far back it begins. */
   | { kind: 'look'; body: Node; wanted: boolean; behind: number }
-  | { kind: 'same'; index: number }
   | { kind: 'at'; place: 'start' | 'end' | 'line start' | 'line end' | 'edge' | 'inside' };
 
 export interface Pattern {
@@ -33,6 +32,12 @@ const classes: Record<string, (character: string) => boolean> = {
   d: (character) => /\p{Nd}/u.test(character),
   w: (character) => /[\p{L}\p{N}_]/u.test(character),
   s: (character) => /\s/.test(character),
+};
+const places: Record<string, 'start' | 'end' | 'edge' | 'inside'> = {
+  A: 'start',
+  Z: 'end',
+  b: 'edge',
+  B: 'inside',
 };
 const controls: Record<string, string> = {
   n: '\n',
@@ -163,11 +168,9 @@ class PatternParser {
 
   #escape(): Node {
     const character = this.#next();
-    if (/[1-9]/.test(character)) return { kind: 'same', index: Number(character) };
-    if (character === 'A') return { kind: 'at', place: 'start' };
-    if (character === 'Z') return { kind: 'at', place: 'end' };
-    if (character === 'b') return { kind: 'at', place: 'edge' };
-    if (character === 'B') return { kind: 'at', place: 'inside' };
+    if (/[1-9]/.test(character)) throw new NotFollowed('a back reference');
+    const place = places[character];
+    if (place) return { kind: 'at', place };
     return { kind: 'set', test: this.#escaped(character) };
   }
 

@@ -22,10 +22,6 @@ const flagBits: Record<string, bigint> = {
 export function textModels(): Models {
   const functions: Record<string, NativeCall> = {
     compile: (_, args, keywords) => compiled(args[0] ?? null, argument(args, keywords, 1, 'flags')),
-    escape: (machine, [text]) => {
-      machine.budget.text(asText(text)?.length ?? 0);
-      return asText(text)?.replaceAll(/[^\w]/g, (character) => `\\${character}`) ?? unknown();
-    },
   };
   for (const [name, run] of Object.entries(methods)) {
     functions[name] = (machine, [pattern = null, ...rest], keywords) => {

@@ -1,5 +1,5 @@
 import { builtinType, dictType, objectType } from '../values/builtin-types.ts';
-import { Dict, List } from '../values/collections.ts';
+import { List, openDict } from '../values/collections.ts';
 import { Instance, Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
@@ -62,18 +62,11 @@ simpleNamespace.construct = (_machine, cls, _args, keywords) => {
   return instance;
 };
 
-function openDict(why: string): Dict {
-  const dict = new Dict();
-  dict.open = why;
-  return dict;
-}
-
 const version = builtinType('version_info');
 
 function versionInfo(): Instance {
   const info = new Instance(version, new Tuple([3n, 12n, 0n, 'final', 0n]));
-  info.define('major', 3n);
-  info.define('minor', 12n);
-  info.define('micro', 0n);
+  for (const [at, name] of ['major', 'minor', 'micro'].entries())
+    info.define(name, [3n, 12n, 0n][at] ?? null);
   return info;
 }

@@ -117,20 +117,3 @@ test('leaves fields open that depend on an unknown member of the host, and fails
     { numRuns: 600 },
   );
 });
-
-test('reads 31 nodes of the first kind that have GET_SCHEMA of the newer one', () => {
-  const names = Array.from({ length: 31 }, (_, at) => `Node${at}`);
-  const classes = names.map(
-    (name) => `${nodeClass(name)}    @classmethod
-    def GET_SCHEMA(cls):
-        import comfy_api.latest._io as _io
-        return _io.Schema(node_id="${name}", inputs=[_io.Int.Input("n")], outputs=[_io.Image.Output("out")])
-`,
-  );
-  const { nodes, status } = extract(
-    `${classes.join('')}NODE_CLASS_MAPPINGS = {c.GET_SCHEMA().node_id: c for c in [${names.join(', ')}]}\n`,
-  );
-
-  expect([status, nodes.map(({ name }) => name)]).toEqual(['success', names]);
-  expect(nodes.flatMap(({ open }) => open)).toEqual([]);
-});

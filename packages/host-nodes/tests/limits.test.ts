@@ -134,17 +134,17 @@ const before = steps('pass');
 
 test.each([
   ...['d | outside.f()', 'd | {}', '{} | d', 'd.pop(outside.f(), 1)', 'if maybe: pass', 'len(maybe)'],
-  ...['d == dict(d)', 's <= other', 's | other', 'str(l)'],
+  ...['d == dict(d)', 's | other', 'str(l)'],
   ...['len(l)', 'bool(opened) or list(enumerate(opened))', 'l[-1]', 'l[n - 1]', 'l[5:6]', 'l[0] = 1'],
   ...['l[0:1] = [2]', 'del l[0]', 'l == [*l, 1]', 'l < l', 'l + []', 'l * 1', 'l.remove(0)', 'n in l'],
   ...['l.insert(0, 0)', 'l[:]', 'l.copy()', 'l.reverse()', 'l.sort()', 'sorted(t)'],
   ...['[] if outside.f() else l', 'l if outside.f() else []', 'match l:\n    case [first, *rest]: pass'],
   ...['[i for i in l]', 'outside.f(l)', 'min(*l)', 'dict(**d)', 'partial()', 'named()', 'copy.copy(d)'],
-  ...['{t: 1}', 'frozenset(l)', '"".format_map(d)', '"".join(texts)', '"a".startswith(texts)', 'Row()'],
+  ...['{t: 1}', 'frozenset(l)', '"".join(texts)', '"a".startswith(texts)', 'Row()'],
   ...['eval("1", d)', 'dataclasses.dataclass(Fields)', 'inspect.getmembers(Many)', 'copy.deepcopy(l)'],
   ...['x == y', 'x in [y]', '{y: 1}', 'x[0]', 'getattr(A, y, 1)', 'setattr(A, y, 1)', 'x + y', 'x * 1'],
-  ...['"b" in x', 'int(y)', 'float(y)', 'x.upper()', '"".strip(y)', 'f"{x:.1}"', '"%s" % x'],
-  ...['re.escape(x)', 're.sub("b", "a", x)', 're.sub("a", "\\\\1" * n, "a")'],
+  ...['"b" in x', 'int(y)', 'float(y)', 'x.upper()', '"".strip(y)', '"%s" % x'],
+  ...['re.sub("b", "a", x)', 're.sub("a", "\\\\1" * n, "a")'],
   ...[
     'os.path.normpath(x)',
     'os.path.join("a", x)',

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { extract, namesOf, nodeClass, nodeOf } from './packs.ts';
 
-const imports = 'from comfy_api.latest import io, ComfyExtension\n';
+const imports =
+  'from enum import Enum\nfrom comfy_api.latest import io, ComfyExtension\nclass Mode(Enum):\n    A = "a"\n    B = "b"\n';
 
 /** A pack of the newer schema with one node. */
 function pack(schema: string, more = ''): string {
@@ -18,18 +19,40 @@ async def comfy_entrypoint(): return Ours()
 `;
 }
 
+const widgets =
+  '"mi":["INT,FLOAT",{"widgetType":"INT"}],"im":["IMAGE,MASK",{}],"m":["COMBO",{"default":"b","multiselect":false,"options":["a","b"]}]';
+
+const fields: [title: string, schema: string, fields: object][] = [
+  [
+    'an output by its display name, then by its id, then by its type',
+    'outputs=[io.Image.Output(id="image", display_name="Shown"), io.Mask.Output("mask"), io.Latent.Output()]',
+    { returnNames: '["Shown","mask","LATENT"]' },
+  ],
+  [
+    '`advanced` of an input',
+    'inputs=[io.Int.Input("steps", default=1, advanced=True)]',
+    { inputTypes: '{"required":{"steps":["INT",{"advanced":true,"default":1}]}}' },
+  ],
+  [
+    'widgets and defaults',
+    'inputs=[io.MultiType.Input(io.Int.Input("mi"), [io.Float]), io.MultiType.Input(io.Image.Input("im"), [io.Mask]), io.Combo.Input("m", Mode, default=Mode.B)]',
+    { inputTypes: `{"required":{${widgets}}}` },
+  ],
+  [
+    'the gradient slider',
+    'inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.gradient_slider)]',
+    { inputTypes: '{"required":{"n":["INT",{"display":"gradientslider"}]}}' },
+  ],
+  [
+    'an input of several types as optional if the input that it is given is',
+    'inputs=[io.MultiType.Input(io.Image.Input("image", optional=True), [io.Mask])]',
+    { inputTypes: '{"required":{},"optional":{"image":["IMAGE,MASK",{}]}}' },
+  ],
+];
+
 describe('a node of the newer schema', () => {
-  test('names an output by its display name, then by its id, then by its type', () => {
-    const outputs =
-      '[io.Image.Output(id="image", display_name="Shown"), io.Mask.Output("mask"), io.Latent.Output()]';
-
-    expect(nodeOf(pack(`outputs=${outputs}`)).returnNames).toBe('["Shown","mask","LATENT"]');
-  });
-
-  test('keeps `advanced` of an input', () => {
-    expect(nodeOf(pack('inputs=[io.Int.Input("steps", default=1, advanced=True)]')).inputTypes).toBe(
-      '{"required":{"steps":["INT",{"advanced":true,"default":1}]}}',
-    );
+  test.each(fields)('shows %s', (_, schema, expected) => {
+    expect(nodeOf(pack(schema))).toMatchObject(expected);
   });
 
   test.each([
@@ -65,18 +88,6 @@ describe('a node of the newer schema', () => {
       'from torch.library import custom_op\n@custom_op("a::b")\ndef f(x): pass\n@f.register_fake\ndef _(x): pass\n';
 
     expect(namesOf(pack('inputs=[]', dressed))).toEqual(['Node']);
-  });
-
-  test('reads the gradient slider', () => {
-    expect(
-      nodeOf(pack('inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.gradient_slider)]')).inputTypes,
-    ).toBe('{"required":{"n":["INT",{"display":"gradientslider"}]}}');
-  });
-
-  test('takes an input of several types as optional if the input that it is given is', () => {
-    const schema = 'inputs=[io.MultiType.Input(io.Image.Input("image", optional=True), [io.Mask])]';
-
-    expect(nodeOf(pack(schema)).inputTypes).toBe('{"required":{},"optional":{"image":["IMAGE,MASK",{}]}}');
   });
 
   test('lists a node by the id that GET_SCHEMA gives', () => {

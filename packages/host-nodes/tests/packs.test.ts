@@ -305,15 +305,7 @@ const fields: Record<string, [code: string, fields: object]> = {
   ],
   'in the older form, from a base that may have the newer one': [
     'import comfy_extras.nodes_lt as lt\nclass A(lt.LTXVAddGuide):\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {}}\n    RETURN_TYPES = ("A",)\n    RETURN_NAMES = ("a",)\n    OUTPUT_IS_LIST = (True,)\n    FUNCTION = "f"\n    CATEGORY = "c"',
-    {
-      function: undefined,
-      category: undefined,
-      inputTypes: undefined,
-      inputNames: undefined,
-      returnTypes: undefined,
-      returnNames: undefined,
-      outputIsList: undefined,
-    },
+    { function: undefined, category: undefined, inputTypes: undefined, returnNames: undefined },
   ],
   'in the newer form, from a base outside': [
     'from comfy_api.latest import io\nfrom comfy_extras.nodes_lt import LTXVAddGuide\nclass A(LTXVAddGuide):\n    @classmethod\n    def define_schema(cls): return io.Schema(node_id="A", category="c", inputs=[io.Int.Input("n")], outputs=[io.Image.Output("out")])\n    @classmethod\n    def execute(cls, n): pass',

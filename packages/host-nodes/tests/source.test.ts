@@ -88,35 +88,17 @@ const bytes = (text: string) => Buffer.from(text, 'latin1');
 
 describe('the encoding of a text file', () => {
   test.each([
-    ['UTF-8 without a declaration', 'a.py', 'x = "\xc3\xa9"', 'x = "é"'],
-    [
-      'Latin-1 by its first line',
-      'a.py',
-      '# -*- coding: latin-1 -*-\nx = "L\xe9"',
-      '# -*- coding: latin-1 -*-\nx = "Lé"',
-    ],
-    [
-      'Latin-1 by its second line',
-      'a.py',
-      '#!/usr/bin/python\n# coding=iso_8859_1\n"\xe9"',
-      '#!/usr/bin/python\n# coding=iso_8859_1\n"é"',
-    ],
-    [
-      'Windows-1252',
-      'a.py',
-      '# vim: set fileencoding=cp1252 :\n"\x80"',
-      '# vim: set fileencoding=cp1252 :\n"€"',
-    ],
-    [
-      'a declaration after code does not count',
-      'a.py',
-      'x = 1\n# coding: latin-1\n"\xc3\xa9"',
-      'x = 1\n# coding: latin-1\n"é"',
-    ],
-    ["a declaration is Python's only", 'a.txt', '# coding: latin-1\n\xc3\xa9', '# coding: latin-1\né'],
+    ['UTF-8 without a declaration', 'a.py', '"\xc3\xa9"', 'é'],
+    ['Latin-1 by its first line', 'a.py', '# -*- coding: latin-1 -*-\n"\xe9"', 'é'],
+    ['Latin-1 by its second line', 'a.py', '#!/usr/bin/python\n# coding=iso_8859_1\n"\xe9"', 'é'],
+    ['Windows-1252', 'a.py', '# vim: set fileencoding=cp1252 :\n"\x80"', '€'],
+    ['a declaration after code does not count', 'a.py', 'x = 1\n# coding: latin-1\n"\xc3\xa9"', 'é'],
+    ["a declaration is Python's only", 'a.txt', '# coding: latin-1\n\xc3\xa9', 'é'],
     ['bytes that are not UTF-8', 'a.py', 'x = "\xe9"', undefined],
     ['an encoding that does not exist', 'a.py', '# coding: none-such\n', undefined],
-  ])('equals the one that Python reads: %s', (_title, path, content, text) => {
+  ])('equals the one that Python reads: %s', (_title, path, content, letter) => {
+    const text = letter && content.replace(/[\x80-\xff]+/, letter);
+
     expect(decodeText(path, bytes(content))).toBe(text);
   });
 });

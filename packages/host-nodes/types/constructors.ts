@@ -1,24 +1,4 @@
-import {
-  addMethods,
-  boolType,
-  bytesType,
-  classmethodType,
-  dictType,
-  floatType,
-  frozensetType,
-  intType,
-  listType,
-  objectType,
-  propertyType,
-  rangeType,
-  setType,
-  sliceType,
-  staticmethodType,
-  strType,
-  tupleType,
-  typeOf,
-  typeType,
-} from '../values/builtin-types.ts';
+import * as types from '../values/builtin-types.ts';
 import { addUnfollowed, asText, dictOf, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
@@ -37,67 +17,43 @@ import { textMethods } from './texts.ts';
 import { dictMethods, listMethods, sequenceMethods, setMethods, update } from './collections.ts';
 
 /** How each built-in class makes a value of its arguments; what is unknown stays unknown. */
-const constructors: [Class, Construct][] = [
-  [objectType, (_machine, cls) => new Instance(cls)],
-  [
-    strType,
-    (machine, _cls, [value = '']) => textOf(machine, value) ?? new Unknown('a text with an unknown part'),
-  ],
-  [intType, (machine, _cls, args) => integer(machine, args)],
-  [floatType, (machine, _cls, [value = 0]) => float(machine, plain(value))],
-  [
-    boolType,
-    (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition'),
-  ],
-  [bytesType, () => new Unknown('bytes')],
-  [
-    listType,
-    (machine, _cls, [source]) => {
-      if (source instanceof Unknown) return source;
-      const from = source === undefined ? undefined : plain(source);
-      const isSymbolic = from instanceof List && from.symbolic;
-      return new List(source === undefined ? [] : [...machine.iterate(source)], isSymbolic);
-    },
-  ],
-  [
-    tupleType,
-    (machine, _cls, [source]) => {
-      if (source instanceof Unknown) return source;
-      return new Tuple(source === undefined ? [] : [...machine.iterate(source)]);
-    },
-  ],
-  [
-    dictType,
-    (machine, _cls, [source = null], keywords) => {
-      const dict = new Dict();
-      update(machine, dict, source, keywords);
-      return dict;
-    },
-  ],
-  [setType, (machine, _cls, [source]) => makeSet(machine, source, false)],
-  [frozensetType, (machine, _cls, [source]) => makeSet(machine, source, true)],
-  [rangeType, (_machine, _cls, args) => range(args.map(plain))],
-  [
-    sliceType,
-    (_machine, _cls, [a = null, b, c = null]) =>
-      b === undefined ? new Slice(null, a, null) : new Slice(a, b, c),
-  ],
-  [
-    propertyType,
-    (_machine, _cls, [getter = null, setter = null], keywords) =>
-      new Descriptor('property', keywords.get('fget') ?? getter, keywords.get('fset') ?? setter),
-  ],
-  [classmethodType, (_machine, _cls, [func = null]) => new Descriptor('classmethod', func)],
-  [staticmethodType, (_machine, _cls, [func = null]) => new Descriptor('staticmethod', func)],
-  [
-    typeType,
-    (machine, cls, args, keywords) => {
-      const [name = null, bases = null, namespace = null] = args;
-      if (args.length > 1) return makeClass(machine, name, bases, namespace, cls, keywords);
-      return name instanceof Unknown ? name : typeOf(name);
-    },
-  ],
-];
+const constructors: Record<string, Construct> = {
+  object: (_machine, cls) => new Instance(cls),
+  str: (machine, _cls, [value = '']) => textOf(machine, value) ?? new Unknown('a text with an unknown part'),
+  int: (machine, _cls, args) => integer(machine, args),
+  float: (machine, _cls, [value = 0]) => float(machine, plain(value)),
+  bool: (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition'),
+  bytes: () => new Unknown('bytes'),
+  list: (machine, _cls, [source]) => {
+    if (source instanceof Unknown) return source;
+    const from = source === undefined ? undefined : plain(source);
+    const isSymbolic = from instanceof List && from.symbolic;
+    return new List(source === undefined ? [] : [...machine.iterate(source)], isSymbolic);
+  },
+  tuple: (machine, _cls, [source]) => {
+    if (source instanceof Unknown) return source;
+    return new Tuple(source === undefined ? [] : [...machine.iterate(source)]);
+  },
+  dict: (machine, _cls, [source = null], keywords) => {
+    const dict = new Dict();
+    update(machine, dict, source, keywords);
+    return dict;
+  },
+  set: (machine, _cls, [source]) => makeSet(machine, source, false),
+  frozenset: (machine, _cls, [source]) => makeSet(machine, source, true),
+  range: (_machine, _cls, args) => range(args.map(plain)),
+  slice: (_machine, _cls, [a = null, b, c = null]) =>
+    b === undefined ? new Slice(null, a, null) : new Slice(a, b, c),
+  property: (_machine, _cls, [getter = null, setter = null], keywords) =>
+    new Descriptor('property', keywords.get('fget') ?? getter, keywords.get('fset') ?? setter),
+  classmethod: (_machine, _cls, [func = null]) => new Descriptor('classmethod', func),
+  staticmethod: (_machine, _cls, [func = null]) => new Descriptor('staticmethod', func),
+  type: (machine, cls, args, keywords) => {
+    const [name = null, bases = null, namespace = null] = args;
+    if (args.length > 1) return makeClass(machine, name, bases, namespace, cls, keywords);
+    return name instanceof Unknown ? name : types.typeOf(name);
+  },
+};
 
 function makeSet(machine: Machine, source: Value | undefined, frozen: boolean): Value {
   if (source === undefined) return new PythonSet(frozen);
@@ -115,13 +71,8 @@ function integer(machine: Machine, [value = 0n, base]: Value[]): Value {
   if (isNumber(known)) return numeric(known);
   machine.budget.read(asText(known)?.length ?? 0);
   const text = asText(known)?.trim().replaceAll('_', '');
-  if (text === undefined) return new Unknown('a number of unknown origin');
-  const radix = base === undefined ? 10 : Number(plain(base));
-  if (/^[-+]?\d{1,1000}$/.test(text) && radix === 10) return BigInt(text.replace(/^\+/, ''));
-  if (radix !== 10 && /^(?:0[xob])?[\da-z]{1,10}$/i.test(text)) {
-    const number = Number.parseInt(text.replace(/^0[xob]/i, ''), radix || 16);
-    return Number.isNaN(number) ? raise('ValueError', 'invalid literal for int()') : BigInt(number);
-  }
+  if (text === undefined || base !== undefined) return new Unknown('a number of unknown origin');
+  if (/^[-+]?\d{1,1000}$/.test(text)) return BigInt(text.replace(/^\+/, ''));
   return raise('ValueError', 'invalid literal for int()');
 }
 
@@ -146,13 +97,12 @@ function range(args: Value[]): Value {
   return second === undefined ? new Range(0n, first, 1n) : new Range(first, second, step);
 }
 
-const objectMethods = {
+const objectMethods: types.Methods = {
   __init__: () => null,
-  __new__: (machine: Machine, [cls = null, ...args]: Value[], keywords: ReadonlyMap<string, Value>) =>
+  __new__: (machine, [cls = null, ...args], keywords) =>
     cls instanceof Class ? allocate(machine, cls, args, keywords) : null,
-  __setattr__: (machine: Machine, [self = null, name = null, value = null]: Value[]) =>
-    plainSet(machine, self, name, value),
-  __getattribute__: (_machine: Machine, [self = null, name = null]: Value[]) => {
+  __setattr__: (machine, [self = null, name = null, value = null]) => plainSet(machine, self, name, value),
+  __getattribute__: (_machine, [self = null, name = null]) => {
     const own = self instanceof Instance ? self.own(String(name)) : undefined;
     if (own !== undefined) return own;
     const found = self instanceof Instance ? self.cls.find(String(name)) : undefined;
@@ -161,42 +111,36 @@ const objectMethods = {
   __init_subclass__: () => null,
 };
 
-const typeMethods = {
-  __new__: (
-    machine: Machine,
-    [meta = null, name = null, bases = null, space = null]: Value[],
-    keywords: ReadonlyMap<string, Value>,
-  ) =>
-    bases === null && space === null && meta === typeType
-      ? typeOf(name)
+const typeMethods: types.Methods = {
+  __new__: (machine, [meta = null, name = null, bases = null, space = null], keywords) =>
+    bases === null && space === null && meta === types.typeType
+      ? types.typeOf(name)
       : makeClass(machine, name, bases, space, meta, keywords),
   __init__: () => null,
-  __call__: (machine: Machine, [cls = null, ...args]: Value[], keywords: ReadonlyMap<string, Value>) =>
+  __call__: (machine, [cls = null, ...args], keywords) =>
     cls instanceof Class ? construct(machine, cls, args, keywords) : new Unknown('a call of a class'),
-  mro: (_machine: Machine, [cls]: Value[]) => new List(cls instanceof Class ? [...cls.mro] : []),
+  mro: (_machine, [cls]) => new List(cls instanceof Class ? [...cls.mro] : []),
   __subclasses__: () => new Unknown('the classes derived so far'),
-  __setattr__: (machine: Machine, [self = null, name = null, value = null]: Value[]) =>
-    plainSet(machine, self, name, value),
+  __setattr__: (machine, [self = null, name = null, value = null]) => plainSet(machine, self, name, value),
 };
 
 const itemMethods = {
-  __getitem__: (machine: Machine, [self = null, key = null]: Value[]) => plainItem(machine, self, key),
-  __setitem__: (machine: Machine, [self = null, key = null, value = null]: Value[]) => {
+  __getitem__: (machine, [self = null, key = null]) => plainItem(machine, self, key),
+  __setitem__: (machine, [self = null, key = null, value = null]) => {
     plainSetItem(machine, self, key, value);
     return null;
   },
-  __contains__: (machine: Machine, [self = null, key = null]: Value[]) => {
+  __contains__: (machine, [self = null, key = null]) => {
     const method = findAttribute(machine, plain(self), 'count');
     const keys = findAttribute(machine, plain(self), 'keys');
     if (keys === undefined && method === undefined) return new Unknown('an unknown comparison');
     for (const other of machine.iterate(plain(self))) if (isSame(machine, other, key)) return true;
     return false;
   },
-  __len__: (machine: Machine, [self = null]: Value[]) => BigInt([...machine.iterate(plain(self))].length),
-  __iter__: (machine: Machine, [self = null]: Value[]) => new List([...machine.iterate(plain(self))]),
-  __init__: (machine: Machine, [self = null, ...args]: Value[], keywords: ReadonlyMap<string, Value>) =>
-    initializePayload(machine, self, args, keywords),
-};
+  __len__: (machine, [self = null]) => BigInt([...machine.iterate(plain(self))].length),
+  __iter__: (machine, [self = null]) => new List([...machine.iterate(plain(self))]),
+  __init__: (machine, [self = null, ...args], keywords) => initializePayload(machine, self, args, keywords),
+} satisfies types.Methods;
 
 const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null]) =>
   keys instanceof Unknown
@@ -206,33 +150,34 @@ const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null
         [...machine.iterate(keys)].map((key) => [key, value]),
       ),
 );
+
 /** Gives the built-in classes their constructors and methods. They are the same for every pack, and none can change them. */
 export function equipTypes(): void {
-  for (const [type, make] of constructors) type.construct = make;
-  addMethods(objectType, objectMethods);
-  addMethods(typeType, typeMethods);
-  addMethods(strType, {
+  for (const type of types.namedTypes) type.construct = constructors[type.name];
+  types.addMethods(types.objectType, objectMethods);
+  types.addMethods(types.typeType, typeMethods);
+  types.addMethods(types.strType, {
     ...textMethods,
     __getitem__: (machine, [self = null, key = null]) => item(machine, plain(self), key),
   });
-  addMethods(listType, { ...itemMethods, ...sequenceMethods, ...listMethods });
-  addMethods(tupleType, {
+  types.addMethods(types.listType, { ...itemMethods, ...sequenceMethods, ...listMethods });
+  types.addMethods(types.tupleType, {
     ...sequenceMethods,
     __getitem__: itemMethods.__getitem__,
     __iter__: itemMethods.__iter__,
   });
-  addMethods(dictType, { ...itemMethods, ...dictMethods });
-  addMethods(setType, { ...setMethods, __init__: itemMethods.__init__ });
-  addMethods(frozensetType, setMethods);
-  dictType.define('fromkeys', new Descriptor('staticmethod', makeFromKeys));
+  types.addMethods(types.dictType, { ...itemMethods, ...dictMethods });
+  types.addMethods(types.setType, { ...setMethods, __init__: itemMethods.__init__ });
+  types.addMethods(types.frozensetType, setMethods);
+  types.dictType.define('fromkeys', new Descriptor('staticmethod', makeFromKeys));
   addUnfollowed(
-    strType,
-    'casefold center count encode expandtabs index isascii isprintable ljust maketrans rindex rjust swapcase translate zfill',
+    types.strType,
+    'casefold center count encode expandtabs format_map index isascii isprintable ljust maketrans rindex rjust swapcase translate zfill',
   );
-  addUnfollowed(intType, 'bit_count bit_length is_integer to_bytes');
-  addUnfollowed(floatType, 'as_integer_ratio hex is_integer');
-  for (const type of [listType, tupleType]) addUnfollowed(type, 'count');
-  addUnfollowed(dictType, 'popitem');
-  for (const type of [setType, frozensetType])
+  addUnfollowed(types.intType, 'bit_count bit_length is_integer to_bytes');
+  addUnfollowed(types.floatType, 'as_integer_ratio hex is_integer');
+  for (const type of [types.listType, types.tupleType]) addUnfollowed(type, 'count');
+  addUnfollowed(types.dictType, 'popitem');
+  for (const type of [types.setType, types.frozensetType])
     addUnfollowed(type, 'clear isdisjoint issubset issuperset pop');
 }

@@ -2,7 +2,7 @@ import { asText, plain } from '../values/access.ts';
 import { sizeOf } from '../values/text.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, List } from '../values/collections.ts';
+import { List } from '../values/collections.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import type { Methods } from '../values/builtin-types.ts';
@@ -56,13 +56,6 @@ for (const [kind, pattern] of Object.entries(kinds)) plainMethods[`is${kind}`] =
 export const textMethods: Methods = {
   join: (machine, [self, parts]) => joinTexts(machine, asText(self) ?? '', parts ?? null),
   format: (machine, [self, ...args], keywords) => formatBraces(machine, asText(self) ?? '', args, keywords),
-  format_map: (machine, [self, map]) => {
-    const names = new Map<string, Value>();
-    if (!(map instanceof Dict)) return new Unknown('a text with an unknown part');
-    machine.budget.spend(map.entries.size);
-    for (const { key, value } of map.entries.values()) if (typeof key === 'string') names.set(key, value);
-    return formatBraces(machine, asText(self) ?? '', [], names);
-  },
 };
 
 for (const [name, method] of Object.entries(plainMethods)) {
@@ -79,18 +72,13 @@ for (const [name, method] of Object.entries(plainMethods)) {
   };
 }
 
-/** Tabs as `expandtabs` fills them. */
-function expandTabs(text: string): string {
-  const filled = (line: string) =>
-    line.split('\t').reduce((before, after) => before + ' '.repeat(8 - (before.length % 8)) + after);
-  return text.split('\n').map(filled).join('\n');
-}
-
 /** A documentation text without the indentation of the code around it. */
 export function cleaned(machine: Machine, doc: Value | undefined): Value {
   if (typeof doc !== 'string') return doc ?? null;
   machine.budget.text(doc.length);
-  const [first = '', ...rest] = expandTabs(doc).split('\n');
+  const filled = (line: string) =>
+    line.split('\t').reduce((before, after) => before + ' '.repeat(8 - (before.length % 8)) + after);
+  const [first = '', ...rest] = doc.split('\n').map(filled);
   const margin = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
   const lines = [first.trimStart(), ...rest.map((line) => line.slice(Math.min(margin, line.length)))];
   return strip(lines.join('\n'), '\n', true, true);

@@ -71,6 +71,13 @@ export class Dict extends Entries {
   }
 }
 
+/** A dict that may have any keys. */
+export function openDict(why: string): Dict {
+  const dict = new Dict();
+  dict.open = why;
+  return dict;
+}
+
 export class PythonSet extends Entries {
   readonly frozen: boolean;
 

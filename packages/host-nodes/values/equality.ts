@@ -16,7 +16,7 @@ export function equal(machine: Machine, left: Value, right: Value): boolean | un
   if (isNumber(a) && isNumber(b)) return numeric(a) === numeric(b) || Number(a) === Number(b);
   if (a instanceof Tuple && b instanceof Tuple) return sameItems(machine, a.items, b.items);
   if (a instanceof List && b instanceof List) return sameItems(machine, a.items, b.items);
-  if (a instanceof Dict && b instanceof Dict) return sameEntries(machine, a, b);
+  if (a instanceof Dict && b instanceof Dict) return isSame(machine, a, b) || undefined;
   if (isOpen(a) || isOpen(b)) return undefined;
   return isSame(machine, a, b);
 }
@@ -50,19 +50,6 @@ function sameItems(machine: Machine, a: readonly Value[], b: readonly Value[]): 
   let isKnown = true;
   for (const [index, item] of a.entries()) {
     const same = equal(machine, item, b[index] ?? null);
-    if (same === false) return false;
-    if (same === undefined) isKnown = false;
-  }
-  return isKnown ? true : undefined;
-}
-
-function sameEntries(machine: Machine, a: Dict, b: Dict): boolean | undefined {
-  if (a.open !== undefined || b.open !== undefined) return undefined;
-  if (a.entries.size !== b.entries.size) return false;
-  let isKnown = true;
-  for (const [hash, { value }] of a.entries) {
-    const other = b.entries.get(hash);
-    const same = other === undefined ? false : equal(machine, value, other.value);
     if (same === false) return false;
     if (same === undefined) isKnown = false;
   }

@@ -66,12 +66,25 @@ export interface Doubts {
   isMissing?: boolean | undefined;
 }
 
+/** The pack's own modules. */
+interface OwnModules {
+  /** Imports one of them; undefined where it has none of that name. */
+  importOwn(path: string): Module | undefined;
+  /** Makes one without running it, and runs it. */
+  makeOwn(path: string): Module | undefined;
+  runOwn(module: Module): void;
+  /** Imports by a dotted name, as an import statement does. */
+  importNamed(name: string, level: number, from: Module): Value;
+  attribute(module: Module, name: string): Value | undefined;
+}
+
 /** The interpreter as its parts see it: they call each other through it, and so need not import each other. */
 export interface Machine {
   readonly budget: Budget;
   readonly heap: Heap;
   readonly files: FileTree;
   readonly risks: Risks;
+  readonly modules: OwnModules;
   evaluate(node: ExprNode, frame: Frame): Value;
   execute(body: readonly StmtNode[], frame: Frame): Completion;
   call(callee: Value, args?: Value[], keywords?: Keywords): Value;
@@ -82,14 +95,6 @@ export interface Machine {
   /** A value of a package outside, by its dotted name: a model's, or unknown. */
   outside(path: string): Value;
   setOutside(path: string, value: Value): void;
-  /** Imports one of the pack's own modules; undefined where it has none of that name. */
-  importOwn(path: string): Module | undefined;
-  /** Makes such a module without running it, and runs it. */
-  makeOwn(path: string): Module | undefined;
-  runOwn(module: Module): void;
-  /** Imports by a dotted name, as an import statement does. */
-  importNamed(name: string, level: number, from: Module): Value;
-  moduleAttribute(module: Module, name: string): Value | undefined;
   /** What the `try` that runs may meet, though it goes on here. */
   doubts: Doubts;
   note(text: string): void;

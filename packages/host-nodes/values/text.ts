@@ -1,8 +1,8 @@
 import { digitsOf } from './access.ts';
 import type { Machine } from './machine.ts';
-import { Dict, List, Module } from './collections.ts';
-import { Class, Instance, Native } from './objects.ts';
-import { Range, Symbolic, Tuple, Unknown } from './plain.ts';
+import { Dict, List } from './collections.ts';
+import { Class, Instance } from './objects.ts';
+import { Symbolic, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /** How many characters a text has; JavaScript counts some of them twice. */
@@ -35,11 +35,7 @@ export function reprOf(machine: Machine, value: Value): string | undefined {
   if (value instanceof List) return listed(machine, '[', value.items, ']');
   if (value instanceof Tuple) return listed(machine, '(', value.items, value.items.length === 1 ? ',)' : ')');
   if (value instanceof Dict) return dictText(machine, value);
-  if (value instanceof Range)
-    return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
   if (value instanceof Class) return classText(value);
-  if (value instanceof Module) return `<module '${value.name}'>`;
-  if (value instanceof Native) return `<built-in function ${value.name}>`;
   return undefined;
 }
 
