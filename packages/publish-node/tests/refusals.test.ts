@@ -27,15 +27,13 @@ const empty = (path: string): [string, string] => [path, ''];
 
 describe('publish-node and secrets', () => {
   test.each<[string, string | Buffer]>([
-    ...'.env .env.production deep/down/.env.local .env/bin/activate prod.env deploy/local.env'
-      .split(' ')
-      .map(empty),
-    ...'keys/id_rsa keys/id_rsa.bak id_ed25519 key.ppk store.p12 .pypirc .netrc .git-credentials'
-      .split(' ')
-      .map(empty),
-    ...'.aws/credentials .docker/config.json google/credentials.json client_secret_4.json'
-      .split(' ')
-      .map(empty),
+    ...[
+      '.env .env.production deep/down/.env.local .env/bin/activate prod.env deploy/local.env',
+      'keys/id_rsa keys/id_rsa.bak id_ed25519 id_ecdsa_sk~ key.ppk store.p12 a.pfx a.jks a.keystore',
+      '.pypirc .netrc _netrc .git-credentials .htpasswd .dockercfg .vault-token .huggingface/token',
+      '.aws/credentials .gem/credentials .cargo/credentials.toml .config/gh/hosts.yml .kube/config',
+      '.docker/config.json google/credentials.json application_default_credentials.json client_secret_4.json',
+    ].flatMap((paths) => paths.split(' ').map(empty)),
     ['.env.example', `TOKEN=${token}`],
     ['certificate.pem', pem.privateKey],
     ['src/embedded.py', `KEY = """${pem.privateKey}"""`],
