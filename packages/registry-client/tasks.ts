@@ -35,6 +35,8 @@ const standardWaitMs = 3_600_000;
 const firstPauseMs = 1000;
 const maxPauseMs = 10_000;
 const growth = 1.3;
+/** Some providers name what was made after the success. */
+const lateMediaMs = 60_000;
 const timeoutMs = 10_000;
 const maxBytes = 1_000_000;
 
@@ -61,6 +63,7 @@ export async function waitForTask(
   const waitMs = requireWait(options.waitMs);
   const end = Date.now() + waitMs;
   let known: TaskStatus | undefined;
+  let mediaUntil: number | undefined;
   const failure = (code: ErrorCode, sentence: string) => {
     const taskId = known?.task_id ?? started?.taskId;
     const retry = () => waitForTask(statusUrl, options, started);
@@ -77,7 +80,11 @@ export async function waitForTask(
         onState?.({ state: answer.state, taskId: answer.task_id, statusUrl });
       known = answer;
     }
-    if (known?.state === 'success') return { taskId: known.task_id, media: known.media, statusUrl };
+    if (known?.state === 'success') {
+      mediaUntil ??= Math.min(end, Date.now() + lateMediaMs);
+      if (known.media.length > 0 || Date.now() >= mediaUntil)
+        return { taskId: known.task_id, media: known.media, statusUrl };
+    }
     if (known?.state === 'failed')
       throw failure('task_failed', known.error ?? 'The provider could not finish the task.');
     const leftMs = end - Date.now();

@@ -289,6 +289,17 @@ describe('waiting for a task', () => {
     expect((await endOf(buy())).error).toMatchObject({ code: 'no_status', taskId: '7' });
   });
 
+  test.each([
+    ['the media that follow a success', 3, ['a.webm'], 4],
+    ['no media a minute after a success', 99, [], 13],
+  ])('ends with %s', async (_, late, media, asked) => {
+    answers = (place) => json(200, { task_id: '7', state: 'success', media: place < late ? [] : ['a.webm'] });
+
+    expect((await endOf(wait())).result).toEqual({ taskId: '7', media, statusUrl });
+    expect(sent).toHaveLength(asked);
+    expect(states).toEqual(['success']);
+  });
+
   test('gives up after an hour, also if a status that was there is gone', async () => {
     answers = (place) => (place === 0 ? status('processing') : json(404, {}));
 
