@@ -183,7 +183,7 @@ describe('the rooms of lib', () => {
   });
 
   test.each([
-    ['@middy', ['lib/http/gateway-handler.ts', 'lib/http/request-line.ts']],
+    ['@middy', ['lib/http/gateway-handler.ts']],
     [
       '@aws-sdk/client-s3',
       [

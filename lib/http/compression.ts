@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Answer } from '../requests/phases.ts';
-import type { Middleware } from './request-line.ts';
+import type { Middleware } from './gateway-handler.ts';
 
 /** Sends an answer in gzip to a caller who accepts that: the gateway compresses nothing itself. */
 export function compression(): Middleware {

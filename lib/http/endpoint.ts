@@ -11,12 +11,10 @@ import { IdempotencyKey } from '../requests/idempotency-key.ts';
 import type { Keyed } from '../requests/attempt.ts';
 import { afterwards, type Answer, apiErrorOf, beforeSending, type Progress } from '../requests/phases.ts';
 import { issueDetails } from '../validation-issues.ts';
-import { jsonAnswer } from './answer.ts';
 import { compression } from './compression.ts';
-import { gatewayHandler } from './gateway-handler.ts';
+import { gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';
 import type { SerializedJson } from '../bounded-json.ts';
 import { parseJsonBody } from './json-body.ts';
-import type { GatewayRequest } from './request-line.ts';
 import { note } from '../log.ts';
 
 type CallerOf<A extends Access> = A extends 'user'

@@ -1,21 +1,102 @@
-import middy from '@middy/core';
+import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
-import { withLogFields } from '../log.ts';
+import { SerializedJson } from '../bounded-json.ts';
+import { ApiError } from '../errors.ts';
+import { describeError, log, note, withLogFields } from '../log.ts';
 import type { Answer } from '../requests/phases.ts';
-import { errorAnswers } from './error-answers.ts';
-import { type GatewayRequest, type Middleware, requestLine } from './request-line.ts';
+import type { ErrorBody } from '../schemas/error-body.ts';
+
+/** The gateway's event: its headers are there, and the id of the request is known. */
+export interface GatewayRequest extends APIGatewayProxyEventV2 {
+  requestId: string;
+}
+
+/** What the request line remembers from before the work to its end. */
+interface Start extends Record<string, unknown> {
+  uptime: number;
+  clockAheadMs: number;
+}
+
+export type Middleware = MiddlewareObj<GatewayRequest, Answer, Error, Invocation, Start>;
 
 type Work = (request: GatewayRequest, invocation: Invocation) => Promise<Answer>;
 
 /** A function behind the gateway. What surrounds its work is in this one list, from the outside in. */
 export function gatewayHandler(name: string, work: Work, ...inner: Middleware[]) {
   // An answer in time is the work's own: middy's starts and stops a timer for every request.
-  const pipeline = middy(work, { timeoutEarlyInMillis: 0 }).use([
-    requestLine(name),
-    errorAnswers(),
-    ...inner,
-  ]);
+  const pipeline = middy(work, { timeoutEarlyInMillis: 0 }).use([requestLine(name), errorAnswers, ...inner]);
   return (event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> =>
     // The request line completes the event.
     withLogFields({}, () => pipeline(event as GatewayRequest, invocation));
+}
+
+let isColdStart = true;
+
+/** Names the request by its id, writes its one log line, and answers with the id. */
+function requestLine(name: string): Middleware {
+  const end = (request: Request<GatewayRequest, Answer, Error, Invocation, Start>) => {
+    const { response: answer } = request;
+    const { uptime, clockAheadMs } = request.internal;
+    if (!answer) return;
+    log(answer.statusCode >= 500 ? 'error' : 'info', 'request', {
+      status: answer.statusCode,
+      ms: Math.round((process.uptime() - uptime) * 1000),
+      // A wrong clock makes good tokens expired, or not yet valid. The gateway gives up after half a minute.
+      ...(answer.statusCode === 401 && Math.abs(clockAheadMs) > 60_000 && { clock_ahead_ms: clockAheadMs }),
+    });
+    answer.headers['x-request-id'] = request.event.requestId;
+  };
+  return {
+    before: (request) => {
+      const { requestContext, routeKey } = request.event;
+      // The gateway always sends headers; a hand-written event may have none.
+      const headers = request.event.headers ?? {};
+      const gatewayId = requestContext.requestId;
+      const requestId = requestIdOf(headers, gatewayId);
+      request.event = { ...request.event, headers, requestId };
+      // `performance` would load a part of Node that nothing here needs otherwise, for one to two milliseconds.
+      request.internal.uptime = process.uptime();
+      request.internal.clockAheadMs = Date.now() - requestContext.timeEpoch;
+      note({
+        request_id: requestId,
+        // The access log knows only the gateway's own id.
+        ...(requestId !== gatewayId && { gateway_request_id: gatewayId }),
+        // Lambda's own lines, such as that of a time-out, have only this one; the access log has it too.
+        function_request_id: request.context.awsRequestId,
+        function: name,
+        route: routeKey,
+        cold_start: isColdStart,
+      });
+      isColdStart = false;
+    },
+    after: end,
+    onError: end,
+  };
+}
+
+/** The id that the caller chose for the request, if it can stand in a log; otherwise the gateway's. */
+export function requestIdOf(headers: APIGatewayProxyEventV2['headers'], gatewayId: string): string {
+  const given = headers['x-request-id'];
+  return given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : gatewayId;
+}
+
+/** Turns what a handler throws into its response. Only errors of the catalog show their own text. */
+const errorAnswers: Middleware = {
+  onError: (request) => {
+    request.response = errorAnswer(request.error, request.event.requestId);
+  },
+};
+
+function errorAnswer(thrown: unknown, requestId: string): Answer {
+  const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
+  const { code, message, details, reason } = error;
+  note({ code, ...(reason !== undefined && { reason }), ...(error.status >= 500 && describeError(error)) });
+  const body: ErrorBody = { error: code, message, request_id: requestId };
+  if (details.length > 0) body.details = [...details];
+  return jsonAnswer(error.status, body, error.headers);
+}
+
+export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<string, string>): Answer {
+  const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);
+  return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: text };
 }

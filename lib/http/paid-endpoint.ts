@@ -13,7 +13,7 @@ import { afterwards, allStored, apiErrorOf, beforeSending } from '../requests/ph
 import { Relay } from '../requests/relay.ts';
 import type { SerializedJson } from '../bounded-json.ts';
 import { repeatUntilDeadline } from '../store/retries.ts';
-import { jsonAnswer } from './answer.ts';
+import { jsonAnswer } from './gateway-handler.ts';
 import { lambdaHandler, type ReplyBody } from './endpoint.ts';
 
 /** The call of a provider that an operation stands for. */

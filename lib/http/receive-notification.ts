@@ -6,8 +6,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { receive } from '../notifications/receive.ts';
 import type { Answer } from '../requests/phases.ts';
-import { jsonAnswer } from './answer.ts';
-import { gatewayHandler } from './gateway-handler.ts';
+import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
 
 /** More than Lambda takes: a notification repeats the request, whose payload alone may have 1,048,576 characters. */
 const maxBodyBytes = 6 * 1024 * 1024;

@@ -11,9 +11,15 @@ import { keyOf, ticketHashOf, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { isFinal } from './common-fields.ts';
-import { givenUpAfterMs, nextQuestionAt } from './questions.ts';
 import { takeReport } from './receive.ts';
-import { hashPrefix, taskRecord, type TaskRecord, ticketHash } from './records.ts';
+import {
+  givenUpAfterMs,
+  hashPrefix,
+  nextQuestionAt,
+  taskRecord,
+  type TaskRecord,
+  ticketHash,
+} from './records.ts';
 
 /*
  * A task whose end was not notified is asked for: the provider's notification may be lost, or it may send none. The record of

@@ -6,8 +6,13 @@ import { ApiError, boughtNothing } from '../errors.ts';
 import { note } from '../log.ts';
 import { replaceOurUrl } from '../notifications/hidden-ticket.ts';
 import { readReceiverUrl } from '../notifications/receiver-address.ts';
-import { firstQuestionAt } from '../notifications/questions.ts';
-import { hashPrefix, statusKey, type TaskRecord, ttlFrom } from '../notifications/records.ts';
+import {
+  firstQuestionAt,
+  hashPrefix,
+  statusKey,
+  type TaskRecord,
+  ttlFrom,
+} from '../notifications/records.ts';
 import type { BoughtTask } from '../providers/exchange.ts';
 import { dueShard } from '../store/due.ts';
 import { absent, present } from '../store/items.ts';

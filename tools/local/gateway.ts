@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requestIdOf } from '../../lib/http/request-line.ts';
+import { requestIdOf } from '../../lib/http/gateway-handler.ts';
 import { startProcess } from '../processes/start-process.ts';
 import { localAddress, ports } from './addresses.ts';
 import { gatewayKeyHeader, rejectForeign } from './local-only.ts';
