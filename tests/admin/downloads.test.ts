@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { bucketName } from '../../lib/bucket/bucket.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, type Upload } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -10,6 +10,7 @@ import { demo } from '../../tools/local/demo.ts';
 import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
+import { addNode, addPublisher } from '../support/registry.ts';
 import { runProgram } from 'testing/run-program';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 
@@ -62,17 +63,35 @@ test('denies an archive whose finalizer died between copying it and saying so', 
   expect([before, await answerOf(address)]).toEqual([200, 403]);
 });
 
-describe('takedown', () => {
-  test('bans, denies, prints a notice with the members, and leaves an entry of its own', async () => {
-    const address = await publishArchive('1.0.0');
-    const { notice, members } = await adminJson('takedown', nodeId, '1.0.0', ...because);
-    const history = await adminJson('history', 'node', nodeId);
+test('takedown bans, denies, prints a notice, and leaves its own entry once, even of a version that is banned', async () => {
+  const address = await publishArchive('1.0.0');
+  await admin('node-version', 'ban', nodeId, '1.0.0', ...because);
+  const { notice, members } = await adminJson('takedown', nodeId, '1.0.0', ...because);
+  await admin('takedown', nodeId, '1.0.0', ...because);
+  const history = await adminJson('history', 'node', nodeId);
 
-    expect(await answerOf(address)).toBe(403);
-    expect(notice).toBe(`Version 1.0.0 of "${nodeId}" was taken down: Steals keys: go back`);
-    expect(members).toContainEqual(expect.objectContaining({ user: demo.owner, role: 'owner' }));
-    expect(history[0]).toMatchObject({ action: 'takedown', subject: `${nodeId} 1.0.0` });
+  expect(await answerOf(address)).toBe(403);
+  expect(notice).toBe(`Version 1.0.0 of "${nodeId}" was taken down: Steals keys: go back`);
+  expect(members).toContainEqual(expect.objectContaining({ user: demo.owner, role: 'owner' }));
+  expect(history).toMatchObject(
+    ['takedown', 'node-version ban'].map((action) => ({ action, subject: `${nodeId} 1.0.0` })),
+  );
+});
+
+test('aligns several nodes of a publisher at once, and not all', async () => {
+  await addPublisher(nodeId, {});
+  for (let node = 0; node < 12; node += 1) await addNode(nodeId, `${nodeId}-${node}`);
+  const listed = { now: 0, max: 0 };
+  intercept(s3(), async ({ send }) => {
+    listed.now += 1;
+    listed.max = Math.max(listed.max, listed.now);
+    return send().finally(() => {
+      listed.now -= 1;
+    });
   });
+  await admin('publisher', 'ban', nodeId, ...because);
+
+  expect([listed.max > 1, listed.max < 12]).toEqual([true, true]);
 });
 
 describe('on a deployed stage', () => {

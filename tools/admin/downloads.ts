@@ -1,3 +1,4 @@
+import { inParallel } from '../../lib/in-parallel.ts';
 import { publishedFolder, publishedKeyOf } from '../../lib/bucket/object-keys.ts';
 import type { CommandResult } from './command.ts';
 import { textOf } from './faults.ts';
@@ -5,6 +6,9 @@ import { alignArchives } from './registry/denied-archives.ts';
 import { invalidate } from './registry/invalidations.ts';
 import { Rejection } from './registry/rejection.ts';
 import { findStage } from './stage.ts';
+
+/** Each of them marks eight archives at once. */
+const nodesAtOnce = 6;
 
 /**
  * What a ban or its end means for the archives of some nodes, whose records say it already: denied ones are refused at
@@ -26,11 +30,13 @@ export async function withDownloads(
 async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
   const { distributionId, servesDownloads } = await findStage();
   const denied: string[] = [];
-  for (const nodeId of nodeIds) denied.push(...(await alignArchives(nodeId)));
+  await inParallel(nodeIds.values(), nodesAtOnce, async (nodeId) => {
+    denied.push(...(await alignArchives(nodeId)));
+  });
   if (denied.length === 0) return '';
   if (!servesDownloads)
     throw new Rejection(
-      `This stage does not serve its downloads itself, so deny these where they are served:\n${denied.join('\n')}\n`,
+      `This stage does not serve its downloads itself, so deny these where they are served:\n${denied.sort().join('\n')}\n`,
     );
   if (distributionId !== undefined) {
     // One path for each node, of which few are in progress at a time.

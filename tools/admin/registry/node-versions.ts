@@ -12,7 +12,7 @@ import { nodeKey, nodeVersionKey, ownedNodesOf } from '../../../lib/store/keys.t
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { update, updating } from '../../../lib/store/write.ts';
-import { administerChange, type Changed, listItems, newContext } from './administration.ts';
+import { administerChange, type Changed, listHistory, listItems, newContext } from './administration.ts';
 import { noSuchVersion, readNode } from './records.ts';
 import { Rejection } from './rejection.ts';
 
@@ -70,9 +70,20 @@ export function banNodeVersion(
   reason: string,
   action: 'node-version ban' | 'takedown' = 'node-version ban',
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(nodeId, version, { action, detail: reason }, (current) =>
-    withBan(current, 'version', reason),
+  return changeStatus(nodeId, version, { action, detail: reason }, async (current) => {
+    const changes = withBan(current, 'version', reason);
+    // An auditor looks for takedowns, so one of a banned version is an edit without changes.
+    if (changes || action === 'node-version ban' || (await isTakenDown(current, reason))) return changes;
+    return {};
+  });
+}
+
+async function isTakenDown({ node_id, version }: NodeVersionRecord, reason: string): Promise<boolean> {
+  const last = (await listHistory(nodeKey(node_id))).find(
+    ({ action, subject }) =>
+      subject === `${node_id} ${version}` && ['takedown', 'node-version unban'].includes(action),
   );
+  return last?.action === 'takedown' && last.detail === reason;
 }
 
 export function unbanNodeVersion(nodeId: string, version: string): Promise<Changed<NodeVersionRecord>> {
@@ -176,7 +187,9 @@ async function changeStatus(
   nodeId: string,
   version: string,
   change: { action: string; detail?: string },
-  decide: (current: NodeVersionRecord) => Changes<NodeVersionRecord> | undefined,
+  decide: (
+    current: NodeVersionRecord,
+  ) => Changes<NodeVersionRecord> | undefined | Promise<Changes<NodeVersionRecord> | undefined>,
 ): Promise<Changed<NodeVersionRecord>> {
   const normal = normalizeVersion(version);
   const changed = await administerChange(async (context) => {
@@ -184,7 +197,7 @@ async function changeStatus(
     const versions = await readVersions(newContext(), nodeId);
     const current = versions.find((each) => each.version === normal);
     if (!current) throw noSuchVersion(nodeId, version);
-    const changes = decide(current);
+    const changes = await decide(current);
     if (!changes) return { done: current };
     const result = withChanges(current, changes);
     const after = versions.map((each) => (each === current ? result : each));
