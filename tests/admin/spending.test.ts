@@ -15,107 +15,75 @@ import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
 
-describe('limit set, show, list and clear', () => {
-  test('limits a caller, changes single limits, and goes back to the defaults', async () => {
-    const user = await spender();
-    await admin('limit', 'set', user, '--credits-per-day', '100', '--tasks-per-day', '5');
-    const { limits } = await adminJson('limit', 'set', user, '--tasks-per-day', 'default');
+const words = (line: string, user: string) => line.split(' ').map((word) => (word === 'USER' ? user : word));
+const show = (user: string) => adminJson('limit', 'show', user);
 
-    expect(limits).toEqual({ credits_per_day: 100 });
-    expect(await adminJson('limit', 'list')).toContainEqual({ user, limits });
-    await admin('caller', 'block', user, '--reason', 'leaked');
-    await admin('limit', 'clear', user);
-    expect(await adminJson('limit', 'show', user)).toMatchObject({
-      limits: {},
-      blocked: { reason: 'leaked' },
-    });
+test('limit set, show, list and clear change single limits, keep a block, and show who did it and what is used', async () => {
+  startAtNoon();
+  const user = await spender();
+  for (const line of ['--credits-per-day 100 --tasks-per-day 5', '--tasks-per-day default'])
+    await admin('limit', 'set', user, ...line.split(' '));
+  const limits = { credits_per_day: 100 };
+  const listed = await adminJson('limit', 'list');
+  await pay(user, 'multiframe-video');
+  const { stdout } = await admin('limit', 'show', user);
+  await admin('caller', 'block', user, '--reason', 'leaked');
+  const shown = await show(user);
+  await admin('limit', 'clear', user);
+
+  expect(listed).toContainEqual({ user, limits });
+  expect(stdout).toMatch(/Credits today\s+20\nTasks today\s+1\n/);
+  const [at, actor] = [expect.stringMatching(/Z$/), expect.stringMatching(/./)];
+  const blocked = { at, reason: 'leaked' };
+  // Without the keys of the store.
+  expect(shown).toEqual({
+    ...{ user, limits, blocked, used: { credits: 20, tasks: 1 }, running: 0 },
+    history: [
+      { at, actor, action: 'caller block', detail: 'leaked' },
+      { at, actor, action: 'limit set', detail: 'tasks_per_day=default' },
+      { at, actor, action: 'limit set', detail: 'credits_per_day=100 tasks_per_day=5' },
+    ],
   });
-
-  test("shows today's use, and who changed the limits", async () => {
-    stopDate();
-    const user = await spender({ credits_per_day: 1000 });
-    await pay(user, 'multiframe-video');
-    const { stdout } = await admin('limit', 'show', user);
-
-    expect(stdout).toMatch(/Credits today\s+20\n/);
-    expect(stdout).toMatch(/Tasks today\s+1\n/);
-    expect(stdout).toMatch(/limit set\s+credits_per_day=1000/);
-  });
-
-  test('show a caller without the keys of the store', async () => {
-    const user = await spender({ tasks_per_day: 5 });
-    const [at, actor] = [expect.stringMatching(/Z$/), expect.stringMatching(/./)];
-
-    expect(await adminJson('limit', 'show', user)).toEqual({
-      ...{ user, limits: { tasks_per_day: 5 }, used: { credits: 0, tasks: 0 }, running: 0 },
-      history: [{ at, actor, action: 'limit set', detail: 'tasks_per_day=5' }],
-    });
-  });
+  expect(await show(user)).toMatchObject({ limits: {}, blocked });
 });
 
-describe('caller block and unblock', () => {
-  test('stop a caller and let it pay again, with a history', async () => {
-    const user = await spender();
-    await admin('caller', 'block', user, '--reason', 'leaked; ticket 7');
-    const stopped = await pay(user);
-    await admin('caller', 'unblock', user);
+const neverPaid = 'has never sent a paid request; is the name right?';
 
-    expect(stopped.body.error).toBe('caller_blocked');
-    expect((await pay(user)).status).toBe(200);
-    const { history } = await adminJson('limit', 'show', user);
-    expect(history).toMatchObject([
-      { action: 'caller unblock' },
-      { action: 'caller block', detail: 'leaked; ticket 7' },
-    ]);
-  });
-});
+test('caller block and limit set reach a caller that has never paid, and say so until it has', async () => {
+  const user = await spender();
+  const lines = [
+    'caller block USER --reason test',
+    'caller unblock USER',
+    'limit set USER --tasks-per-day 9',
+  ];
+  for (const line of [...lines, ...lines])
+    expect(await admin(...words(line, user))).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(neverPaid),
+    });
+  const block = () => admin('caller', 'block', user, '--reason', 'test');
+  await block();
+  expect((await pay(user)).body.error).toBe('caller_blocked');
+  await admin('caller', 'unblock', user);
+  misbehave({ kind: 'status', status: 422 });
+  await pay(user);
 
-describe('a caller that has never paid', () => {
-  const sentence = 'has never sent a paid request; is the name right?';
-
-  test('blocks, unblocks and limits such a caller, and says so', async () => {
-    const user = await spender();
-    const answers = [
-      await admin('caller', 'block', user, '--reason', 'test'),
-      await admin('caller', 'unblock', user),
-      await admin('limit', 'set', user, '--tasks-per-day', '1'),
-    ];
-
-    for (const { status, stdout } of answers)
-      expect([status, stdout]).toEqual([0, expect.stringContaining(sentence)]);
-    expect(await adminJson('caller', 'block', user, '--reason', 'test')).toMatchObject({ has_paid: false });
-    expect((await pay(user)).body.error).toBe('caller_blocked');
-  });
-
-  test('counts a caller that has only been limited, and not one that has paid', async () => {
-    const user = await spender({ tasks_per_day: 5 });
-    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toContain(sentence);
-    await admin('caller', 'unblock', user);
-    misbehave({ kind: 'status', status: 422 });
-    await pay(user);
-
-    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toBe(`${user} is blocked.\n`);
-    expect(await adminJson('caller', 'unblock', user)).toMatchObject({ has_paid: true });
-  });
+  expect((await block()).stdout).toBe(`${user} is blocked.\n`);
+  expect(await adminJson('caller', 'unblock', user)).toMatchObject({ has_paid: true });
 });
 
 describe('the name of a caller', () => {
-  test('blocks and unblocks a user by the hash of log lines, and says whom it found', async () => {
+  test('is also the hash of log lines, if a payer has it', async () => {
     const user = await spender();
     await pay(user);
-    const principal = principalOf(user);
+    const blocked = await admin('caller', 'block', principalOf(user), '--reason', 'test');
+    const stopped = await pay(user);
+    const unblocked = await admin('caller', 'unblock', principalOf(user));
+    const unknown = await admin('caller', 'block', '0123456789abcdef', '--reason', 'test');
 
-    expect((await admin('caller', 'block', principal, '--reason', 'test')).stdout).toBe(
-      `${user} is blocked.\n`,
-    );
-    expect((await pay(user)).body.error).toBe('caller_blocked');
-    expect((await admin('caller', 'unblock', principal)).stdout).toBe(`Unblocked ${user}.\n`);
-  });
-
-  test('fails for a hash that no payer has', async () => {
-    const { status, stderr } = await admin('caller', 'block', '0123456789abcdef', '--reason', 'test');
-
-    expect([status, stderr]).toEqual([
+    expect([blocked.stdout, unblocked.stdout]).toEqual([`${user} is blocked.\n`, `Unblocked ${user}.\n`]);
+    expect([stopped.body.error, (await pay(user)).status]).toEqual(['caller_blocked', 200]);
+    expect([unknown.status, unknown.stderr]).toEqual([
       1,
       expect.stringMatching(/^No user with the hash 0123456789abcdef has sent/),
     ]);
@@ -149,15 +117,13 @@ describe('the name of a caller', () => {
     ['  \t', /^Say which user/],
     ['@Anonymous', /"@anonymous".*"user:@Anonymous"/],
   ])('rejects %j as the name of a caller', async (user, sentence) => {
-    const commands = [
-      ['caller', 'block', user, '--reason', 'test'],
-      ['caller', 'unblock', user],
-      ['limit', 'set', user, '--tasks-per-day', '1'],
-      ['limit', 'clear', user],
-      ['limit', 'show', user],
+    const changes = [
+      'caller block USER --reason x',
+      'caller unblock USER',
+      'limit set USER --tasks-per-day 1',
     ];
-    for (const words of commands) {
-      const { status, stderr } = await admin(...words);
+    for (const line of [...changes, 'limit clear USER', 'limit show USER']) {
+      const { status, stderr } = await admin(...words(line, user));
       expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
     }
   });
@@ -180,10 +146,7 @@ describe('reservations of running tasks', () => {
     await leaveReserved(user, 0);
 
     expect((await admin('limit', 'show', user)).stdout).toMatch(/Running now\s+2\n/);
-    expect(await adminJson('limit', 'show', user)).toMatchObject({
-      used: { credits: 100, tasks: 2 },
-      running: 2,
-    });
+    expect(await show(user)).toMatchObject({ used: { credits: 100, tasks: 2 }, running: 2 });
   });
 
   test('releases reservations of a crashed invocation by usage sweep', async () => {
@@ -193,19 +156,7 @@ describe('reservations of running tasks', () => {
     await leaveReserved(dead, 10);
     await leaveReserved(running, 0);
     const swept = await adminJson('usage', 'sweep');
-
-    expect(swept).toEqual({
-      accounts: 1,
-      failed: 0,
-      is_left: false,
-      found: [{ user: dead, found: 'corrected' }],
-    });
-    expect(await adminJson('limit', 'show', dead)).toMatchObject({
-      used: { credits: 0, tasks: 0 },
-      running: 0,
-    });
-    expect(await adminJson('limit', 'show', running)).toMatchObject({ used: { credits: 50 }, running: 1 });
-    expect((await admin('usage', 'sweep')).stdout).toContain('Nothing had to be corrected.');
+    const again = await admin('usage', 'sweep');
     await leaveReserved(dead, 10);
     const repair = intercept(dynamodb, ({ command, send }) => {
       if (command === 'UpdateItemCommand') throw new Error('broken');
@@ -213,24 +164,24 @@ describe('reservations of running tasks', () => {
     });
     const { status, stdout } = await admin('usage', 'sweep', '--json');
     repair();
-    const failed = { accounts: 1, failed: 1, is_left: false };
+    await admin('usage', 'sweep');
+
+    const counts = { accounts: 1, failed: 0, is_left: false };
+    expect(swept).toEqual({ ...counts, found: [{ user: dead, found: 'corrected' }] });
+    expect(again.stdout).toContain('Nothing had to be corrected.');
     const found = [{ user: dead, found: 'error', error: expect.stringContaining('broken') }];
-    expect([status, JSON.parse(stdout)]).toEqual([1, { ...failed, found }]);
+    expect([status, JSON.parse(stdout)]).toEqual([1, { ...counts, failed: 1, found }]);
+    expect(await show(dead)).toMatchObject({ used: { credits: 0, tasks: 0 }, running: 0 });
+    expect(await show(running)).toMatchObject({ used: { credits: 50 }, running: 1 });
   });
 });
 
-describe('the terms of a caller', () => {
-  test('keep a block that comes while limits are set', async () => {
-    const user = await spender();
-    const block = beforeNext(dynamodb, /^TransactWriteItems/, () => blockCaller(`user:${user}`, 'leaked'));
-    await setLimits(`user:${user}`, { tasks_per_day: 3 });
-    block.remove();
+test('limit set keeps a block that comes while it sets limits', async () => {
+  const user = await spender();
+  beforeNext(dynamodb, /^TransactWriteItems/, () => blockCaller(`user:${user}`, 'leaked'));
+  await setLimits(`user:${user}`, { tasks_per_day: 3 });
 
-    expect(await adminJson('limit', 'show', user)).toMatchObject({
-      limits: { tasks_per_day: 3 },
-      blocked: { reason: 'leaked' },
-    });
-  });
+  expect(await show(user)).toMatchObject({ limits: { tasks_per_day: 3 }, blocked: { reason: 'leaked' } });
 });
 
 describe('usage list', () => {
@@ -245,17 +196,15 @@ describe('usage list', () => {
     await pay(user, 'text-to-video', { headers: { 'x-request-id': `second-${user}` } });
     await pay(other, 'text-to-video');
     const records = await usageOf(user);
-    const ids = (found: { request_id: string }[]) => found.map(({ request_id }) => request_id);
-
-    expect(ids(await adminJson('usage', 'list', '--user', user))).toEqual([
-      `first-${user}`,
-      `second-${user}`,
-    ]);
-    expect(ids(await adminJson('usage', 'list', '--request', `second-${user}`))).toEqual([`second-${user}`]);
-    expect(ids(await adminJson('usage', 'list', '--task', String(records[0]?.task_id)))).toContain(
-      `first-${user}`,
-    );
+    const ids = async (option: string, value: unknown) =>
+      (await adminJson('usage', 'list', option, String(value))).map(
+        ({ request_id }: { request_id: string }) => request_id,
+      );
     const [first] = await adminJson('usage', 'list', '--user', user);
+
+    expect(await ids('--user', user)).toEqual([`first-${user}`, `second-${user}`]);
+    expect(await ids('--request', `second-${user}`)).toEqual([`second-${user}`]);
+    expect(await ids('--task', records[0]?.task_id)).toContain(`first-${user}`);
     const { at, task_id, ms } = records[0] ?? {};
     expect(first).toEqual({
       ...{ at, caller: user, operation: 'relightImage', request_id: `first-${user}` },
