@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,20 +5,26 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { nodePagePath, nodePath } from 'registry-rules/index-paths';
 import { zip } from 'testing/zip';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
-import { handler as publish } from '../../functions/publish-node-version.ts';
-import { handler as updateNode } from '../../functions/update-node.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
 import { refreshPages } from '../../lib/index/page-files.ts';
 import { refreshNode } from '../../lib/index/write-files.ts';
-import { nodeKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
+import { ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
-import { addPublisher, addToken, setFields, storedItem, storedNode } from '../support/registry.ts';
-import { bearer } from '../support/tokens.ts';
+import { setFields, storedItem, storedNode } from '../support/registry.ts';
+import {
+  addTwoPublishers,
+  from,
+  nodeId,
+  ownersNow,
+  publishAs,
+  to,
+  updateAs,
+} from '../support/two-publishers.ts';
 import { finalize, put, sha256 } from '../support/uploads.ts';
 
 jest.setTimeout(120_000);
@@ -30,47 +35,24 @@ const labels = [...published, '1.1.0'];
 const because = ['--reason', 'Steals keys: go back'];
 const soon = () => ({ deadline: Date.now() + 9_000 });
 
-let from: string;
-let to: string;
-let nodeId: string;
-let token: string;
 /** What readers kept of the published versions. */
 let addresses: URL[];
 let before: Awaited<ReturnType<typeof seen>>;
 
 beforeEach(() => setUp());
 
-/** Two publishers; the first one has a node with published versions and one that waits for its archive. */
+/** A node with published versions and one that waits for its archive. */
 async function setUp(): Promise<void> {
-  const id = `a${randomUUID().slice(0, 8)}`;
-  [from, to, nodeId] = [`${id}-old`, `${id}-new`, `node-${id}`];
-  await addPublisher(from, { olga: 'owner', mats: 'member' });
-  await addPublisher(to, { rita: 'owner', mats: 'member' });
-  token = await addToken(from);
+  await addTwoPublishers();
   addresses = [];
   for (const version of labels) {
-    const { body } = await publishAs(from, 'olga', version);
+    const { upload } = await publishAs(from, 'olga', version);
     if (!published.includes(version)) continue;
-    const { upload_id } = (await storedItem(nodeKey(nodeId).pk, `VERSION#${version}`)) ?? {};
-    const upload = { nodeId, version, versionId: body.node_version.id, uploadId: String(upload_id) };
     await put(upload, archive);
     await finalize(upload);
     addresses.push(objectUrl(archiveKey(upload, sha256(archive))));
   }
   before = await seen();
-}
-
-function publishAs(publisherId: string, user: string, version: string) {
-  return invoke(publish, 'publish-node-version', {
-    path: { publisherId, nodeId },
-    body: { personal_access_token: token, node: {}, node_version: { version } },
-    headers: { authorization: bearer(user) },
-  });
-}
-
-function update(publisherId: string, user: string) {
-  const headers = { authorization: bearer(user) };
-  return invoke(updateNode, 'update-node', { path: { publisherId, nodeId }, body: {}, headers });
 }
 
 /** What a caller, and a reader who kept the addresses, sees of the versions. */
@@ -83,12 +65,10 @@ async function seen() {
 }
 
 /** Everything that says whose the node is. */
-async function owners() {
-  const records = labels.map((version) => storedItem(nodeKey(nodeId).pk, `VERSION#${version}`));
-  const found = await Promise.all([storedNode(nodeId), ...records]);
-  const lists = [ownedNodeKey(from, nodeId), ownedNodeKey(to, nodeId)];
-  const listed = await Promise.all(lists.map(({ pk, sk }) => storedItem(pk, sk)));
-  return { of: [...new Set(found.map((record) => record?.publisher_id))], listed: listed.map(Boolean) };
+async function owners(...lists: string[]) {
+  const keys = lists.map((publisherId) => ownedNodeKey(publisherId, nodeId));
+  const listed = await Promise.all(keys.map(({ pk, sk }) => storedItem(pk, sk)));
+  return { of: await ownersNow(...labels), listed: listed.map(Boolean) };
 }
 
 /** Runs a command, killed at each of its writes in turn, and then again; each time on new publishers. */
@@ -150,13 +130,13 @@ describe('a second run after a kill at any write', () => {
     const writes = await killedAtEach(
       () => admin('node', 'transfer', nodeId, '--to', to),
       async () => {
-        expect(await owners()).toEqual({ of: [to], listed: [false, true] });
+        expect(await owners(from, to)).toEqual({ of: [to], listed: [false, true] });
         expect((await adminJson('history', 'node', nodeId))[0]).toMatchObject({
           action: 'node transfer',
           detail: `${from} to ${to}`,
         });
-        expect((await update(to, 'olga')).status).toBe(403);
-        expect((await update(to, 'rita')).status).toBe(200);
+        expect((await updateAs(to, 'olga')).status).toBe(403);
+        expect((await updateAs(to, 'rita')).status).toBe(200);
       },
     );
 
@@ -164,27 +144,23 @@ describe('a second run after a kill at any write', () => {
   });
 
   test.each(['merge', 'rename'])('finishes a %s', async (verb) => {
-    const run = () => {
-      if (verb === 'merge') return admin('publisher', 'merge', from, '--into', to);
-      // An id that no publisher has.
-      to = `${from}-renamed`;
-      return admin('publisher', 'rename', from, to);
-    };
+    const into = () => (verb === 'merge' ? to : `${from}-renamed`);
+    const run = () => admin('publisher', verb, from, ...(verb === 'merge' ? ['--into'] : []), into());
     const writes = await killedAtEach(run, async () => {
-      expect(await owners()).toEqual({ of: [to], listed: [false, true] });
-      const { members } = await adminJson('publisher', 'show', to);
+      expect(await owners(from, into())).toEqual({ of: [into()], listed: [false, true] });
+      const { members } = await adminJson('publisher', 'show', into());
       expect(members.map(({ id }: { id: string }) => id)).toEqual(
         verb === 'rename' ? ['mats', 'olga'] : ['mats', 'olga', 'rita'],
       );
       // The old id means the new one, and the pending version is resumed by the old token.
-      expect((await update(from, 'olga')).status).toBe(200);
+      expect((await updateAs(from, 'olga')).status).toBe(200);
       expect((await publishAs(from, 'olga', '1.1.0')).status).toBe(201);
     });
 
     expect(writes).toBeGreaterThan(4);
     await setFields(publisherKey(from), { moved_at: '2026-01-01T00:00:00.000Z' });
-    const late = await update(from, 'olga');
-    expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(`"${to}" now`)]);
+    const late = await updateAs(from, 'olga');
+    expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(`"${into()}" now`)]);
     expect((await admin('publisher', 'create', from, '--name', 'Again')).status).toBe(1);
   });
 

@@ -1,74 +1,49 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { nodePath } from 'registry-rules/index-paths';
-import { handler as publish } from '../../functions/publish-node-version.ts';
-import { handler as updateNode } from '../../functions/update-node.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
 import { refreshNode } from '../../lib/index/write-files.ts';
-import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
-import { invoke } from '../support/invoke.ts';
-import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
-import { bearer } from '../support/tokens.ts';
+import { addNode, addVersion, storedNode } from '../support/registry.ts';
+import {
+  addTwoPublishers,
+  from,
+  nodeId,
+  ownersNow,
+  publishAs,
+  to,
+  updateAs,
+  useTokenOf,
+} from '../support/two-publishers.ts';
 import { setVariables } from '../support/variables.ts';
-import { finalize, put } from '../support/uploads.ts';
+import { finalize, put, storedVersion } from '../support/uploads.ts';
 
-let from: string;
-let to: string;
-let nodeId: string;
-let token: string;
-
-/** Two publishers; the first one has a node with a published version and one that waits for its archive. */
-beforeEach(() => setUp());
-
-async function setUp(): Promise<void> {
-  const id = `a${randomUUID().slice(0, 8)}`;
-  [from, to, nodeId] = [`${id}-old`, `${id}-new`, `node-${id}`];
-  await addPublisher(from, { olga: 'owner', mats: 'member' });
-  await addPublisher(to, { rita: 'owner', mats: 'member' });
-  token = await addToken(from);
-  await addNode(from, nodeId);
+/** The node has a published version and one that waits for its archive. */
+beforeEach(async () => {
+  await addTwoPublishers();
   await addVersion(from, nodeId, '1.0.0', { sha256: 'a'.repeat(64), createdAt: '2026-11-01T00:00:00.000Z' });
   await publishAs(from, 'olga', '1.1.0');
-}
+});
 
-function publishAs(publisherId: string, user: string, version: string) {
-  return invoke(publish, 'publish-node-version', {
-    path: { publisherId, nodeId },
-    body: { personal_access_token: token, node: {}, node_version: { version } },
-    headers: { authorization: bearer(user) },
-  });
-}
-
-function update(publisherId: string, user: string) {
-  return invoke(updateNode, 'update-node', {
-    path: { publisherId, nodeId },
-    body: {},
-    headers: { authorization: bearer(user) },
-  });
-}
+const owners = () => ownersNow('1.0.0', '1.1.0');
 
 test('a transferred pending version says why its first publisher cannot finish it, and its new owner does', async () => {
-  const { body } = await publishAs(from, 'olga', '1.1.0');
-  const version = '1.1.0';
-  const { upload_id } = (await storedItem(nodeKey(nodeId).pk, 'VERSION#1.1.0')) ?? {};
-  const upload = { nodeId, version, versionId: body.node_version.id, uploadId: String(upload_id) };
+  const { body, upload } = await publishAs(from, 'olga', '1.1.0');
   await admin('node', 'transfer', nodeId, '--to', to);
   await put(upload, Buffer.from('an archive'));
   await finalize(upload);
-  const blocked = await storedItem(nodeKey(nodeId).pk, 'VERSION#1.1.0');
-  token = await addToken(to);
+  const blocked = await storedVersion(nodeId, '1.1.0');
+  await useTokenOf(to);
   const resumed = await publishAs(to, 'rita', '1.1.0');
 
-  expect([blocked?.status, blocked?.status_reason]).toEqual([
-    'NodeVersionStatusPending',
-    expect.stringContaining('The node belongs to another publisher'),
-  ]);
+  expect(blocked).toMatchObject({
+    status: 'NodeVersionStatusPending',
+    status_reason: expect.stringContaining('The node belongs to another publisher'),
+  });
   expect([resumed.status, resumed.body.node_version.id]).toEqual([201, body.node_version.id]);
 });
 
@@ -97,13 +72,6 @@ test.each(['merge', 'revoke'])(
   },
 );
 
-/** Every record that says whose the node is, once. */
-async function ownersNow() {
-  const versions = ['1.0.0', '1.1.0'].map((version) => storedItem(nodeKey(nodeId).pk, `VERSION#${version}`));
-  const found = await Promise.all([storedNode(nodeId), ...versions]);
-  return [...new Set(found.map((record) => record?.publisher_id))];
-}
-
 test.each([1, 2, 3])(
   'transfers in both directions at once leave one owner: before write %d',
   async (place) => {
@@ -119,7 +87,7 @@ test.each([1, 2, 3])(
     });
     await admin('node', 'transfer', nodeId, '--to', to);
 
-    expect(await ownersNow()).toHaveLength(1);
+    expect(await owners()).toHaveLength(1);
   },
 );
 
@@ -144,7 +112,7 @@ test('of two publishers that are merged into each other one stays, with all memb
   expect([late.status, late.stderr]).toEqual([1, `The publisher "${to}" is "${from}" now.\n`]);
   expect(members.map(({ id }: { id: string }) => id)).toEqual(['mats', 'olga', 'rita']);
   expect(await adminJson('token', 'list', from)).toHaveLength(1);
-  expect(await ownersNow()).toEqual([from]);
+  expect(await owners()).toEqual([from]);
 });
 
 test('a member who is added while its publisher is merged joins the other one', async () => {
@@ -162,7 +130,7 @@ test('a member who is added while its publisher is merged joins the other one', 
   expect(members).toContainEqual(expect.objectContaining({ id: 'nora', role: 'owner' }));
 });
 
-test('an old id takes no token and no trust, and keeps its history', async () => {
+test('an old id takes no token and no trust, keeps its history, and is taken back by another rename', async () => {
   await admin('publisher', 'rename', from, `${from}-2`);
   const stderr = `The publisher "${from}" is "${from}-2" now.\n`;
 
@@ -171,16 +139,9 @@ test('an old id takes no token and no trust, and keeps its history', async () =>
   expect(await adminJson('history', 'publisher', from)).toContainEqual(
     expect.objectContaining({ action: 'publisher create', subject: from }),
   );
-});
-
-test('a rename is taken back by another one', async () => {
-  const typo = `${from}-tpyo`;
-  await admin('publisher', 'rename', from, typo);
-  const { status } = await admin('publisher', 'rename', typo, from);
-
-  expect([status, await ownersNow()]).toEqual([0, [from]]);
-  expect((await update(typo, 'olga')).status).toBe(200);
-  expect((await update(from, 'olga')).status).toBe(200);
+  expect((await admin('publisher', 'rename', `${from}-2`, from)).status).toBe(0);
+  const edits = [await updateAs(`${from}-2`, 'olga'), await updateAs(from, 'olga')];
+  expect([await owners(), edits.map(({ status }) => status)]).toEqual([[from], [200, 200]]);
 });
 
 test.each(['rename', 'merge'])('a %s into another spelling of the same id is rejected', async (verb) => {
@@ -188,7 +149,7 @@ test.each(['rename', 'merge'])('a %s into another spelling of the same id is rej
   const { status, stderr } = await admin('publisher', verb, from.toUpperCase(), ...into, from);
 
   expect([status, stderr]).toEqual([1, 'Both ids mean the same publisher.\n']);
-  expect((await update(from, 'olga')).status).toBe(200);
+  expect((await updateAs(from, 'olga')).status).toBe(200);
 });
 
 test('lists nodes, versions by status and the whole history over all publishers, page by page', async () => {
@@ -202,55 +163,42 @@ test('lists nodes, versions by status and the whole history over all publishers,
   const owned = await adminJson('node', 'list', '--publisher', from);
   const pending = await adminJson('node-version', 'find', '--status', 'pending');
   const { stdout } = await admin('history', 'list', '--since', '2026-01-01');
-  const entries = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
 
   expect(shown).toMatchObject({ logo: 'https://a.example/l.svg' });
   expect(shown).not.toHaveProperty('support');
   expect(nodes).toContainEqual(expect.objectContaining({ id: nodeId }));
   expect(owned).toHaveLength(2);
   expect(pending).toContainEqual(expect.objectContaining({ node_id: nodeId, version: '1.1.0' }));
-  expect(entries).toContainEqual(
+  expect(JSON.parse(`[${stdout.trim().replaceAll('\n', ',')}]`)).toContainEqual(
     expect.objectContaining({ actor: 'release job 7', subject: from, detail: 'logo, support' }),
   );
 });
 
-describe('node numbers', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'numbers-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
-  async function take(...lines: string[]) {
-    const file = join(folder, 'numbers.jsonl');
-    await writeFile(file, lines.join('\n'));
+test('node numbers show in the update’s answer and in the index, leave the ETag alone, and are cleared by null', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'numbers-'));
+  const file = join(folder, 'numbers.jsonl');
+  const take = async (...lines: object[]) => {
+    const text = lines.map((line) => JSON.stringify({ node_id: nodeId, ...line })).join('\n');
+    await writeFile(file, `${text}\n\n`);
     return admin('node', 'numbers', '--file', file);
-  }
+  };
+  const soon = { deadline: Date.now() + 9_000 };
+  await refreshNode(soon, nodeId, 'all');
+  const before = await storedNode(nodeId);
+  // A line that isn't valid changes nothing.
+  const invalid = await take({ repo_stars: 9, rating: 1 }, { stars: 1 });
+  const wanted = { repo_stars: 12, downloads: 1200 };
+  await take({ ...wanted, rating: 4.5 });
+  const index = JSON.parse(String((await readText(soon, nodePath(nodeId)))?.text));
+  const after = await storedNode(nodeId);
+  const shown = await updateAs(from, 'olga');
+  await take({ rating: null });
+  const cleared = await updateAs(from, 'olga');
+  await rm(folder, { recursive: true });
 
-  test('show in the update’s answer and in the index, leave the ETag alone, and are cleared by null', async () => {
-    await refreshNode({ deadline: Date.now() + 9_000 }, nodeId, 'all');
-    const before = await storedNode(nodeId);
-    await take(`{"node_id":"${nodeId}","repo_stars":12,"rating":4.5,"downloads":1200}`, '');
-    const file = await readText({ deadline: Date.now() + 9_000 }, nodePath(nodeId));
-    expect(await storedNode(nodeId)).toEqual(before);
-    const { body } = await update(from, 'olga');
-    await take(`{"node_id":"${nodeId}","rating":null}`);
-
-    const wanted = { repo_stars: 12, rating: 4.5, downloads: 1200 };
-    expect([body, JSON.parse(String(file?.text))]).toMatchObject([wanted, wanted]);
-    expect((await update(from, 'olga')).body).not.toHaveProperty('rating');
-  });
-
-  test('name the line that is not valid, and change nothing', async () => {
-    const { status, stderr } = await take(
-      `{"node_id":"${nodeId}","repo_stars":12}`,
-      '{"node_id":"x","stars":1}',
-    );
-
-    expect([status, stderr]).toEqual([2, expect.stringContaining('Line 2 is not valid')]);
-    expect((await update(from, 'olga')).body).not.toHaveProperty('repo_stars');
-  });
+  expect([invalid.status, invalid.stderr]).toEqual([2, expect.stringContaining('Line 2 is not valid')]);
+  expect([index, shown.body]).toMatchObject(Array(2).fill({ ...wanted, rating: 4.5 }));
+  expect(after).toEqual(before);
+  expect(cleared.body).toMatchObject(wanted);
+  expect(cleared.body).not.toHaveProperty('rating');
 });
