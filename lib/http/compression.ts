@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Answer } from '../requests/phases.ts';
+import type { Answer } from '../requests/attempt.ts';
 import type { Middleware } from './gateway-handler.ts';
 
 /** Sends an answer in gzip to a caller who accepts that: the gateway compresses nothing itself. */

@@ -8,8 +8,14 @@ import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import { IdempotencyKey } from '../requests/idempotency-key.ts';
-import type { Keyed } from '../requests/attempt.ts';
-import { afterwards, type Answer, apiErrorOf, beforeSending, type Progress } from '../requests/phases.ts';
+import {
+  afterwards,
+  type Answer,
+  apiErrorOf,
+  beforeSending,
+  type Keyed,
+  type Progress,
+} from '../requests/attempt.ts';
 import { issueDetails } from '../validation-issues.ts';
 import { compression } from './compression.ts';
 import { gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';

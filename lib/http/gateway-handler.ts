@@ -3,7 +3,7 @@ import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { SerializedJson } from '../bounded-json.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
-import type { Answer } from '../requests/phases.ts';
+import type { Answer } from '../requests/attempt.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
 
 /** The gateway's event: its headers are there, and the id of the request is known. */

@@ -4,8 +4,8 @@ import { requestContext } from '../context.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import { receive } from '../notifications/receive.ts';
-import type { Answer } from '../requests/phases.ts';
+import { receive } from '../notifications/store-report.ts';
+import type { Answer } from '../requests/attempt.ts';
 import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
 
 /** More than Lambda takes: a notification repeats the request, whose payload alone may have 1,048,576 characters. */

@@ -6,8 +6,7 @@ import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { foldNodeId } from 'registry-rules/names';
-import { type Key, nodeKey } from '../store/keys.ts';
-import { type Changes, changesIn, type NodeChange } from './changes.ts';
+import { type Key, nodeKey, subjectOf } from '../store/keys.ts';
 import { refreshPages } from './page-files.ts';
 import { refreshReadme } from './readme-file.ts';
 import { nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
@@ -156,4 +155,43 @@ async function refreshAllOf(context: Context, id: string, change: NodeChange): P
 
 function oldestOf({ Records }: DynamoDBStreamEvent): number {
   return Math.min(...Records.map(({ dynamodb }) => Number(dynamodb?.ApproximateCreationDateTime) * 1000));
+}
+
+/** What changed about a node, and the keys that say so. */
+interface NodeChange {
+  /** Whether the node itself or one of its versions changed, and not only host nodes. */
+  isListed: boolean;
+  /** The labels of the versions that changed. */
+  versions: Set<string>;
+  /** The labels of the versions whose host nodes changed. */
+  hostNodes: Set<string>;
+  keys: Key[];
+}
+
+interface Changes {
+  nodes: Map<string, NodeChange>;
+  publishers: Map<string, Key>;
+}
+
+/** The nodes and publishers that records belong to. */
+function changesIn(keys: readonly Key[]): Changes {
+  const changes: Changes = { nodes: new Map(), publishers: new Map() };
+  for (const key of keys) {
+    const part = subjectOf(key);
+    if (part?.subject === 'PUBLISHER') changes.publishers.set(part.id, key);
+    else if (part) addTo(changes, key, part);
+  }
+  return changes;
+}
+
+type Part = Exclude<ReturnType<typeof subjectOf>, undefined>;
+
+function addTo({ nodes }: Changes, key: Key, part: Part): void {
+  const { id } = part;
+  const change = nodes.get(id) ?? { isListed: false, versions: new Set(), hostNodes: new Set(), keys: [] };
+  if (part.subject !== 'HOST_NODE') change.isListed = true;
+  if (part.subject === 'VERSION') change.versions.add(part.label);
+  if ('label' in part) change.hostNodes.add(part.label);
+  change.keys.push(key);
+  nodes.set(id, change);
 }

@@ -11,7 +11,6 @@ import { keyOf, ticketHashOf, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { isFinal } from './common-fields.ts';
-import { takeReport } from './receive.ts';
 import {
   givenUpAfterMs,
   hashPrefix,
@@ -20,6 +19,7 @@ import {
   type TaskRecord,
   ticketHash,
 } from './records.ts';
+import { takeReport } from './store-report.ts';
 
 /*
  * A task whose end was not notified is asked for: the provider's notification may be lost, or it may send none. The record of

@@ -1,6 +1,6 @@
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
-import { log } from '../log.ts';
+import { describeError, log } from '../log.ts';
 import type { ProviderName } from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
@@ -10,11 +10,12 @@ import { notificationKey, ticketKey, usageKey, ticketHashOf } from '../store/key
 import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import { replaceOurUrl } from './hidden-ticket.ts';
-import { lostAfterMs } from './outbox.ts';
 import { isFinal, isForward, withCommonFields } from './common-fields.ts';
+import { enqueue, lostAfterMs, makeDueNow } from './outbox.ts';
 import { type ProviderNotification, readNotification, withoutEcho } from './provider-notification.ts';
 import {
   type NotificationRecord,
+  ticketHash,
   notificationId,
   readTask,
   hashPrefix,
@@ -22,6 +23,30 @@ import {
   type TaskRecord,
   ttlFrom,
 } from './records.ts';
+
+/**
+ * Stores what a provider says of a task, with the notification of it, before the provider gets its response. Then queues the
+ * notification.
+ */
+export function receive(context: Context, call: Omit<Report, 'ticketHash'> & { ticket: string }) {
+  return takeReport(context, { ...call, ticketHash: ticketHash(call.ticket) });
+}
+
+export async function takeReport(context: Context, report: Report): Promise<Receipt> {
+  const { receipt, notification } = await storeReport(context, report);
+  if (notification) await queueOrList(context, notification);
+  return receipt;
+}
+
+/** What was said is stored, so the provider needs no error: the next run queues what this one could not. */
+async function queueOrList(context: Context, notification: NotificationRecord): Promise<void> {
+  try {
+    await enqueue(context, notification);
+  } catch (error) {
+    log('warn', 'notification_not_queued', { notification: notification.id, ...describeError(error) });
+    await makeDueNow(context, notification).catch(() => {});
+  }
+}
 
 /** What a provider says of a task, in its own words: in a call, or when it was asked. */
 export interface Report {
@@ -49,7 +74,7 @@ interface Stored {
  * Stores a later state, or an unknown word, together with its notification. Everything else changes nothing: providers repeat
  * their calls, in any order.
  */
-export async function storeReport(context: Context, report: Report): Promise<Stored> {
+async function storeReport(context: Context, report: Report): Promise<Stored> {
   const said = readNotification(report.provider, report.body);
   if (said === undefined) return { receipt: { result: 'rejected', reason: 'unreadable' } };
   const hash = report.ticketHash;

@@ -5,7 +5,7 @@ import type { NodeVersionInput } from 'registry-rules/schemas/node-version';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
 import { transact, updating, type Write } from '../store/write.ts';
-import { latestWrite, readVersions, refreshLatest } from './chosen-latest.ts';
+import { latestWrite, readVersions, refreshLatest } from './latest-version.ts';
 import { historyOf } from './history.ts';
 import { maxVersionBytes } from './node-versions.ts';
 import { requireFits } from './nodes.ts';

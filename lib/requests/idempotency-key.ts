@@ -9,8 +9,7 @@ import { idempotencyKey, idempotencyPartKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
 import type { BoughtTask } from '../providers/exchange.ts';
-import { hashOfKey, type Keyed } from './attempt.ts';
-import type { Answer } from './phases.ts';
+import { type Answer, hashOfKey, type Keyed } from './attempt.ts';
 
 /*
  * One record per key and caller. A paid request leaves only from `sent`, and no record goes back from there

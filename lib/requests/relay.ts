@@ -18,8 +18,7 @@ import { dueShard } from '../store/due.ts';
 import { absent, present } from '../store/items.ts';
 import { ticketKey } from '../store/keys.ts';
 import { put, remove, update } from '../store/write.ts';
-import type { Attempt, Ticket } from './attempt.ts';
-import type { Answer } from './phases.ts';
+import type { Answer, Attempt, Ticket } from './attempt.ts';
 
 type Notifies = NonNullable<Contract['notifies']>;
 

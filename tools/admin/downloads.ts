@@ -1,9 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  CloudFrontClient,
+  CreateInvalidationCommand,
+  TooManyInvalidationsInProgress,
+  waitUntilInvalidationCompleted,
+} from '@aws-sdk/client-cloudfront';
 import { inParallel } from '../../lib/in-parallel.ts';
 import { publishedFolder, publishedKeyOf } from '../../lib/bucket/object-keys.ts';
 import type { CommandResult } from './command.ts';
 import { textOf } from './faults.ts';
 import { alignArchives } from './registry/denied-archives.ts';
-import { invalidate } from './registry/invalidations.ts';
 import { Rejection } from './registry/rejection.ts';
 import { findStage } from './stage.ts';
 
@@ -48,4 +54,45 @@ async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
     );
   }
   return `${denied.length === 1 ? 'One archive is' : `${denied.length} archives are`} denied to readers.`;
+}
+
+/** CloudFront works on at most 15 paths with wildcards at a time, those of other invalidations included. */
+const maxWildcards = 15;
+const maxWaitSeconds = 900;
+const pauseMs = 10_000;
+
+/** Makes the distribution drop its copies below the folders, and waits until it has. */
+async function invalidate(
+  DistributionId: string,
+  folders: readonly string[],
+  progress: (done: number) => void,
+): Promise<void> {
+  const client = new CloudFrontClient({});
+  for (let done = 0; done < folders.length; done += maxWildcards) {
+    progress(done);
+    const paths = folders.slice(done, done + maxWildcards).map((folder) => `/${folder}*`);
+    const Id = await create(client, DistributionId, paths);
+    await waitUntilInvalidationCompleted({ client, maxWaitTime: maxWaitSeconds }, { DistributionId, Id });
+  }
+}
+
+async function create(
+  client: CloudFrontClient,
+  DistributionId: string,
+  Items: string[],
+): Promise<string | undefined> {
+  const CallerReference = crypto.randomUUID();
+  const InvalidationBatch = { CallerReference, Paths: { Quantity: Items.length, Items } };
+  const endsAt = Date.now() + maxWaitSeconds * 1000;
+  for (;;) {
+    try {
+      const { Invalidation } = await client.send(
+        new CreateInvalidationCommand({ DistributionId, InvalidationBatch }),
+      );
+      return Invalidation?.Id;
+    } catch (error) {
+      if (!(error instanceof TooManyInvalidationsInProgress) || Date.now() > endsAt) throw error;
+    }
+    await pause(pauseMs);
+  }
 }

@@ -8,7 +8,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
-import { readVersions } from '../../lib/registry/chosen-latest.ts';
+import { readVersions } from '../../lib/registry/latest-version.ts';
 import { normalizeVersion } from 'registry-rules/version-label';
 import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';

@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdempotencyKey } from '../../../lib/requests/idempotency-key.ts';
-import { afterwards, type Answer, apiErrorOf, beforeSending } from '../../../lib/requests/phases.ts';
+import { afterwards, type Answer, apiErrorOf, beforeSending } from '../../../lib/requests/attempt.ts';
 import type { BoughtTask } from '../../../lib/providers/exchange.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/table.ts';

@@ -2,7 +2,7 @@ import { movedTo, requirePublisher } from '../../../lib/registry/publishers.ts';
 import { forgetPending, recordPending } from '../../../lib/registry/publishing-limits.ts';
 import { pending } from '../../../lib/registry/node-versions.ts';
 import { requireNode } from '../../../lib/registry/nodes.ts';
-import { readVersions } from '../../../lib/registry/chosen-latest.ts';
+import { readVersions } from '../../../lib/registry/latest-version.ts';
 import {
   type CredentialRecord,
   credentialRecord,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { latestWrite, readVersions, refreshLatest } from '../../../lib/registry/chosen-latest.ts';
+import { latestWrite, readVersions, refreshLatest } from '../../../lib/registry/latest-version.ts';
 import {
   type BanSubject,
   type NodeVersionRecord,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
-import { afterwards, allStored, beforeSending } from '../../../lib/requests/phases.ts';
+import { afterwards, allStored, beforeSending } from '../../../lib/requests/attempt.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { timed } from '../../support/timed.ts';
 
