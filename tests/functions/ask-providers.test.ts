@@ -10,7 +10,7 @@ import { remove } from '../../lib/store/write.ts';
 import { sumUsage } from '../../tools/admin/spend/usage.ts';
 import { intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines, loggedLines } from '../support/logged-lines.ts';
 import { hook, type Path, say } from '../support/notified.ts';
 import { shownStatus } from '../support/notifications.ts';
 import { misbehave, type ProxyName, simulation } from '../support/proxies.ts';
@@ -27,7 +27,6 @@ beforeEach(async () => {
   const period = { from: 0, to: Date.now() + 14 * days };
   const left = await firstDue(soon(), { work: 'unheard', period, order: 'oldest first' }, 1000);
   await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
-  loggedLines.length = 0;
 });
 
 const soon = () => ({ deadline: Date.now() + 60_000 });
@@ -59,8 +58,7 @@ function moved(state: string): void {
 const stored = async ({ ticket }: Path) => (await storedTask(ticket)) as TaskRecord;
 const dueIn = ({ at, pending_since }: TaskRecord) =>
   (Date.parse(String(pending_since)) - Date.parse(at)) / minutes;
-const swept = () =>
-  loggedLines.map((line) => JSON.parse(line)).findLast(({ event }) => event === 'sweep')?.findings;
+const swept = () => lines('sweep').at(-1)?.findings;
 
 describe('a task whose end was not notified', () => {
   test.each([

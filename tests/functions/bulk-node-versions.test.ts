@@ -4,7 +4,7 @@ import { handler } from '../../functions/bulk-node-versions.ts';
 import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { intercept } from '../support/intercept.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines } from '../support/logged-lines.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
 import '../support/patience.ts';
 import { addNode, addVersion, countRequests } from '../support/registry.ts';
@@ -122,11 +122,10 @@ describe('POST /bulk/nodes/versions', () => {
 
     test('answers an error_message for keys that the store did not return by the deadline, and answers the others', async () => {
       leaveOut((key) => key.includes('NODE#node-7'));
-      loggedLines.length = 0;
       const { status, body } = await fetchAll(pairsOf(10), 1500);
 
       expect(status).toBe(200);
-      expect(JSON.parse(String(loggedLines.at(-1)))).toMatchObject({
+      expect(lines().at(-1)).toMatchObject({
         unread_pairs: 1,
         reason: 'DynamoDB BatchGetItem: throttled',
       });

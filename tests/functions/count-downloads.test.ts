@@ -18,7 +18,7 @@ import { nodePath } from 'registry-rules/index-paths';
 import { dynamodb } from '../../lib/store/table.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines } from '../support/logged-lines.ts';
 import { drainQueue, type QueueHandler } from '../../tools/local/consume-queue.ts';
 import { indexChanges } from '../support/queue.ts';
 import { addNode, addPublisher, addVersion, storedNode } from '../support/registry.ts';
@@ -103,7 +103,7 @@ test('counts each file once, however often its event comes or if it never does, 
   });
 
   expect(messages).toBe(1);
-  const runs = loggedLines.map((text) => JSON.parse(text)).filter(({ event }) => event === 'sweep');
+  const runs = lines('sweep');
   expect(runs.slice(-2)).toMatchObject(
     [1, 0].map((sweep_findings) => ({ sweep: 'downloads', sweep_findings })),
   );

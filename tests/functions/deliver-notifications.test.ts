@@ -17,7 +17,7 @@ import { setFields } from '../support/registry.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines, loggedLines } from '../support/logged-lines.ts';
 import * as outbox from '../support/notifications.ts';
 import { type Answer, isSigned, type Received, startReceiver } from '../support/receiver.ts';
 import { until } from 'testing/until';
@@ -39,7 +39,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   stopDate();
   await emptyOutbox();
-  loggedLines.length = 0;
   for (const { received, answers } of [receiver, other]) {
     received.length = 0;
     answers.length = 0;
@@ -69,8 +68,6 @@ function expectWithin(value: number, min: number, max: number): void {
   expect(value).toBeLessThanOrEqual(max);
 }
 
-const lines = (event: string) =>
-  loggedLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 const receivedOf = ({ id }: NotificationRecord): Received[] =>
   [receiver, other].flatMap(({ received }) => received.filter(({ headers }) => headers['webhook-id'] === id));
 

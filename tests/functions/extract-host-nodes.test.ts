@@ -10,7 +10,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { eventForKey, extractionEvent } from '../support/extractions.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
@@ -38,10 +38,6 @@ function pack(names: readonly string[], more = ''): Buffer {
     },
     { name: 'pack/picture.png', data: 'not text' },
   ]);
-}
-
-function lines(): unknown[] {
-  return loggedLines.map((line) => JSON.parse(line));
 }
 
 async function publishPack(nodeId: string, archive: Buffer): Promise<Upload> {

@@ -5,7 +5,7 @@ import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields } from '../support/registry.ts';
 import { download, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
@@ -29,12 +29,13 @@ describe('an upload URL', () => {
     await put(upload, archive);
     beforeNext(s3(), /^GetObjectCommand$/, () => put(upload, other), 1);
     await finalize(upload);
-    expect(await storedVersion('cleared', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
     expect(await isThere(upload)).toBe(false);
     await put(upload, other);
     await finalize(upload);
 
     expect(await isThere(upload)).toBe(false);
+    const { downloadUrl } = await storedVersion('cleared', '1.0.0');
+    expect(await download(downloadUrl)).toEqual(archive);
   });
 
   test('keeps nothing if a later publish replaced it, or if its version is unknown', async () => {
@@ -81,7 +82,7 @@ test('logs a check that fails and cannot be released, and fails as itself', asyn
   loggedLines.length = 0;
   await expect(finalize(upload)).rejects.toMatchObject({ errors: [new Error('S3 is down.')] });
 
-  expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+  expect(lines()).toEqual([
     expect.objectContaining({ level: 'warn', event: 'checks_kept', causes: ['Error: DynamoDB is down.'] }),
     expect.objectContaining({ level: 'error', event: 'upload', outcome: 'failed' }),
   ]);

@@ -17,7 +17,7 @@ import {
   useCiIssuers,
 } from '../support/ci.ts';
 import { invoke } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines } from '../support/logged-lines.ts';
 import { addPublisher, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
@@ -216,7 +216,7 @@ function publish(token: string, { publisherId = 'acme', nodeId = 'target', versi
 
 async function expectRejection(token: string, reason: string, message: string, target: Target = {}) {
   const { status, body } = await publish(token, target);
-  const line = JSON.parse(String(loggedLines.at(-1)));
+  const line = lines().at(-1);
 
   expect([status, body.error]).toEqual([401, 'invalid_personal_access_token']);
   expect([body.message, line.reason]).toEqual([message, reason]);

@@ -17,7 +17,7 @@ import {
 } from '../support/ci.ts';
 import { stopDate } from 'testing/clock';
 import { invoke } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines, loggedLines } from '../support/logged-lines.ts';
 import { addPublisher, addToken, countRequests, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { download, finalize, putObject, storedVersion } from '../support/uploads.ts';
@@ -271,7 +271,7 @@ describe('a publish with an ID token of a CI', () => {
     const token = gitHubToken();
     await publish({ nodeId: 'logged', token });
 
-    expect(JSON.parse(String(loggedLines.at(-1)))).toMatchObject({
+    expect(lines().at(-1)).toMatchObject({
       status: 201,
       ci_repository: repository,
       ci_run: '4242',

@@ -8,7 +8,7 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { stopDate } from 'testing/clock';
 import { failAmidWrites } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines } from '../support/logged-lines.ts';
 import { addPublishers, type Publication, publish, put } from '../support/publish.ts';
 import {
   addNode,
@@ -272,11 +272,9 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   });
 
   test('logs who published what, and with which token', async () => {
-    loggedLines.length = 0;
     await publish({ nodeId: 'logged' });
-    const line = loggedLines.map((text) => JSON.parse(text)).find(({ event }) => event === 'request');
 
-    expect(line).toMatchObject({
+    expect(lines('request')[0]).toMatchObject({
       publisher_id: 'acme',
       node_id: 'logged',
       version: '1.0.0',

@@ -1,5 +1,5 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import { shownStatus } from '../support/notifications.ts';
 import { notificationsOf, storedTask } from '../support/relay.ts';
@@ -16,15 +16,11 @@ import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { stopDate, stopTimers } from 'testing/clock';
 import { queue, runQueue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines, loggedLines } from '../support/logged-lines.ts';
 import { SilentServer } from '../support/silent-server.ts';
 import { setVariables } from '../support/variables.ts';
 import { countRequests } from '../support/registry.ts';
 import { accountOf, countersOf, spender, usageOf } from '../support/spending.ts';
-
-beforeEach(() => {
-  loggedLines.length = 0;
-});
 
 describe('POST /notifications/{provider}/{ticket}', () => {
   describe('200', () => {
@@ -149,7 +145,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         ...{ state: 'queueing', provider_state: 'PAUSED!', task_id: task?.task_id },
       });
       expect(task).toMatchObject({ state: 'queueing', provider_state: 'constructor' });
-      const unknown = linesOf('unknown_state');
+      const unknown = lines('unknown_state');
       expect(unknown.map(({ provider_state }) => provider_state)).toEqual([
         ...['paused', 'PAUSED!', null, null, null, 'constructor'],
       ]);
@@ -290,9 +286,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(status).toBe(200);
       expect(queue.bodies.join()).not.toContain(notification?.id);
       expect(notification?.pending_since).toBe(new Date(Date.now() + dueInMs).toISOString());
-      expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
-        expect.objectContaining({ event: 'notification_not_queued', notification: notification?.id }),
-      );
+      expect(lines('notification_not_queued')).toMatchObject([{ notification: notification?.id }]);
     });
 
     test('answers before its function ends while the queue hangs', async () => {
@@ -407,7 +401,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     loggedLines.length = 0;
     await say(path, { state: 'success' });
 
-    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+    expect(lines()).toEqual([
       {
         level: 'info',
         event: 'request',
@@ -425,9 +419,6 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     ]);
   });
 });
-
-const linesOf = (event: string) =>
-  loggedLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
 async function dueIn(shard: string): Promise<unknown[]> {
   const found: unknown[] = [];

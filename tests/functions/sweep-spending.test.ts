@@ -11,7 +11,7 @@ import { streamRecord } from '../../tools/local/follow-table.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { storedItem } from '../support/registry.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines, loggedLines } from '../support/logged-lines.ts';
 
 const minuteMs = 60_000;
 const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 20_000 };
@@ -31,10 +31,9 @@ test('reports corrections, fails if one failed, and begins nothing in its last s
   await handler({}, { ...invocation, getRemainingTimeInMillis: () => 5000 });
   await handler({}, invocation);
 
-  const lines = loggedLines.map((line) => JSON.parse(line));
   const account = `CALLER#${callerHash(caller)}`;
-  expect(lines.every(({ function_request_id: id }) => id === 'an-event')).toBe(true);
-  expect(lines).toMatchObject([
+  expect(lines().every(({ function_request_id: id }) => id === 'an-event')).toBe(true);
+  expect(lines()).toMatchObject([
     { level: 'error', event: 'swept', account, causes: ['Error: broken'] },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 1, unvisited: 0 },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 0, unread_shards: 16 },
@@ -57,7 +56,5 @@ test('writes a heartbeat each minute, of which the index leaves a line with its 
   expect(await writeIndex({ Records }, invocation)).toEqual({ batchItemFailures: [] });
 
   expect(written?.at).toBe(second);
-  expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
-    { event: 'index', records: 1, nodes: 0, lag_ms: 0 },
-  ]);
+  expect(lines()).toMatchObject([{ event: 'index', records: 1, nodes: 0, lag_ms: 0 }]);
 });

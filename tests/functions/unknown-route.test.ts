@@ -1,11 +1,7 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/unknown-route.ts';
 import { invoke } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
-
-beforeEach(() => {
-  loggedLines.length = 0;
-});
+import { lines } from '../support/logged-lines.ts';
 
 describe('a method or path that no operation has', () => {
   test('answers 404 in the shape of every other error, with the id that the caller chose', async () => {
@@ -25,7 +21,7 @@ describe('a method or path that no operation has', () => {
   test('leaves one line in the log, without the path, which anybody can write', async () => {
     await invoke(handler, 'unknown-route');
 
-    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+    expect(lines()).toEqual([
       {
         level: 'info',
         event: 'request',

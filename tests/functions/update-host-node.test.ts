@@ -8,7 +8,7 @@ import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { hostNodeKey, nodeVersionKey, nodeKey } from '../../lib/store/keys.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines } from '../support/logged-lines.ts';
 import {
   addNode,
   addPublisher,
@@ -243,9 +243,8 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
 });
 
 test('logs the node, the version, the entry and the publisher', async () => {
-  loggedLines.length = 0;
   await update({ category: 'logged' });
 
   const place = { node_id: 'tools', version: '1.0.0', host_node_name: 'Load', publisher_id: 'acme' };
-  expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([{ event: 'request', ...place }]);
+  expect(lines()).toMatchObject([{ event: 'request', ...place }]);
 });

@@ -6,7 +6,7 @@ import { Node } from 'registry-rules/schemas/node';
 import { duringNextWrite } from '../support/admin.ts';
 import { stopDate } from 'testing/clock';
 import { invoke } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines } from '../support/logged-lines.ts';
 import {
   addNode,
   addPublisher,
@@ -244,10 +244,9 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
 });
 
 test('logs the node and the publisher', async () => {
-  loggedLines.length = 0;
   await update({ name: 'Logged' });
 
-  expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+  expect(lines()).toEqual([
     expect.objectContaining({ event: 'request', publisher_id: 'acme', node_id: 'Some.Node' }),
   ]);
 });

@@ -17,7 +17,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
@@ -458,10 +458,9 @@ describe('writeIndex', () => {
     setVariables({ INDEX_QUEUE_URL: 'http://localhost:1/none' });
     intercept(s3(), fail);
     const event = streamEventOf(...own('stuck'));
-    loggedLines.length = 0;
 
     expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
-    expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+    expect(lines()).toMatchObject([
       { level: 'error', event: 'index', function: 'writeIndex', of: 'stuck', causes: ['Error: S3 is down'] },
       { level: 'error', event: 'index', function_request_id: 'an-event', records: 2 },
     ]);
@@ -513,10 +512,9 @@ describe('writeIndex', () => {
       const ApproximateCreationDateTime = Date.now() / 1000 - Number([5, 70, 2, 1][place]);
       Object.assign(dynamodb ?? {}, { ApproximateCreationDateTime });
     }
-    loggedLines.length = 0;
     await handler(event, context);
 
-    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+    expect(lines()).toEqual([
       {
         ...{ level: 'info', event: 'index', function: 'writeIndex', function_request_id: 'an-event' },
         ...{ records: 4, nodes: 1, host_nodes: 2, lag_ms: 70_000 },

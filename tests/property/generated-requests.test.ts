@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { expect, test } from '@jest/globals';
-import { seed } from '../support/access-fixtures.ts';
+import { seed } from '../support/demo-registry.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
 import { call } from '../support/endpoints.ts';
 import { type GeneratedRequest, generatedRequests, requestsAtBounds } from '../support/generated-requests.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { expect, test } from '@jest/globals';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
-import { seed } from '../support/access-fixtures.ts';
+import { seed } from '../support/demo-registry.ts';
 import { readApiDocument } from '../support/api-document.ts';
 import { call } from '../support/endpoints.ts';
 import { readLog } from '../support/log-reader.ts';

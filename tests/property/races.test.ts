@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { fc } from 'testing/properties';
 import { banNode } from '../../tools/admin/registry/nodes.ts';
-import { seed } from '../support/access-fixtures.ts';
 import type { Result } from '../support/invoke.ts';
-import { download, finalize, registry, upload } from '../support/demo-registry.ts';
+import { download, finalize, registry, seed, upload } from '../support/demo-registry.ts';
 import { check } from 'testing/property-runs';
 import { injectFaults, planOf, underPlan } from '../support/wire-faults.ts';
 

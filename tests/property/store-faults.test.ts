@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { seed } from '../support/access-fixtures.ts';
+import { seed } from '../support/demo-registry.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
 import { scenarios } from '../support/fault-scenarios.ts';
 import { type LogReader, readLog } from '../support/log-reader.ts';

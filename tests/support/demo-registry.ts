@@ -2,12 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { Context, S3Event } from 'aws-lambda';
 import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
+import { seed as seedDemo } from '../../tools/local/seed.ts';
 import { call } from './endpoints.ts';
 import type { Result } from './invoke.ts';
+import { emptyTable } from './table-image.ts';
 import { bearer } from './tokens.ts';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 
 const limitMs = 60_000;
+
+/** A table with only the demo publisher and its nodes. */
+export async function seed(): Promise<void> {
+  await emptyTable();
+  await seedDemo();
+}
 
 export interface Pair {
   node_id: string;

@@ -2,7 +2,7 @@ import { notificationsOf, pathOf, storedTask } from './relay.ts';
 import { type ProxyName, simulation } from './proxies.ts';
 import { handler } from '../../functions/receive-notification.ts';
 import { invoke, type Result } from './invoke.ts';
-import { loggedLines } from './logged-lines.ts';
+import { lines } from './logged-lines.ts';
 import './queue.ts';
 import { pay, spender } from './spending.ts';
 
@@ -31,5 +31,5 @@ export async function everythingOf({ ticket }: Path) {
 }
 
 export function lastLine(): Record<string, unknown> {
-  return JSON.parse(String(loggedLines.at(-1)));
+  return lines().at(-1);
 }

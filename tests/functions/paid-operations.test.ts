@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { invoke, sampleBody } from '../support/invoke.ts';
+import { type ProxyName, proxies, proxyNames, simulation } from '../support/proxies.ts';
+import { setVariables } from '../support/variables.ts';
+
+const send = (name: ProxyName, body: object = {}, headers = {}) =>
+  invoke(proxies[name], name, { body: { ...sampleBody(name), ...body }, headers });
+const generate = (body: object, headers = {}) => send('text-to-video', body, headers);
+
+// Each field by itself, defaults, echoes and what is rejected: tests/contract.test.ts.
+describe('a paid operation', () => {
+  test.each([
+    ['text-to-video', 'authorization', `Token ${process.env.VIDEO_PROVIDER_KEY}`],
+    ['relight-image', 'x-api-key', process.env.IMAGE_PROVIDER_KEY],
+  ])('sends our key for %s as %s, and none of the request headers', async (name, header, key) => {
+    await send(name, {}, { cookie: 'session=1', 'x-forwarded-for': '1.2.3.4', 'x-api-key': 'of-the-caller' });
+
+    expect(simulation.received[0]?.headers).toEqual({
+      ...{ 'content-type': 'application/json', 'content-length': expect.any(String) },
+      ...{ accept: 'application/json', 'accept-encoding': 'identity', connection: 'keep-alive' },
+      ...{ host: expect.stringMatching(/^localhost:\d+$/), [header]: key },
+    });
+  });
+
+  test('leaves out the largest echoes so that the answer stays below 6 MB', async () => {
+    const payload = '"'.repeat(600_000);
+    const prompt = '\\'.repeat(2000);
+    const { status, body, text } = await generate({ payload, prompt, images: ['A'.repeat(4_300_000)] });
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ task_id: expect.any(String), prompt });
+    expect(body.payload === payload).toBe(true);
+    expect(body).not.toHaveProperty('images');
+    expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  test('answers the task that the provider started, and fetches no address that the request names', async () => {
+    let visits = 0;
+    const server = await startHttpServer((_, response) => {
+      visits += 1;
+      response.end();
+    });
+    const image = `${server.url}/a.png`;
+    const { body } = await send('relight-image', { image, transfer_light_from_lightmap: image });
+    await server.stop();
+
+    const [sent] = simulation.received;
+    expect(body).toEqual({ data: { generated: [], task_id: sent?.taskId, status: 'CREATED' } });
+    expect([sent?.body.image, visits]).toEqual([image, 0]);
+  });
+
+  test('forwards every field to the provider, and no unknown or unset one, also of a frame', async () => {
+    const frame = { key_image: 'https://example.com/key.png' };
+    const [first, second] = [
+      { ...frame, duration: 2, prompt: 'Up' },
+      { ...frame, duration: 7 },
+    ];
+    const full = {
+      image_settings: [first, second, frame],
+      ...{ model: 'vidq2-turbo', start_image: 'data:image/png;base64,iVBORw0KGgo=', resolution: '540p' },
+      ...{ callback_url: 'https://example.com/hook', payload: 'pass it through' },
+    };
+    const image_settings = [{ ...first, seed: 1 }, second, { ...frame, prompt: '' }];
+    await send('multiframe-video', { ...full, image_settings, seed: 7 });
+
+    expect(simulation.received).toMatchObject([{ provider: 'video', path: '/multiframe', body: full }]);
+    expect(simulation.received[0]?.body).toEqual(full);
+  });
+});
+
+describe('the variables of a stage', () => {
+  test.each(proxyNames.filter((name) => name.endsWith('-video')))('add models to %s', async (name) => {
+    setVariables({ VIDEO_MODELS_EXTRA: 'vidq4-pro, vidq4-turbo,' });
+    const statuses = [];
+    for (const model of ['vidq4-pro', 'vidq4-turbo', 'vidq5'])
+      statuses.push((await send(name, { model })).status);
+
+    expect(statuses).toEqual([200, 200, 400]);
+  });
+
+  test('accept any duration of such a model', async () => {
+    setVariables({ VIDEO_MODELS_EXTRA: 'vidq4-pro' });
+    for (const duration of [1, 17])
+      expect((await generate({ model: 'vidq4-pro', duration })).status).toBe(200);
+  });
+
+  test('rewrite the model on the way out and back', async () => {
+    setVariables({ VIDEO_PROVIDER_MODEL_PREFIX: 'acme' });
+    const { body } = await generate({ model: 'vidq3-pro' });
+    await generate({ model: 'vid2.0' });
+    setVariables({ VIDEO_PROVIDER_MODEL_PREFIX: 'vid' });
+
+    expect(body.model).toBe('vidq3-pro');
+    expect(simulation.received).toMatchObject([
+      { body: { model: 'acmeq3-pro', audio: true } },
+      { body: { model: 'acme2.0' } },
+    ]);
+  });
+
+  test('say how the key is sent', async () => {
+    setVariables({ IMAGE_PROVIDER_KEY_HEADER: 'x-image-key: Key' });
+    await send('relight-image');
+    setVariables({ IMAGE_PROVIDER_KEY_HEADER: '' });
+
+    const key = `Key ${process.env.IMAGE_PROVIDER_KEY}`;
+    expect(simulation.received[0]?.headers).toHaveProperty('x-image-key', key);
+  });
+
+  test.each([
+    ['text-to-video', undefined, 200],
+    ['text-to-video', 'Bearer a.b.c', 401],
+    ['relight-image', undefined, 401],
+  ])('let callers of the video operations come without a token: %s, %s, %i', async (name, token, status) => {
+    setVariables({ PROXY_ACCESS_TOKEN: 'optional' });
+
+    expect((await send(name, {}, { authorization: token })).status).toBe(status);
+    setVariables({ PROXY_ACCESS_TOKEN: 'required' });
+  });
+});
