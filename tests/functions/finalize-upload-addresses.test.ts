@@ -7,7 +7,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields } from '../support/registry.ts';
-import { download, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { download, finalize, publish, put, sha256, storedVersion, uploaded } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 
 /* A signed address takes one object after another as long as it lasts. */
@@ -24,8 +24,7 @@ describe('an upload URL', () => {
   const isThere = async (upload: Upload) => (await findObject(stagingKey(upload))) !== undefined;
 
   test('keeps nothing once its archive is published, even if it was used again before, meanwhile and afterward', async () => {
-    const upload = await publish('cleared', '1.0.0');
-    await put(upload, bad);
+    const upload = await uploaded('cleared', bad);
     await put(upload, archive);
     beforeNext(s3(), /^GetObjectCommand$/, () => put(upload, other), 1);
     await finalize(upload);
@@ -60,8 +59,7 @@ describe('an upload URL', () => {
   });
 
   test('keeps only an archive that waits for its node to be active again', async () => {
-    const upload = await publish('kept-while-deleted', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('kept-while-deleted', archive);
     await setFields(nodeKey('kept-while-deleted'), { status: 'NodeStatusDeleted' });
     await finalize(upload);
 
@@ -70,8 +68,7 @@ describe('an upload URL', () => {
 });
 
 test('logs a check that fails and cannot be released, and fails as itself', async () => {
-  const upload = await publish('kept-claim', '1.0.0');
-  await put(upload, archive);
+  const upload = await uploaded('kept-claim', archive);
   let isClaimed = false;
   intercept(dynamodb, ({ command, send }) => {
     if (command === 'UpdateItemCommand' && isClaimed) throw new Error('DynamoDB is down.');
@@ -90,8 +87,7 @@ test('logs a check that fails and cannot be released, and fails as itself', asyn
 
 describe('a URL that is used again while its archive is checked', () => {
   test('does not change the bytes that are checked and published', async () => {
-    const upload = await publish('used-while-checked', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('used-while-checked', archive);
     beforeNext(s3(), /^GetObjectCommand$/, () => put(upload, other), Number.POSITIVE_INFINITY);
     await finalize(upload);
 
@@ -101,8 +97,7 @@ describe('a URL that is used again while its archive is checked', () => {
   });
 
   test('gets its newer bytes checked when the older ones are gone', async () => {
-    const upload = await publish('gone-early', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('gone-early', archive);
     beforeNext(s3(), /^GetObjectCommand$/, () => replace(upload, other), 1);
     await finalize(upload);
 
@@ -132,8 +127,7 @@ describe('a URL that is used again while its archive is checked', () => {
   );
 
   test('leaves it to a later event after five attempts', async () => {
-    const upload = await publish('always-gone', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('always-gone', archive);
     let attempts = 0;
     const { remove } = beforeNext(
       s3(),

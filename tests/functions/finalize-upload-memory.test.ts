@@ -5,7 +5,7 @@ import { deflateRawSync } from 'node:zlib';
 import { beforeAll, expect, jest, test } from '@jest/globals';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { eventOf, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { eventOf, sha256, storedVersion, uploaded } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 
 jest.setTimeout(60_000);
@@ -70,8 +70,7 @@ test.each<[label: string, make: () => Buffer]>([
 ])('finalizeUpload takes at most 200 MB of memory for an archive of %s', async (label, make) => {
   const nodeId = label.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   const archive = make();
-  const upload = await publish(nodeId, '1.0.0');
-  await put(upload, archive);
+  const upload = await uploaded(nodeId, archive);
   const { peakBytes, ms } = await measure(upload);
 
   console.info(`${label}: ${Math.round(peakBytes / megabyte)} MB, ${Math.round(ms)} ms`);

@@ -13,7 +13,16 @@ import { stopDate } from 'testing/clock';
 import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedNode } from '../support/registry.ts';
-import { download, eventOf, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import {
+  download,
+  eventOf,
+  finalize,
+  publish,
+  put,
+  sha256,
+  storedVersion,
+  uploaded,
+} from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
@@ -28,8 +37,7 @@ beforeAll(async () => {
 
 describe('an archive that arrived', () => {
   test('makes its version active, with address, size and digest', async () => {
-    const upload = await publish('arrives', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('arrives', archive);
     await finalize(upload);
 
     const version = await storedVersion('arrives', '1.0.0');
@@ -43,8 +51,7 @@ describe('an archive that arrived', () => {
   });
 
   test('makes its version active after a ban is lifted that came before it', async () => {
-    const upload = await publish('ban-lifted', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('ban-lifted', archive);
     await banNodeVersion('ban-lifted', '1.0.0', 'test');
     await finalize(upload);
     expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
@@ -55,8 +62,7 @@ describe('an archive that arrived', () => {
   });
 
   test('stays out of the published archives if its version is banned during the check', async () => {
-    const upload = await publish('banned-amid', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('banned-amid', archive);
     beforeNext(s3(), /^GetObjectCommand$/, () => banNodeVersion('banned-amid', '1.0.0', 'test'), 1);
     await finalize(upload);
 
@@ -66,10 +72,8 @@ describe('an archive that arrived', () => {
 
 describe('the published bytes of a version', () => {
   test('belong to the metadata of the latest publish, not of an earlier one', async () => {
-    const early = await publish('resumed', '1.0.0');
-    await put(early, other);
-    const late = await publish('resumed', '1.0.0');
-    await put(late, archive);
+    const early = await uploaded('resumed', other);
+    const late = await uploaded('resumed', archive);
     await finalize(early);
     expect(await storedVersion('resumed', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
     await finalize(late);
@@ -81,16 +85,14 @@ describe('the published bytes of a version', () => {
 
 describe('an archive that is rejected', () => {
   test('leaves its version pending with a reason to act on, and a good archive resumes it', async () => {
-    const upload = await publish('mended', '1.0.0');
-    await put(upload, Buffer.from('this is not a zip file, despite its name'));
+    const upload = await uploaded('mended', Buffer.from('this is not a zip file, despite its name'));
     await finalize(upload);
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusPending',
       status_reason:
         'The archive was rejected: it is not a zip file. Pack the folder as a plain .zip, without anything before it. Then publish this version again.',
     });
-    const again = await publish('mended', '1.0.0');
-    await put(again, archive);
+    const again = await uploaded('mended', archive);
     await finalize(again);
 
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
@@ -111,8 +113,7 @@ describe('an archive that is rejected', () => {
   });
 
   test('disappears at once, but not an archive that replaced it', async () => {
-    const upload = await publish('rejected-and-deleted', '1.0.0');
-    await put(upload, bad);
+    const upload = await uploaded('rejected-and-deleted', bad);
     await finalize(upload);
     expect(await findObject(stagingKey(upload))).toBeUndefined();
     await put(upload, bad);
@@ -123,8 +124,7 @@ describe('an archive that is rejected', () => {
   });
 
   test('disappears by the next event without another check if it could not be deleted at once', async () => {
-    const upload = await publish('rejected-and-kept', '1.0.0');
-    await put(upload, bad);
+    const upload = await uploaded('rejected-and-kept', bad);
     beforeNext(s3(), /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
     await expect(finalize(upload)).rejects.toThrow(' objects failed.');
     expect(await findObject(stagingKey(upload))).toBeDefined();
@@ -141,8 +141,7 @@ describe('an archive that is rejected', () => {
   });
 
   test('does not change a version that was published again in the meantime', async () => {
-    const upload = await publish('rejected-too-late', '1.0.0');
-    await put(upload, bad);
+    const upload = await uploaded('rejected-too-late', bad);
     beforeNext(s3(), /^GetObjectCommand$/, () => publish('rejected-too-late', '1.0.0'), 1);
     await finalize(upload);
 
@@ -156,8 +155,7 @@ describe('a download from S3 that breaks off', () => {
     ['as if it were complete', () => Readable.from([archive.subarray(0, 10)])],
   ])('leaves the archive for a later retry %s, and does not reject it', async (label, body) => {
     const nodeId = `broken-${label.length}`;
-    const upload = await publish(nodeId, '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded(nodeId, archive);
     const remove = intercept(s3(), async ({ input, send }) => {
       const output: { Body?: Readable } = await send();
       if (!output.Body || 'Range' in input) return output;
@@ -187,8 +185,7 @@ describe('the event of an upload', () => {
   });
 
   test('handles every record after one fails, and then fails', async () => {
-    const upload = await publish('next-to-a-failure', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('next-to-a-failure', archive);
     const event = eventOf(upload, upload);
     for (const record of event.Records.slice(0, 1)) {
       record.s3.object.key = stagingKey({ ...upload, nodeId: 'x'.repeat(2100) });
@@ -199,8 +196,7 @@ describe('the event of an upload', () => {
   });
 
   test('ends after its last write, also after another one that failed', async () => {
-    const upload = await publish('half-written', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('half-written', archive);
     const failure = failAmidWrites(dynamodb, 'TransactWriteItemsCommand');
 
     await expect(finalize(upload)).rejects.toThrow('1 of 1 objects failed.');
@@ -208,8 +204,7 @@ describe('the event of an upload', () => {
   });
 
   test('leaves one line in the log with its result', async () => {
-    const upload = await publish('logged', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('logged', archive);
     loggedLines.length = 0;
     await finalize(upload);
 
@@ -248,8 +243,7 @@ describe('the logged result of an upload', () => {
   });
 
   test('says blocked, with the reason, while its node is deleted', async () => {
-    const upload = await publish('logged-blocked', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('logged-blocked', archive);
     await setFields(nodeKey('logged-blocked'), { status: 'NodeStatusDeleted' });
     loggedLines.length = 0;
     await finalize(upload);
@@ -258,8 +252,7 @@ describe('the logged result of an upload', () => {
   });
 
   test('says superseded, without a reason, if it is published again while its node is deleted', async () => {
-    const upload = await publish('logged-again', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('logged-again', archive);
     await setFields(nodeKey('logged-again'), { status: 'NodeStatusDeleted' });
     loggedLines.length = 0;
     beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
@@ -272,8 +265,7 @@ describe('the logged result of an upload', () => {
   });
 
   test('says published_before if another finalizer won', async () => {
-    const upload = await publish('won-by-another', '1.0.0');
-    await put(upload, archive);
+    const upload = await uploaded('won-by-another', archive);
     const takeOver = async () => {
       await setFields(nodeVersionKey('won-by-another', '1.0.0'), { checked_until: 0 });
       await finalize(upload);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as publishHandler } from '../../functions/publish-node-version.ts';
-import { archiveKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
+import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { fromAttributes } from '../../lib/store/items.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
@@ -10,7 +10,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { runsOf } from 'testing/property-runs';
 import { invoke } from '../support/invoke.ts';
 import { readTable } from '../support/table-image.ts';
-import { download, finalizeAs, sha256, storedVersion } from '../support/uploads.ts';
+import { download, finalizeAs, sha256, storedVersion, uploadAt } from '../support/uploads.ts';
 import {
   injectFaults,
   isLostConnection,
@@ -156,8 +156,7 @@ async function publishAndUpload({ nodeId, archive, fate }: Run): Promise<Upload[
     if (answer.body.error === 'version_exists') return late;
     if (answer.status !== 201) continue;
     const url = new URL(answer.body.signedUrl);
-    const upload = uploadOf(decodeURIComponent(url.pathname).replace(/^\/[^/]+\//, ''));
-    if (!upload) throw new Error(`The signed URL ${url} is of no upload.`);
+    const upload = uploadAt(url.href);
     const arrived = await overTheWire(async () => {
       const headers = { 'content-type': 'application/zip' };
       const { status } = await fetch(url, { method: 'PUT', body: new Uint8Array(archive), headers });

@@ -1,6 +1,5 @@
 import { createHmac, createSign, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/publish-node-version.ts';
 import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import {
   audience,
@@ -16,8 +15,8 @@ import {
   sign,
   useCiIssuers,
 } from '../support/ci.ts';
-import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
+import { type Publication, publishAlone } from '../support/publish.ts';
 import { addPublisher, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
@@ -200,18 +199,10 @@ beforeAll(async () => {
   expect((await publish(gitHubToken(), { nodeId: 'first' })).status).toBe(201);
 });
 
-interface Target {
-  publisherId?: string;
-  nodeId?: string;
-  version?: string;
-}
+type Target = Partial<Publication>;
 
-function publish(token: string, { publisherId = 'acme', nodeId = 'target', version = '1.0.0' }: Target = {}) {
-  return invoke(handler, 'publish-node-version', {
-    path: { publisherId, nodeId },
-    body: { personal_access_token: token, node: {}, node_version: { version } },
-    headers: { authorization: undefined },
-  });
+function publish(token: string, { nodeId = 'target', ...target }: Target = {}) {
+  return publishAlone({ nodeId, token, ...target });
 }
 
 async function expectRejection(token: string, reason: string, message: string, target: Target = {}) {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
-import { handler } from '../../functions/publish-node-version.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
 import { usedTokenKey } from '../../lib/registry/trusts.ts';
 import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
@@ -18,9 +17,10 @@ import {
 import { stopDate } from 'testing/clock';
 import { invoke } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
+import { type Publication, publishAlone } from '../support/publish.ts';
 import { addPublisher, addToken, countRequests, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
-import { download, finalize, putObject, storedVersion } from '../support/uploads.ts';
+import { download, finalize, put, storedVersion, uploadAt } from '../support/uploads.ts';
 
 useCiIssuers();
 
@@ -42,30 +42,15 @@ afterEach(() => {
   keySets.areDown = false;
 });
 
-interface Publication {
-  nodeId: string;
-  version?: string;
-  token?: string;
-  headers?: Record<string, string | undefined>;
-  fields?: object;
-}
-
-function publish({ nodeId, version = '1.0.0', token = gitHubToken(), headers, fields }: Publication) {
-  return invoke(handler, 'publish-node-version', {
-    path: { publisherId: 'acme', nodeId },
-    body: { personal_access_token: token, node: {}, node_version: { version, ...fields } },
-    headers: { authorization: undefined, ...headers },
-  });
+function publish({ token = gitHubToken(), ...publication }: Publication) {
+  return publishAlone({ ...publication, token });
 }
 
 /** What the presigned address of an answer does, and what S3 then sets off. */
 async function upload(answer: Awaited<ReturnType<typeof publish>>): Promise<void> {
-  const { node_id, version, id } = answer.body.node_version;
-  const uploadId = String((await storedVersion(node_id, version)).upload_id);
-  const staged = { nodeId: node_id, version, versionId: id, uploadId };
-  const [, , ...key] = decodeURIComponent(new URL(answer.body.signedUrl).pathname).split('/');
-  await putObject(key.join('/'), await demoArchive(version));
-  await finalize(staged);
+  const arrived = uploadAt(answer.body.signedUrl);
+  await put(arrived, await demoArchive(arrived.version));
+  await finalize(arrived);
 }
 
 const provenance = {

@@ -87,8 +87,8 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
     test('refuses a changed key and a changed expiry', async () => {
       const { signedUrl } = (await publish({ nodeId: 'guarded' })).body;
 
-      expect(await put(signedUrl.replace('/guarded/', '/other/'), 'bytes', undefined)).toBe(403);
-      expect(await put(signedUrl.replace('Expires=900', 'Expires=901'), 'bytes', undefined)).toBe(403);
+      expect(await put(signedUrl.replace('/guarded/', '/other/'), 'bytes')).toBe(403);
+      expect(await put(signedUrl.replace('Expires=900', 'Expires=901'), 'bytes')).toBe(403);
     });
 
     test('expires after 15 minutes, is new each time, and asks for no checksum', async () => {
@@ -189,7 +189,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
 
       expect([status, body.node_version]).toMatchObject([201, { deprecated: true, changelog: 'Fixed' }]);
       expect(body.node_version.downloadUrl).toContain('1.1.0.zip');
-      expect(await put(body.signedUrl, 'bytes', undefined)).toBe(200);
+      expect(await put(body.signedUrl, 'bytes')).toBe(200);
       expect(await latest()).toMatchObject({ version: '1.0.0' });
       await edit({ deprecated: true }, '1.0.0');
       expect(await latest()).toMatchObject({ version: '1.2.0-rc.1' });
@@ -243,8 +243,9 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   });
 
   describe('races', () => {
-    test('stores each of 20 different versions that are published at once', async () => {
+    test('stores each of 20 different versions, and builds of one, that are published at once', async () => {
       const versions = Array.from({ length: 20 }, (_, index) => `1.${index}.0`);
+      versions.push('1.0.0+cu118', '1.0.0+cu121');
       const answers = await Promise.all(versions.map((version) => publish({ nodeId: 'busy', version })));
 
       expect(answers.map(({ status }) => status)).toEqual(versions.map(() => 201));
@@ -281,18 +282,5 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       token_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       principal: expect.any(String),
     });
-  });
-
-  test('keeps builds of one version apart', async () => {
-    const answers = await Promise.all(
-      ['1.0.0+cu118', '1.0.0+cu121', '1.0.0'].map((version) => publish({ nodeId: 'builds', version })),
-    );
-
-    expect(answers.map(({ body }) => body.node_version.version)).toEqual([
-      '1.0.0+cu118',
-      '1.0.0+cu121',
-      '1.0.0',
-    ]);
-    expect(new Set(answers.map(({ body }) => body.node_version.id)).size).toBe(3);
   });
 });

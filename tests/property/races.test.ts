@@ -3,9 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { fc } from 'testing/properties';
 import { banNode } from '../../tools/admin/registry/nodes.ts';
+import { demoArchive } from '../../tools/local/demo-archive.ts';
 import type { Result } from '../support/invoke.ts';
-import { download, finalize, registry, seed, upload } from '../support/demo-registry.ts';
+import { registry, seed } from '../support/demo-registry.ts';
 import { check } from 'testing/property-runs';
+import type { Upload } from '../../lib/bucket/object-keys.ts';
+import { download, finalize, put, uploadAt } from '../support/uploads.ts';
 import { injectFaults, planOf, underPlan } from '../support/wire-faults.ts';
 
 const maxCallers = 10;
@@ -100,14 +103,14 @@ const races: Record<string, (race: Race) => Promise<void>> = {
   },
 
   async finalize({ nodeId, meet }) {
-    const urls: string[] = [];
+    const uploads: Upload[] = [];
     for (let resumed = 0; resumed < 2; resumed += 1)
-      urls.push(String((await registry.publish(nodeId, '1.0.0')).body.signedUrl));
-    const archives = await Promise.all(urls.map((_, index) => registry.archive(`upload ${index}`)));
-    await Promise.all(urls.map((url, index) => upload(url, archives[index] as Buffer)));
+      uploads.push(uploadAt((await registry.publish(nodeId, '1.0.0')).body.signedUrl));
+    const archives = await Promise.all(uploads.map((_, index) => demoArchive(`upload ${index}`)));
+    await Promise.all(uploads.map((upload, index) => put(upload, archives[index] as Buffer)));
     // Every second event is about the superseded upload; the last one is about the other.
-    await meet((caller) => finalize(urls[caller % 2] as string).then(() => registry.update(nodeId, {})));
-    await finalize(urls[1] as string);
+    await meet((caller) => finalize(uploads[caller % 2] as Upload).then(() => registry.update(nodeId, {})));
+    await finalize(uploads[1] as Upload);
     const { node_version: version } = await registry.version(nodeId, '1.0.0');
     assert.deepEqual(await download(version.downloadUrl), archives[1], 'the newest upload is published');
     const { body } = await registry.update(nodeId, {});
@@ -119,11 +122,11 @@ const races: Record<string, (race: Race) => Promise<void>> = {
     const labels = Array.from({ length: callers }, (_, index) =>
       index % 3 === 2 ? `2.0.0-beta.${index}` : `1.${index + 1}.0`,
     );
-    const urls = await Promise.all(
-      labels.map(async (label) => String((await registry.publish(nodeId, label)).body.signedUrl)),
+    const uploads = await Promise.all(
+      labels.map(async (label) => uploadAt((await registry.publish(nodeId, label)).body.signedUrl)),
     );
-    await Promise.all(urls.map(async (url, index) => upload(url, await registry.archive(`${index}`))));
-    await meet((caller) => finalize(urls[caller] as string).then(() => registry.update(nodeId, {})));
+    await Promise.all(uploads.map(async (upload, index) => put(upload, await demoArchive(`${index}`))));
+    await meet((caller) => finalize(uploads[caller] as Upload).then(() => registry.update(nodeId, {})));
     const { body } = await registry.update(nodeId, {});
     const highest = labels.findLast((label) => !label.includes('-'));
     assert.equal(body.latest_version?.version, highest, 'the highest stable version is the latest');

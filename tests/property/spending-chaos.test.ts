@@ -3,18 +3,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import {
-  type AccountRecord,
-  accountRecord,
-  keyOfAccount,
-  type Limits,
-  openMinutes,
-} from '../../lib/spend/account.ts';
+import { type AccountRecord, type Limits, openMinutes } from '../../lib/spend/account.ts';
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
-import { get } from '../../lib/store/read.ts';
 import { setLimits } from '../../tools/admin/spend/terms.ts';
-import { usagePages } from '../../tools/admin/spend/usage.ts';
 import { imageFormat } from '../../tools/simulators/image-format.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import type { Received } from '../../tools/simulators/simulation.ts';
@@ -26,6 +18,7 @@ import { check, count, counts, runsOf } from 'testing/property-runs';
 import { proxyNames, simulation } from '../support/proxies.ts';
 import { type Host, startFunctionProcess } from '../support/function-process.ts';
 import { queue } from '../support/queue.ts';
+import { accountOf, usageOf } from '../support/spending.ts';
 import { startStoreFaults } from '../support/store-faults.ts';
 import { bearer } from '../support/tokens.ts';
 import {
@@ -249,19 +242,13 @@ async function notifyTwice(): Promise<void> {
 /** Before anything is swept, an account counts at least what its ledger does. */
 async function verifyErrsHigh(user: string): Promise<void> {
   const counted = new Map(sumsOf(await accountOf(user)).map(([day, credits]) => [day, credits]));
-  for (const [day, own] of Map.groupBy(await recordsOf(user), ({ at }) => at.slice(0, 10))) {
+  for (const [day, own] of Map.groupBy(await usageOf(user), ({ at }) => at.slice(0, 10))) {
     const ledger = sumOf(own.map(({ credits }) => credits));
     assert.ok(
       (counted.get(day) ?? 0) >= ledger,
       `the account counts too little: ${counted.get(day)} of ${ledger}`,
     );
   }
-}
-
-async function recordsOf(user: string): Promise<UsageRecord[]> {
-  const day = (ago: number) => new Date(Date.now() - ago * 1440 * minuteMs).toISOString().slice(0, 10);
-  const period = { from: day(1), to: day(-1), caller: `user:${user}` };
-  return (await Array.fromAsync(usagePages(period))).flat();
 }
 
 async function newCaller(own: Limits): Promise<string> {
@@ -321,10 +308,6 @@ function sweepAfter(minutes: number) {
   );
 }
 
-async function accountOf(user: string): Promise<AccountRecord | undefined> {
-  return accountRecord((await get({ deadline: Date.now() + 60_000 }, keyOfAccount(`user:${user}`)))[0]);
-}
-
 function sumsOf(account: AccountRecord | undefined): [day: string, credits: number, tasks: number][] {
   const days = Object.keys(account ?? {}).flatMap((name) => /^credits:(.*)$/.exec(name)?.[1] ?? []);
   return days.map((day) => [day, account?.[`credits:${day}`] ?? 0, account?.[`tasks:${day}`] ?? 0]);
@@ -333,7 +316,7 @@ function sumsOf(account: AccountRecord | undefined): [day: string, credits: numb
 async function verify(user: string): Promise<void> {
   const account = await accountOf(user);
   assert.deepEqual(account ? openMinutes(account) : [], [], 'a minute is open');
-  const records = await recordsOf(user);
+  const records = await usageOf(user);
   for (const { state } of records) count(`records ${state}`);
   const byDay = Map.groupBy(records, ({ at }) => at.slice(0, 10));
   const counted = new Map(sumsOf(account).map(([name, ...sums]) => [name, sums]));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { endpointNames } from './endpoints.ts';
 import { type Result, sampleEvent } from './invoke.ts';
+import { endpointNames } from './operation-names.ts';
 import type { JsonSchema } from './schema-arbitrary.ts';
 
 type Json = Record<string, unknown>;

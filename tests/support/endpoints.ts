@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { type Result, sampleEvent } from './invoke.ts';
+import { endpointNames } from './operation-names.ts';
 import './patience.ts';
 import { setVariables } from './variables.ts';
 
@@ -26,8 +26,6 @@ type Changed = Omit<APIGatewayProxyEventV2, 'headers' | 'pathParameters'> & {
 
 // Callers that give an address are notified by the service itself.
 setVariables({ NOTIFICATIONS: 'relay', NOTIFICATION_URL: 'https://api.example.com/notifications' });
-
-export const endpointNames = readdirSync('lib/contracts').map((file) => file.replace('.ts', ''));
 
 const handlers = new Map<string, Handler>();
 for (const name of [...endpointNames, 'receive-notification'])

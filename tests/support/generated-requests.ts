@@ -1,7 +1,8 @@
 import { fc } from 'testing/properties';
 import type { ApiDocument } from './api-document.ts';
 import { damaged } from './damaged-texts.ts';
-import { endpointNames, type EndpointRequest } from './endpoints.ts';
+import type { EndpointRequest } from './endpoints.ts';
+import { endpointNames } from './operation-names.ts';
 import { sampleEvent } from './invoke.ts';
 import { anyText, oddValue } from './odd-values.ts';
 import { SchemaValues } from './schema-arbitrary.ts';

@@ -35,7 +35,7 @@ export async function accountOf(user: string): Promise<AccountRecord | undefined
 
 export async function usageOf(user: string): Promise<UsageRecord[]> {
   const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-  return (await Array.fromAsync(usagePages({ from: day(1), to: day(0), caller: `user:${user}` }))).flat();
+  return (await Array.fromAsync(usagePages({ from: day(1), to: day(-1), caller: `user:${user}` }))).flat();
 }
 
 /** The counters of an account over all days, and its requests over all minutes that it still has. */

@@ -3,7 +3,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
+import { stagingKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
@@ -32,6 +32,20 @@ export async function publish(nodeId: string, version: string): Promise<Upload> 
       caller: undefined,
     },
   );
+  return upload;
+}
+
+/** The same with its archive put, and no event sent. */
+export async function uploaded(nodeId: string, archive: Buffer, version = '1.0.0'): Promise<Upload> {
+  const upload = await publish(nodeId, version);
+  await put(upload, archive);
+  return upload;
+}
+
+/** The upload that a signed URL is for. */
+export function uploadAt(url: string): Upload {
+  const upload = uploadOf(decodeURIComponent(new URL(url).pathname).replace(/^\/[^/]+\//, ''));
+  if (!upload) throw new Error(`The signed URL ${url} is of no upload.`);
   return upload;
 }
 

@@ -1,5 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { archiveKey, downloadUrl, objectUrl, stagingKey, uploadOf } from '../../../lib/bucket/object-keys.ts';
+import {
+  archiveKey,
+  decodeKey,
+  downloadUrl,
+  objectUrl,
+  stagingKey,
+  uploadOf,
+} from '../../../lib/bucket/object-keys.ts';
 import { configure } from '../../../lib/config.ts';
 import { fc } from 'testing/properties';
 import { signUpload } from '../../../lib/bucket/signed-upload.ts';
@@ -18,8 +25,13 @@ describe('the keys in the bucket', () => {
         expect(uploadOf(archiveKey(upload, 'ab12'))).toBeUndefined();
         expect(uploadOf(text)).toBeUndefined();
         expect(uploadOf(`staging/${text}`)).toBeUndefined();
+        expect(uploadOf(`${stagingKey(upload)}.part`)).toBeUndefined();
       }),
     );
+  });
+
+  test('are written into events as forms write them', () => {
+    expect(decodeKey('images/a+b%2B1%20%C3%A9')).toBe('images/a b+1 é');
   });
 });
 

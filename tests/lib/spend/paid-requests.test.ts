@@ -166,6 +166,24 @@ describe('a price', () => {
   );
 });
 
+test.each([
+  ['reservation', 1, 503, { credits: 74, tasks: 1, requests: 1 }],
+  ['settlement', 2, 200, { credits: 20, tasks: 1, requests: 1 }],
+])('counts once what the account applied without an answer: its %s', async (_, place, status, counted) => {
+  const user = await spender();
+  let writes = 0;
+  intercept(dynamodb, async ({ command, input, send }) => {
+    const output = await send();
+    if (command === 'UpdateItemCommand' && Object(input.Key).sk.S === 'ACCOUNT') writes += 1;
+    else return output;
+    if (writes === place) throw Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
+    return output;
+  });
+
+  expect((await pay(user)).status).toBe(status);
+  expect(countersOf(await accountOf(user))).toEqual(counted);
+});
+
 describe('the usage record of a paid request', () => {
   const isUsage = (input: object) => JSON.stringify(input).includes('request_id');
 
