@@ -101,6 +101,10 @@ describe('a variable of the environment', () => {
     ['imageProvider', 'IMAGE_PROVIDER_URL', 'http://image.example.com', address],
     ['bucket', 'AWS_ENDPOINT_URL_S3', 'localhost:4566', endpoint],
     ['tokens', 'PUBLISH_ACCESS_TOKEN', 'no', 'must be one of required, optional'],
+    [
+      ...(['metrics', 'METRICS_NAMESPACE', 'AWS/Lambda'] as const),
+      'must be up to 255 letters, digits and ._/#:- and not begin with AWS/',
+    ],
     ['receivers', 'NOTIFY_LOCALHOST', 'yes', 'must be one of refused, accepted'],
     ['videoRules', 'VIDEO_EXTEND_SOURCE', 'neither', 'must be one of both, either'],
     ['ci', 'CI_ISSUERS', 'jenkins https://ci.example.com', issuers],
@@ -130,6 +134,13 @@ describe('a variable of the environment', () => {
     configure({ ...needed.imageProvider, IMAGE_PROVIDER_KEY_HEADER: name });
 
     expect(() => config.imageProvider()).toThrow(header);
+  });
+
+  test('has a default that no document states: how many versions wait, and how often a provider is asked', () => {
+    configure({});
+
+    expect(config.publishing().MAX_PENDING_VERSIONS).toBe(100);
+    expect(config.questions().QUESTIONS_PER_SECOND).toBe(5);
   });
 
   test('reads issuers with their kinds and the addresses of their key sets', () => {
