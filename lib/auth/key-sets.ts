@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { FetchError, WaitPeriodNotYetEndedJwkError, KidNotFoundInJwksError } from 'aws-jwt-verify/error';
-import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import { isJwk, SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import type { Json } from 'aws-jwt-verify/safe-json-parse';
 import { httpRequest } from '../outgoing/http-request.ts';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { isObject, type JsonObject, parseObject } from '../json.ts';
@@ -91,9 +92,10 @@ export class KeySets {
   }
 }
 
-/** A damaged key, or one for encryption, would replace the good one of its id. */
+/** A damaged key, or one for encryption, would replace the good one of its id, or spoil the whole set. */
 function isUsable(key: unknown): key is JsonObject {
-  if (!isObject(key) || typeof key.kid !== 'string' || (key.use ?? 'sig') !== 'sig') return false;
+  if (!isObject(key) || typeof key.kid !== 'string' || (key.use ?? 'sig') !== 'sig' || !isJwk(key as Json))
+    return false;
   try {
     return createPublicKey({ key, format: 'jwk' }).type === 'public';
   } catch {

@@ -109,8 +109,9 @@ export function explain(hints: Hints): (error: unknown) => never {
 function whenAgain({ retryAfter }: RegistryError): string {
   if (retryAfter === undefined) return '';
   const minutes = Math.ceil(retryAfter / 60);
+  const hours = Math.ceil(minutes / 60);
   const wait = retryAfter < 100 ? `${Math.ceil(retryAfter)} seconds` : `${minutes} minutes`;
-  return ` It can work again in ${minutes < 100 ? wait : `${Math.ceil(minutes / 60)} hours`}.`;
+  return ` It can work again in ${minutes < 100 ? wait : hours < 100 ? `${hours} hours` : 'over 4 days'}.`;
 }
 
 const maxShown = 20;

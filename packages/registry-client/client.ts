@@ -98,7 +98,7 @@ export function createRegistryClient(options: ClientOptions) {
     /** Registers a version, or resumes a pending one; `publish` also uploads its archive and waits. */
     async register(publisherId: string, nodeId: string, body: PublishBody, given: KeyedOptions = {}) {
       const path = `/publishers/${segment(publisherId)}/nodes/${segment(nodeId)}/versions`;
-      const answer = { node_version: 'object', signedUrl: 'string' } as const;
+      const answer = { node_version: 'object', signedUrl: 'URL' } as const;
       return post<Reply<'publishNodeVersion'>>(path, answer, body, given);
     },
   };

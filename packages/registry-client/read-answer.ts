@@ -110,9 +110,14 @@ function successOf(response: Response, text: string, fields: Call['answer']): { 
 
 const kinds = {
   string: (value: unknown) => typeof value === 'string',
+  URL: isWebUrl,
   object: isObject,
   list: (value: unknown) => Array.isArray(value) && value.every(isObject),
 };
+
+function isWebUrl(value: unknown): value is string {
+  return typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value);
+}
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -131,11 +136,11 @@ function detailsIn(body: unknown): { path: string; message: string; uploadUrl?: 
   const details = fieldIn(body, 'details');
   if (!Array.isArray(details)) return [];
   return details.map((detail) => {
-    const uploadUrl = textIn(detail, 'upload_url');
+    const uploadUrl = fieldIn(detail, 'upload_url');
     return {
       path: textIn(detail, 'path') ?? '',
       message: textIn(detail, 'message') ?? '',
-      ...(uploadUrl !== undefined && { uploadUrl }),
+      ...(isWebUrl(uploadUrl) && { uploadUrl }),
     };
   });
 }

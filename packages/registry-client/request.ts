@@ -4,7 +4,7 @@ import type { Settings } from './settings.ts';
 import type { CallOptions } from './types.ts';
 
 /** The required type of a response's field. */
-type FieldKind = 'string' | 'object' | 'list';
+type FieldKind = 'string' | 'URL' | 'object' | 'list';
 
 export interface Call {
   method: 'POST' | 'PUT';

@@ -184,7 +184,11 @@ describe('an image', () => {
     const upload_url = `https://bucket.example.com/images/${digest}?signed`;
     const sent: { url: string; init: RequestInit }[] = [];
     const told: unknown[] = [];
-    const details = [{ path: 'body.image', message: 'a', upload_url }];
+    const details = [upload_url, 'nowhere'].map((url) => ({
+      path: 'body.image',
+      message: 'a',
+      upload_url: url,
+    }));
     const needed = { error: 'upload_needed', message: 'Upload it.', details };
     const answers = [
       new Response(JSON.stringify(needed), { status: 409, headers: { 'x-request-id': 'r' } }),
@@ -266,7 +270,7 @@ describe('an answer that the service would not give', () => {
 
   const bodies = [
     ...[{}, [], 'a page', { node_versions: {} }, { node_versions: [null] }],
-    ...[{ node_version: {} }, { data: 'x' }, { task_id: 1 }],
+    ...[{ node_version: {} }, { data: 'x' }, { task_id: 1 }, { node_version: {}, signedUrl: 'ftp://host/' }],
   ];
 
   test.each<[string, () => Promise<unknown>, unknown[]?]>([

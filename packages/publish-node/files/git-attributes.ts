@@ -2,7 +2,8 @@ import { join, relative } from 'node:path';
 import { Effort } from './effort.ts';
 import { gitFoldersOf, readRepository, workTreeOf } from './git-folders.ts';
 import { type IgnorePattern, ignorePattern, pathOf, withParents } from './ignore-pattern.ts';
-import { readOwnFile } from './own-file.ts';
+import { readRules } from './ignore-rules.ts';
+import { statsOf } from './own-file.ts';
 
 /*
  * Filters that keep files encrypted in git, such as git-crypt's. The folder has them readable, so what git ships to
@@ -10,10 +11,10 @@ import { readOwnFile } from './own-file.ts';
  */
 const encrypting = /^filter=.*(?:crypt|\bage\b|gpg|openssl|sops|vault|strongbox|secret)/i;
 
-interface Rule {
+interface Rules {
   /** Relative to the work tree, '' or ending with a slash. */
   folder: string;
-  pattern: IgnorePattern;
+  patterns: readonly IgnorePattern[];
 }
 
 /** Whether git's attributes name a file of the folder as encrypted. A later rule that says otherwise does not count. */
@@ -32,33 +33,44 @@ export async function encryptedByGit(
   const macros = new Set<string>();
   const { common } = await gitFoldersOf(top);
   const shared = await readRepository(join(common, 'info/attributes'));
-  const rules = shared === undefined ? [] : rulesIn('', shared.toString(), macros, effort);
+  const rules = [rulesIn('', shared?.toString() ?? '', macros, effort)];
   for (const path of new Set([...above, ...own])) {
-    const text = (await readOwnFile(top, path).catch(() => undefined))?.content.toString() ?? '';
-    rules.push(...rulesIn(path.slice(0, path.lastIndexOf('/') + 1), text, macros, effort));
+    // Git follows no link here.
+    if (!statsOf(join(top, path))?.isFile()) continue;
+    rules.push(rulesIn(path.slice(0, path.lastIndexOf('/') + 1), await readRules(top, path), macros, effort));
   }
   return (path) =>
-    rules.some(({ folder, pattern }) => {
+    rules.some(({ folder, patterns }) => {
       const whole = prefix + path;
-      return whole.startsWith(folder) && pattern.matches(pathOf(whole.slice(folder.length)), effort);
+      if (patterns.length === 0 || !whole.startsWith(folder)) return false;
+      const name = pathOf(whole.slice(folder.length), true);
+      return patterns.some((pattern) => pattern.matches(name, effort));
     });
 }
 
-function rulesIn(folder: string, text: string, macros: Set<string>, effort: Effort): Rule[] {
+function rulesIn(folder: string, text: string, macros: Set<string>, effort: Effort): Rules {
   effort.spend('patternBytes', text.length);
   const lines = text.split('\n').map((line) => {
     const [, quoted, plain = '', attributes = ''] =
-      /^\s*(?:"((?:\\.|[^"\\])*)"|(\S+))\s+(.*)$/.exec(line) ?? [];
-    return { name: quoted?.replaceAll(/\\(.)/g, '$1') ?? plain, attributes: attributes.trim().split(/\s+/) };
+      /^[\uFEFF \t\r]*(?:"((?:\\.|[^"\\])*)"|([^ \t\r]+))[ \t\r]+(.*)$/s.exec(line) ?? [];
+    return {
+      name: quoted === undefined ? plain : unquoted(quoted),
+      attributes: attributes.split(/[ \t\r]+/),
+    };
   });
   const encrypts = (attributes: readonly string[]) =>
     attributes.some((attribute) => encrypting.test(attribute) || macros.has(attribute));
-  for (const { name, attributes } of lines)
+  // A macro may name a later one.
+  for (const { name, attributes } of [...lines, ...lines.toReversed()])
     if (name.startsWith('[attr]') && encrypts(attributes)) macros.add(name.slice('[attr]'.length));
   const named = lines.filter(({ attributes }) => encrypts(attributes));
   effort.spend('patterns', named.length);
-  return named.flatMap(({ name }) => {
-    const pattern = ignorePattern(name);
-    return pattern === undefined ? [] : [{ folder, pattern }];
-  });
+  // On some systems git ignores the case.
+  return { folder, patterns: named.flatMap(({ name }) => ignorePattern(name, true) ?? []) };
+}
+
+/** As git prints a name: bytes that are not ASCII are octal. */
+function unquoted(text: string): string {
+  const bytes = (octal: string) => Buffer.from(octal.match(/\d+/g)?.map((byte) => parseInt(byte, 8)) ?? []);
+  return text.replaceAll(/(?:\\[0-7]{3})+/g, (octal) => bytes(octal).toString()).replaceAll(/\\(.)/g, '$1');
 }

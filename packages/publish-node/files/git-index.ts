@@ -87,6 +87,7 @@ function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer, effort: Eff
     const mode = bytes.readUInt32BE(at + 24);
     const object = bytes.toString('hex', at + 40, at + 40 + hashBytes);
     at += 40 + hashBytes;
+    const isUnmerged = (bytes.readUInt16BE(at) & 0x3000) !== 0;
     const isExtended = (bytes.readUInt16BE(at) & 0x4000) !== 0;
     const isSkipped = isExtended && (bytes.readUInt16BE(at + 2) & 0x4000) !== 0;
     at += isExtended ? 4 : 2;
@@ -105,8 +106,11 @@ function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer, effort: Eff
     ) {
       effort.spend('indexFiles', 1);
       effort.spend('indexNameBytes', nameBytes);
+      const path = pathIn(name.toString('utf8', 0, nameBytes));
+      if (isUnmerged)
+        throw new Failure('usage', `${path} has a merge conflict. Resolve it, then git add it.`);
       index.entries.push({
-        path: pathIn(name.toString('utf8', 0, nameBytes)),
+        path,
         object,
         kind: kindOf(mode),
         isSkipped,

@@ -265,6 +265,7 @@ describe('a file of the repository', () => {
 
   test.each<[string, (index: Buffer) => Buffer, RegExp]>([
     ['one byte changed', (index) => changed(index, 20, 1), /checksum/],
+    ['a merge conflict', (index) => resealed(changed(index, 72, 0x10)), /^node.py has a merge conflict/],
     ['another version', (index) => resealed(changed(index, 7, 5)), /unknown format/],
     ['more entries than it has', (index) => resealed(changed(index, 11, 9)), /cut off/],
     ['nothing but a header', (index) => resealed(index.subarray(0, 32)), /cut off/],
@@ -316,6 +317,11 @@ describe('a file of the repository', () => {
           await writeFiles(clone, { [`${at}/.gitignore`]: '?'.repeat(900_000) });
       },
       'The ignore files are too long.',
+    ],
+    [
+      'bytes of attributes',
+      (clone) => writeFile(join(clone, '.gitattributes'), '#\n'.repeat(600_000)),
+      '.gitattributes is not a file of the folder that can be read.',
     ],
   ])('is rejected as an ignore file with too many %s', async (_, prepare, sentence) => {
     const clone = await cloned();

@@ -111,7 +111,10 @@ describe('an error of the registry', () => {
     }
   });
 
-  const waits = { 0.4: '1 seconds', 99: '99 seconds', 100: '2 minutes', 5940: '99 minutes', 5941: '2 hours' };
+  const waits = {
+    ...{ 0.4: '1 seconds', 99: '99 seconds', 100: '2 minutes', 5940: '99 minutes', 5941: '2 hours' },
+    ...{ 356400: '99 hours', 356401: 'over 4 days', Infinity: 'over 4 days' },
+  };
 
   test.each(Object.entries(waits))('says when it can work again, in %s seconds', (retryAfter, wait) => {
     const facts = { status: 503, retryAfter: Number(retryAfter) };

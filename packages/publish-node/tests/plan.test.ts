@@ -135,6 +135,11 @@ describe('a file that git keeps encrypted', () => {
     ['keys/.gitattributes', '"a b.txt" filter=crypt-work\n'],
     ['.gitattributes', '[attr]sealed filter=git-agecrypt\n*.txt text sealed\n'],
     ['.git/info/attributes', '*.txt filter=sops'],
+    ['.gitattributes', '\uFEFF# Windows\r\n*.TXT filter=git-crypt\r\n'],
+    [
+      '.gitattributes',
+      '[attr]outer inner\n[attr]inner filter=git-crypt\n"keys/\\141 b.t\\x\\164" outer x=\u2028\n',
+    ],
   ])('stops the publish where the folder has it readable, by %s with %j', async (file, attributes) => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'keys/a b.txt': 'encrypted' });

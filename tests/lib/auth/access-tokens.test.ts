@@ -239,6 +239,7 @@ describe('the key set of authenticate', () => {
     ['empty', { keys: [] }],
     ['without key ids', { keys: [{ ...publicKeyOf(known), kid: undefined }] }],
     ['of another shape', { keys: 'none' }],
+    ['with a field of another type', { keys: [{ ...publicKeyOf(createSigningKey('new')), alg: 5 }] }],
     ['cut within a known key', { keys: [{ ...publicKeyOf(known), x: undefined }] }],
     [
       'for encryption under a known id',
