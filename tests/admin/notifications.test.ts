@@ -41,10 +41,8 @@ describe('notification list', () => {
   });
 
   test('lists waiting notifications by the time of their next attempt, including those due tomorrow', async () => {
-    const [late, early] = [
-      await writeNotification('https://a.example'),
-      await writeNotification('https://b.example'),
-    ];
+    const late = await writeNotification('https://a.example');
+    const early = await writeNotification('https://b.example');
     await makeDue(late, -23 * 3_600_000);
     const listed = await adminJson('notification', 'list', '--waiting');
 
@@ -52,7 +50,7 @@ describe('notification list', () => {
     expect((await admin('notification', 'list', '--waiting')).stdout).toContain('b.example');
   });
 
-  test('says when there is none', async () => {
+  test('says that none was given up or waits', async () => {
     expect((await admin('notification', 'list')).stdout).toBe('No notifications were given up.\n');
     expect((await admin('notification', 'list', '--waiting')).stdout).toBe('No notifications are waiting.\n');
   });
@@ -63,15 +61,15 @@ describe('notification show', () => {
     const { id, body } = await giveUp();
     const { stdout } = await admin('notification', 'show', id);
 
-    expect(stdout).toContain('http://169.254.169.254/');
-    expect(stdout).toContain('address_refused');
+    expect(stdout).toMatch(/http:\/\/169\.254\.169\.254\/[^]*address_refused/);
     expect(await adminJson('notification', 'show', id)).toMatchObject({ id, body });
   });
 
   test.each([
-    [204, 'delivered'],
-    [410, 'gone'],
-  ])('shows no last error for a notification that was answered %i', async (status, result) => {
+    [204, 'delivered', []],
+    [410, 'gone', []],
+    [500, 'pending', ['answered_no 500']],
+  ])('shows a last error only for a notification that is repeated: %i', async (status, result, errors) => {
     const receiver = await startReceiver();
     receiver.answers.push(status);
     const { id } = await writeNotification(receiver.url);
@@ -80,18 +78,7 @@ describe('notification show', () => {
     await receiver.stop();
 
     expect(stdout).toMatch(new RegExp(`^Result +${result}$`, 'm'));
-    expect(stdout).not.toContain('Last error');
-  });
-
-  test('shows the last error of a repeated notification, with the status of its answer', async () => {
-    const receiver = await startReceiver();
-    receiver.answers.push(500);
-    const { id } = await writeNotification(receiver.url);
-    await run();
-    const { stdout } = await admin('notification', 'show', id);
-    await receiver.stop();
-
-    expect(stdout).toMatch(/^Last error +answered_no 500$/m);
+    expect([...stdout.matchAll(/^Last error +(.*)$/gm)].map(([, error]) => error)).toEqual(errors);
   });
 
   test.each([
@@ -146,10 +133,8 @@ describe('notification retry', () => {
   });
 
   test('refuses one that was delivered, and one that is being sent', async () => {
-    const { id } = await writeNotification('https://a.example', {
-      result: 'delivered',
-      delivered_at: 'then',
-    });
+    const delivered = { result: 'delivered', delivered_at: 'then' } as const;
+    const { id } = await writeNotification('https://a.example', delivered);
     const waiting = await writeNotification('http://169.254.169.254/');
     expect((await admin('notification', 'retry', id)).stderr).toContain('It was delivered at then.');
 

@@ -32,8 +32,6 @@ async function onStage<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-const lines = () => loggedLines.map((line) => JSON.parse(line));
-
 describe('request show', () => {
   test('shows the usage record, the key, the task and the notifications of a request', async () => {
     const { body } = await pay('shown-whole', { 'idempotency-key': 'once' });
@@ -46,10 +44,8 @@ describe('request show', () => {
     expect(found).toEqual([
       {
         usage: expect.objectContaining({
-          request_id: 'shown-whole',
-          caller: 'user:demo-owner',
-          state: 'taken',
-          task_id: body.task_id,
+          ...{ request_id: 'shown-whole', caller: 'user:demo-owner' },
+          ...{ state: 'taken', task_id: body.task_id },
         }),
         answer: { state: 'answered', expires_at: expect.stringMatching(/Z$/) },
         task: expect.objectContaining({ address: hook, state: 'success' }),
@@ -64,9 +60,8 @@ describe('request show', () => {
   });
 
   test('prints a command that asks every log group of a deployed stage', async () => {
-    const { data, text } = await onStage(() =>
-      run('shown-deployed', { from: '2026-11-20', to: '2026-11-21' }),
-    );
+    const period = { from: '2026-11-20', to: '2026-11-21' };
+    const { data, text } = await onStage(() => run('shown-deployed', period));
 
     expect(data).toMatchObject({ found: [] });
     expect(text).toContain(
@@ -87,8 +82,11 @@ describe('request show', () => {
     expect(problem).toMatch(/^The table cannot be reached/);
   });
 
-  test.each(['a"b', "a'b", '$(id)', ''])('rejects %j as an id', async (id) => {
-    await expect(run(id)).rejects.toThrow('is not the id of a request.');
+  test.each([
+    ...['a"b', "a'b", '$(id)', ''].map((id) => [id, {}, 'is not the id of a request.'] as const),
+    ['both', { principal: 'a', user: 'b' }, 'and not both'],
+  ] as const)('rejects %j with %j', async (id, options, sentence) => {
+    await expect(show.run({ id }, options, String)).rejects.toThrow(sentence);
   });
 
   test.each([
@@ -132,47 +130,34 @@ describe('request show', () => {
     expect(asked).toBeLessThan(4100);
   });
 
-  test('rejects --principal together with --user', async () => {
-    await expect(show.run({ id: 'shown' }, { principal: 'a', user: 'b' }, String)).rejects.toThrow(
-      'and not both',
-    );
-  });
-
-  test('shows the reservation of a request with an unknown outcome', async () => {
+  test('shows the reservation of a request with an unknown outcome, and why one was refused', async () => {
     misbehave({ kind: 'status', status: 500 });
     await pay('shown-unknown');
+    misbehave({ kind: 'status', status: 422 });
+    await pay('shown-refused');
     const { found } = await adminJson('request', 'show', 'shown-unknown');
 
     expect(found).toMatchObject([
       { usage: { state: 'unknown', code: 'provider_failed', credits: 74 }, notifications: [] },
     ]);
-  });
-
-  test('shows why a request was refused', async () => {
-    misbehave({ kind: 'status', status: 422 });
-    await pay('shown-refused');
-    const { stdout } = await admin('request', 'show', 'shown-refused');
-
-    expect(stdout).toMatch(/^Code +provider_rejected$/m);
+    expect((await admin('request', 'show', 'shown-refused')).stdout).toMatch(/^Code +provider_rejected$/m);
   });
 
   test('says which query finds a request without records', async () => {
     const { stdout } = await admin('request', 'show', 'never-seen');
 
-    expect(stdout).toContain('No record of a paid request has this id on these days.');
-    expect(stdout).toContain("filter 'never-seen' in");
+    expect(stdout).toMatch(
+      /^No record of a paid request has this id on these days\.[^]*filter 'never-seen' in/,
+    );
   });
 });
 
 test('logs a line right before a paid request is sent, under the ids of its other lines', async () => {
   loggedLines.length = 0;
   await pay('sent-once');
-  const [sending, request] = lines();
+  const [sending, request] = loggedLines.map((line) => JSON.parse(line));
 
-  expect([sending.event, request.event]).toEqual(['sending', 'request']);
-  expect(sending).toMatchObject({
-    request_id: 'sent-once',
-    function: 'textToVideo',
-    principal: request.principal,
-  });
+  const { principal } = request;
+  const ids = { request_id: 'sent-once', function: 'textToVideo', principal };
+  expect([sending, request]).toMatchObject([{ event: 'sending', ...ids }, { event: 'request' }]);
 });
