@@ -83,15 +83,8 @@ test.each([
 
 test('asks before each command that stops the work of others', () => {
   expect(Object.keys(commands).filter((name) => commands[name]?.impact)).toEqual([
-    ...[
-      'publisher rename',
-      'publisher merge',
-      'publisher ban',
-      'person erase',
-      'token revoke',
-      'trust remove',
-    ],
-    ...['node transfer', 'node ban', 'node-version ban', 'takedown run', 'caller block'],
+    ...['publisher rename', 'publisher merge', 'publisher ban', 'person erase', 'token revoke'],
+    ...['trust remove', 'node transfer', 'node ban', 'node-version ban', 'takedown run', 'caller block'],
   ]);
 });
 
@@ -231,22 +224,21 @@ describe('npm run admin', () => {
     expect(JSON.parse(created.stdout)).toEqual(JSON.parse(shown.stdout));
   });
 
-  test('works on the local table if none is named, and exits with 1 and one sentence if it fails', async () => {
-    const result = await run(['publisher', 'show', 'demo']);
+  test.each([
+    [{}, `There is no table node-registry-local in ${process.env.AWS_ENDPOINT_URL_DYNAMODB}.`],
+    [
+      { AWS_ENDPOINT_URL_DYNAMODB: undefined, LOCAL_PORT_OFFSET: '50007' },
+      'Nothing listens on http://localhost:58007: start it with npm start',
+    ],
+  ])(
+    'works on the local stack if no table is named, and exits with 1 and one sentence: %j',
+    async (...row) => {
+      const [environment, sentence] = row;
+      const result = await run(['publisher', 'show', 'demo'], environment);
 
-    const sentence = `There is no table node-registry-local in ${process.env.AWS_ENDPOINT_URL_DYNAMODB}.\n`;
-    expect(result).toEqual({ status: 1, stdout: '', stderr: sentence });
-  });
-
-  test('says that the local stack is not running', async () => {
-    const result = await run(['publisher', 'show', 'demo'], {
-      AWS_ENDPOINT_URL_DYNAMODB: undefined,
-      LOCAL_PORT_OFFSET: '50007',
-    });
-
-    const sentence = 'Nothing listens on http://localhost:58007: start it with npm start\n';
-    expect(result).toEqual({ status: 1, stdout: '', stderr: sentence });
-  });
+      expect(result).toEqual({ status: 1, stdout: '', stderr: `${sentence}\n` });
+    },
+  );
 
   function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
     return runProgram(process.execPath, ['tools/admin/admin.ts', ...args], { environment });

@@ -123,18 +123,10 @@ describe('on a deployed stage', () => {
 
   function ban() {
     const { AWS_REGION = '', TABLE_NAME = '' } = process.env;
-    const environment = {
-      BUCKET_NAME: undefined,
-      ...{ AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url, AWS_ENDPOINT_URL_CLOUDFRONT: aws.url },
-    };
+    const addresses = { AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url, AWS_ENDPOINT_URL_CLOUDFRONT: aws.url };
     const target = ['--region', AWS_REGION, '--table', TABLE_NAME, '--yes'];
-    return runProgram(
-      process.execPath,
-      ['tools/admin/admin.ts', 'node', 'ban', nodeId, ...because, ...target],
-      {
-        environment,
-      },
-    );
+    const words = ['tools/admin/admin.ts', 'node', 'ban', nodeId, ...because, ...target];
+    return runProgram(process.execPath, words, { environment: { BUCKET_NAME: undefined, ...addresses } });
   }
 
   test('finds the bucket and the distribution in the outputs of its stack, and drops the copies by one path', async () => {

@@ -4,7 +4,6 @@ import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { findFreePort } from '../../tools/processes/ports.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { runProgram } from 'testing/run-program';
 import { addNode, addPublisher, addVersion, setFields, storedNode } from '../support/registry.ts';
@@ -20,9 +19,9 @@ NODE_CLASS_MAPPINGS = {n: N for n in ${JSON.stringify(names)}}
 `;
 const archive = (names: string[]) => zip([{ name: '__init__.py', data: code(names) }]);
 
-beforeAll(async () => {
-  await seed();
-});
+const soon = () => ({ deadline: Date.now() + 10_000 });
+
+beforeAll(() => seed());
 
 async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
   const upload = await publish(nodeId, '1.0.0');
@@ -31,58 +30,27 @@ async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
   return upload;
 }
 
-/** As a process of its own, whose environment the S3 client reads when it is made. */
-function runAdmin(environment: NodeJS.ProcessEnv, ...args: string[]) {
-  const { AWS_REGION = '', TABLE_NAME = '' } = process.env;
-  const target = ['--region', AWS_REGION, '--table', TABLE_NAME];
-  return runProgram(process.execPath, ['tools/admin/admin.ts', ...args, ...target], { environment });
-}
-
-/** The embedded DynamoDB checks no signatures, the embedded S3 does. */
-function withoutRights(...args: string[]) {
-  return runAdmin({ AWS_SECRET_ACCESS_KEY: 'wrong' }, ...args);
-}
-
 const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0');
 
 describe('node-version extract', () => {
-  test('shows the title of a host node in its list', async () => {
-    const upload = await publish('titled', '1.0.0');
-    const titles = 'NODE_DISPLAY_NAME_MAPPINGS = {"Plain": "A plain title"}\n';
-    await put(upload, zip([{ name: '__init__.py', data: `${code(['Plain'])}${titles}` }]));
-    await finalize(upload);
-    await admin('node-version', 'extract', 'titled', '1.0.0');
-    const { stdout } = await admin('host-node', 'list', 'titled', '1.0.0');
-
-    expect(stdout).toMatch(/^NAME +TITLE +POLICY/m);
-    expect(stdout).toMatch(/^Plain +A plain title +/m);
-  });
-
   test('reads the host nodes of a version again, keeps edits, removes the rest, and leaves a history', async () => {
     const upload = await publishPack('again', ['Kept', 'Edited']);
     const before = { nodeId: 'again', version: '1.0.0', versionId: upload.versionId, sha256: '' };
-    const nothing = {
+    const empty = {
       deprecated: null,
       experimental: null,
       conditional: null,
       left_open: null,
-      display_name: null,
-      input_types: null,
-      output_is_list: null,
+      description: null,
     };
-    const others = { function: null, return_names: null, return_types: null, description: null };
-    const fields = { ...nothing, ...others, category: 'before' };
+    const outputs = { output_is_list: null, return_names: null, return_types: null };
+    const others = { display_name: null, input_types: null, function: null, category: 'before' };
+    const fields = { ...empty, ...outputs, ...others };
     const nodes = new Map(['Kept', 'Gone', 'Edited'].map((name) => [name, fields]));
-    await writeHostNodes({ deadline: Date.now() + 10_000 }, before, { nodes, by: 0 });
-    await changeHostNode(
-      { deadline: Date.now() + 10_000 },
-      {
-        ...before,
-        hostNodeName: 'Edited',
-        changes: { category: 'theirs' },
-        caller: { userId: 'demo-owner', isAdmin: false },
-      },
-    );
+    await writeHostNodes(soon(), before, { nodes, by: 0 });
+    const caller = { userId: 'demo-owner', isAdmin: false };
+    const changes = { category: 'theirs' };
+    await changeHostNode(soon(), { ...before, hostNodeName: 'Edited', changes, caller });
     const { stdout } = await admin('node-version', 'extract', 'again', '1.0.0');
 
     expect(stdout).toMatch(/Host nodes +success: 2 by extractor \d+ at/);
@@ -104,52 +72,53 @@ describe('node-version extract', () => {
     ]);
   });
 
-  test('changes nothing but the time when it is repeated', async () => {
-    await publishPack('repeated', ['A']);
+  test('changes nothing but the time when it is repeated, and its list has titles', async () => {
+    const upload = await publish('repeated', '1.0.0');
+    const titles = 'NODE_DISPLAY_NAME_MAPPINGS = {"Plain": "A plain title"}\n';
+    await put(upload, zip([{ name: '__init__.py', data: `${code(['Plain'])}${titles}` }]));
+    await finalize(upload);
     await admin('node-version', 'extract', 'repeated', '1.0.0');
     const first = await listed('repeated');
     const { status } = await admin('node-version', 'extract', 'repeated', '1.0.0');
+    const { stdout } = await admin('host-node', 'list', 'repeated', '1.0.0');
 
-    expect(status).toBe(0);
-    expect(await listed('repeated')).toEqual(first);
+    expect([status, await listed('repeated')]).toEqual([0, first]);
+    expect(stdout).toMatch(/^NAME +TITLE +POLICY .*\nPlain +A plain title +/);
   });
 
   test('rejects a version that is not published, that is missing, or whose archive is gone', async () => {
     await publish('unpublished', '1.0.0');
-    const sentences = [
-      await admin('node-version', 'extract', 'unpublished', '1.0.0'),
-      await admin('node-version', 'extract', 'unpublished', '2.0.0'),
-    ].map(({ status, stderr }) => [status, stderr]);
-
-    expect(sentences).toEqual([
-      [1, 'Version 1.0.0 of "unpublished" is not published yet.\n'],
-      [1, 'The node "unpublished" has no version "2.0.0".\n'],
-    ]);
     await addPublisher('acme', {});
     await addNode('acme', 'gone');
-    await addVersion('acme', 'gone', '1.0.0', {
-      archive_key: 'archives/gone.zip',
-      sha256: sha256(Buffer.of()),
-    });
-    expect((await admin('node-version', 'extract', 'gone', '1.0.0')).stderr).toBe(
-      'Version 1.0.0 of "gone" has no archive in the bucket.\n',
-    );
+    const archive = { archive_key: 'archives/gone.zip', sha256: sha256(Buffer.of()) };
+    await addVersion('acme', 'gone', '1.0.0', archive);
+    const answers = [];
+    for (const line of ['unpublished 1.0.0', 'unpublished 2.0.0', 'gone 1.0.0']) {
+      const { status, stderr } = await admin('node-version', 'extract', ...line.split(' '));
+      answers.push([status, stderr]);
+    }
+
+    expect(answers).toEqual([
+      [1, 'Version 1.0.0 of "unpublished" is not published yet.\n'],
+      [1, 'The node "unpublished" has no version "2.0.0".\n'],
+      [1, 'Version 1.0.0 of "gone" has no archive in the bucket.\n'],
+    ]);
   });
 
-  test('says in one sentence that the bucket rejects the request or cannot be reached', async () => {
-    await publishPack('rejected', ['A']);
-    const rejected = await withoutRights('node-version', 'extract', 'rejected', '1.0.0');
-    const away = { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${await findFreePort()}` };
-    const missed = await runAdmin(away, 'node-version', 'extract', 'rejected', '1.0.0');
+  test.each([
+    // The embedded DynamoDB checks no signatures, the embedded S3 does.
+    ['answered 403', { AWS_SECRET_ACCESS_KEY: 'wrong' }],
+    ['cannot be reached:', { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' }],
+  ])('says in one sentence that the bucket %s', async (found, environment) => {
+    const nodeId = `rejected-${found.length}`;
+    await publishPack(nodeId, ['A']);
+    // A process of its own, since the S3 client reads the environment when it is made.
+    const target = ['--region', String(process.env.AWS_REGION), '--table', String(process.env.TABLE_NAME)];
+    const words = ['node-version', 'extract', nodeId, '1.0.0', ...target];
+    const run = await runProgram(process.execPath, ['tools/admin/admin.ts', ...words], { environment });
 
-    expect([rejected.status, rejected.stderr]).toEqual([
-      1,
-      expect.stringMatching(/^The bucket \S+ answered 403 \(.+\): .*your rights\.\n$/),
-    ]);
-    expect([missed.status, missed.stderr]).toEqual([
-      1,
-      expect.stringMatching(/^The bucket \S+ cannot be reached: .*\n$/),
-    ]);
+    const sentence = new RegExp(`^The bucket \\S+ ${found} .*\\n$`);
+    expect([run.status, run.stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });
 
   test('keeps the results of a newer extractor', async () => {

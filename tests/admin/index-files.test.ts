@@ -25,14 +25,18 @@ jest.setTimeout(60_000);
 const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 30_000 };
 
 const published = {
-  id: '1',
-  version: '1.0.0',
-  status: 'NodeVersionStatusActive',
-  archive_key: 'archives/some/1.0.0/id-0.zip',
-  sha256: '0'.repeat(64),
+  ...{ id: '1', version: '1.0.0', status: 'NodeVersionStatusActive', host_node_extract_status: 'success' },
+  ...{ archive_key: 'archives/some/1.0.0/id-0.zip', sha256: '0'.repeat(64) },
   published_at: '2026-01-01T00:00:00.000Z',
-  host_node_extract_status: 'success',
 };
+
+/** A node whose latest version is published. */
+async function addPublished(id: string): Promise<void> {
+  await addNode('acme', id, { latest_version: published });
+  await addVersion('acme', id, '1.0.0', published);
+}
+
+const rebuild = (options = {}) => rebuildIndex({ after: undefined, progress: () => {}, ...options });
 
 async function put(key: string, content: object): Promise<void> {
   await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: JSON.stringify(content) }));
@@ -55,10 +59,7 @@ function longAgo(listing: { Contents?: { Key: string; LastModified: Date }[] }, 
 
 beforeAll(async () => {
   await addPublisher('acme', {});
-  for (const id of ['first', 'second']) {
-    await addNode('acme', id, { latest_version: published });
-    await addVersion('acme', id, '1.0.0', published);
-  }
+  for (const id of ['first', 'second']) await addPublished(id);
 });
 
 describe('index rebuild', () => {
@@ -93,7 +94,7 @@ describe('index rebuild', () => {
     const progress = () => {
       halfway = Date.now();
     };
-    const { written, removed } = await rebuildIndex({ after: undefined, progress });
+    const { written, removed } = await rebuild({ progress });
 
     expect(written.sort()).toEqual([piece, nodePath('first')].sort());
     expect(removed).toEqual([nodePath('ghost')]);
@@ -105,8 +106,7 @@ describe('index rebuild', () => {
     const configs: object[] = [];
     const order: string[] = [];
     beforeNext(s3(), /^PutObjectCommand$/, async () => {
-      await addNode('acme', 'meanwhile', { latest_version: published });
-      await addVersion('acme', 'meanwhile', '1.0.0', published);
+      await addPublished('meanwhile');
       await writeIndex(streamEventOf(nodeKey('meanwhile')), invocation);
       order.length = 0;
     });
@@ -118,11 +118,7 @@ describe('index rebuild', () => {
       }
       return send();
     });
-    const { pieces, removed } = await rebuildIndex({
-      after: undefined,
-      linesPerPiece: 1 / 16,
-      progress: () => {},
-    });
+    const { pieces, removed } = await rebuild({ linesPerPiece: 1 / 16 });
 
     expect(pieces).toBe(32);
     expect(configs).toEqual([
@@ -142,20 +138,18 @@ describe('index rebuild', () => {
   });
 
   test('leaves readers in a larger catalog that another run has filled meanwhile', async () => {
-    const rebuildInto = (pieces: number) =>
-      rebuildIndex({ after: undefined, linesPerPiece: 3 / pieces, progress: () => {} });
-    beforeNext(s3(), /^ListObjectsV2Command$/, () => rebuildInto(128));
-    await rebuildInto(64);
+    beforeNext(s3(), /^ListObjectsV2Command$/, () => rebuild({ linesPerPiece: 3 / 128 }));
+    await rebuild({ linesPerPiece: 3 / 64 });
 
     expect(await read(configPath)).toMatchObject({ catalog_pieces: 128 });
   });
 
   test('finds host nodes up to date in a file that was written often', async () => {
     const path = hostNodesPath('first', '1.0.0');
-    await rebuildIndex({ after: undefined, progress: () => {} });
+    await rebuild();
     await put(path, { revision: 1000, ...(await read(path)) });
 
-    expect((await rebuildIndex({ after: undefined, progress: () => {} })).written).toEqual([]);
+    expect((await rebuild()).written).toEqual([]);
   });
 
   test('names a bucket that is not there', async () => {
@@ -169,8 +163,7 @@ describe('index rebuild', () => {
   });
 
   test('continues after the node that it is given', async () => {
-    await put(nodePath('first'), { id: 'first', versions: [], name: 'Forged' });
-    await put(nodePath('second'), { id: 'second', versions: [], name: 'Forged' });
+    for (const id of ['first', 'second']) await put(nodePath(id), { id, versions: [], name: 'Forged' });
     const { written } = await adminJson('index', 'rebuild', '--after', 'first');
 
     expect(written).toContain(nodePath('second'));

@@ -19,10 +19,8 @@ describe('npm run admin -- trust', () => {
   test('adds a trust, lists it as not pinned, removes it, and leaves the history of both', async () => {
     await addPublisher('acme', {});
     const shared = 'octo/ci/.github/workflows/publish.yml@refs/tags/v1';
-    const options = `--job-workflow ${shared} --environment production --ref refs/tags/v* --node One`.split(
-      ' ',
-    );
-    const added = await adminJson('trust', 'add', 'acme', ...job, ...options);
+    const options = `--job-workflow ${shared} --environment production --ref refs/tags/v* --node One`;
+    const added = await adminJson('trust', 'add', 'acme', ...job, ...options.split(' '));
     const before = await adminJson('trust', 'list', 'acme');
     const listed = await admin('trust', 'list', 'acme');
     const removed = await adminJson('trust', 'remove', 'acme', added.id);
@@ -31,13 +29,8 @@ describe('npm run admin -- trust', () => {
     expect(added).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       created_at: expect.any(String),
-      issuer: gitHub,
-      repository: 'octo/nodes',
-      workflow: 'release.yml',
-      job_workflow: shared,
-      environment: 'production',
-      ref: 'refs/tags/v*',
-      node_id: 'One',
+      ...{ issuer: gitHub, repository: 'octo/nodes', workflow: 'release.yml', job_workflow: shared },
+      ...{ environment: 'production', ref: 'refs/tags/v*', node_id: 'One' },
     });
     expect(before).toEqual([added]);
     expect(listed.stdout).toMatch(
@@ -65,25 +58,17 @@ describe('npm run admin -- trust', () => {
   });
 
   test.each([
-    [
-      '--repository nodes --workflow release.yml',
-      '"nodes" is not an owner and a repository, such as octo/nodes.',
-    ],
-    [
-      '--repository octo/nodes --workflow release',
-      '"release" is not the name of a file that ends in .yml or .yaml.',
-    ],
-    [
-      '--repository octo/nodes --workflow a.yml --issuer jenkins',
-      '"jenkins" is not github, gitlab or the address of an issuer.',
-    ],
-    ...['main', 'refs/pull/1/merge', 'refs/*', 'refs/heads/a*b', '*'].map((ref): [string, string] => [
-      `--repository octo/nodes --workflow a.yml --ref ${ref}`,
+    ['--repository nodes', '"nodes" is not an owner and a repository, such as octo/nodes.'],
+    ['--workflow release', '"release" is not the name of a file that ends in .yml or .yaml.'],
+    ['--issuer jenkins', '"jenkins" is not github, gitlab or the address of an issuer.'],
+    ...['main', 'refs/pull/1/merge', 'refs/*', 'refs/heads/a*b', '*'].map((ref) => [
+      `--ref ${ref}`,
       `"${ref}" is not a branch or a tag, such as refs/heads/main or refs/tags/v*.`,
     ]),
-    ['--repository octo/nodes --workflow a.yml --node .x', '".x" is not the id of a node.'],
-  ])('exits with 2 and one sentence: %s', async (line, sentence) => {
-    const result = await admin('trust', 'add', 'acme', ...line.split(' '));
+    ['--node .x', '".x" is not the id of a node.'],
+  ])('exits with 2 and one sentence: %s', async (options = '', sentence = '') => {
+    // Of an option that is given twice, the last one counts.
+    const result = await admin('trust', 'add', 'acme', ...job, ...options.split(' '));
 
     expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence}\n` });
   });
@@ -98,20 +83,14 @@ describe('npm run admin -- trust', () => {
     await admin('trust', 'remove', 'twice', id);
     const after = await admin('trust', 'add', 'twice', ...upper);
 
-    expect([second.status, second.stderr]).toEqual([
-      1,
-      `"twice" trusts these jobs already, by the trust ${id}.\n`,
-    ]);
+    const stderr = `"twice" trusts these jobs already, by the trust ${id}.\n`;
+    expect(second).toMatchObject({ status: 1, stderr });
     expect([wider.status, narrower.status, after.status]).toEqual([0, 0, 0]);
   });
 
   test('takes at most 100 trusts of a publisher, not counting those that were removed', async () => {
     await addPublisher('many', {});
-    const trust = (index: number) => ({
-      issuer: gitHub,
-      repository: `octo/r${index}`,
-      workflow: 'release.yml',
-    });
+    const trust = (index: number) => ({ issuer: gitHub, repository: `octo/r${index}`, workflow: 'a.yml' });
     limitPages(40);
     const { id } = await addTrust('many', trust(0));
     const { pk, sk } = trustKey('many', id);
