@@ -147,7 +147,7 @@ describe('request show', () => {
     const { stdout } = await admin('request', 'show', 'never-seen');
 
     expect(stdout).toMatch(
-      /^No record of a paid request has this id on these days\.[^]*filter 'never-seen' in/,
+      /^No record of a paid request has this id on these days\..*filter 'never-seen' in/s,
     );
   });
 });
