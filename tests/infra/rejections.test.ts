@@ -45,7 +45,7 @@ describe('a stage that cannot be deployed', () => {
       '  site: must be one of off, on.',
       '  rateLimit: must be a whole number from 1 to 2500.',
       expect.stringMatching(
-        /^ {2}The variables of textToVideo,.* multiframeVideo take \d+ bytes, .+: shorten videoModelsExtra\.$/,
+        /^ {2}The variables of textToVideo,.* take \d+ bytes, .+: shorten videoModelsExtra\.$/,
       ),
     ]);
     expect(refusal).not.toContain('the-key-itself');

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
-import { createRegistryClient } from '../client.ts';
+import { createRegistryClient, type operations } from '../client.ts';
 
 jest.setTimeout(60_000);
 
@@ -15,8 +15,11 @@ const { hostNodes, images, nodes, publish, versions, videos } = createRegistryCl
 const image = 'https://example.com/image.png';
 const frames = { model: 'vidq2-pro', start_image: image } as const;
 
-/** The compiler tests these: an expected error that does not come fails `npm run check:types`. */
-const misspelt: Record<string, () => Promise<unknown>> = {
+type Calls<Name extends string> = Record<Name, () => Promise<unknown>>;
+type Operation = Exclude<keyof operations, 'relightTaskChanged' | 'videoTaskChanged'>;
+
+/** `npm run check:types` fails if an operation has no row here, or an expected error does not come. */
+const _misspelt: Calls<Operation> & Calls<string> = {
   // @ts-expect-error: style
   relightImage: () => images.relight({ image, stile: 'clean' }),
   // @ts-expect-error: a setting that is known has its type
@@ -58,21 +61,6 @@ const misspelt: Record<string, () => Promise<unknown>> = {
       version: { version: '1.0.0', dependancies: [] },
     }),
 };
-
-test('rejects a misspelled field at compile time on every operation', () => {
-  const operations = Object.keys(misspelt).filter((name) => /^[a-zA-Z]+$/.test(name) && name !== 'publish');
-
-  expect(operations.sort()).toEqual([
-    'bulkNodeVersions',
-    'extendVideo',
-    'multiframeVideo',
-    'publishNodeVersion',
-    'relightImage',
-    'textToVideo',
-    'updateHostNode',
-    'updateNode',
-  ]);
-});
 
 test("compiles with its own compiler and the DOM's types", () => {
   const compiler = createRequire(join(import.meta.dirname, '../package.json')).resolve('typescript/bin/tsc');
