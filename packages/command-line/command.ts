@@ -55,13 +55,6 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
 }
 
 /** For the value of an option. */
-export function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  };
-}
-
 export function positiveNumber(text: string): number {
   if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);
   throw new InvalidArgumentError('It must be a number above 0.');

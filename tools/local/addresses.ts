@@ -74,6 +74,3 @@ export const localEnvironment = {
   IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
   VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
 };
-
-/** Whether the local stack notifies callers itself. */
-export const relaysNotifications = process.env.NOTIFICATIONS !== 'direct';

@@ -82,7 +82,7 @@ async function pass(
   if (request.method === 'OPTIONS') return relay(reply, response);
   const { statusCode: status = 502, headers: answered } = reply;
   const log = (ending: { status: number; received: string }) =>
-    onAnswer(loggedRequest({ request, answered, started, ...ending }));
+    onAnswer(loggedRequest({ request, id: String(answered['x-request-id'] ?? ''), started, ...ending }));
   // Every response of ours has this header, so only others have to be read here.
   if (answered['x-request-id'] !== undefined) {
     const received = status >= 400 ? beginningOf(reply) : () => '';

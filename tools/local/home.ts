@@ -46,17 +46,8 @@ export function renderHome({ links, tokens, publicKey, requests }: Home): string
 `.text;
 }
 
-function requestLine({ at, id, method, path, caller, status, ms, code, message, ...more }: LoggedRequest) {
-  const { details = [], credits, replayed } = more;
-  const facts = [
-    caller,
-    `${ms} ms`,
-    credits && `${credits} credits`,
-    replayed && 'replayed',
-    `request ${id}`,
-  ];
+function requestLine({ at, id, method, path, caller, status, ms, error }: LoggedRequest) {
   return html`<li><strong>${status}</strong> <code>${method} ${path}</code><br>
-    <time datetime="${at}">${at.slice(11, 19)}</time>, ${facts.filter(Boolean).join(', ')}
-    ${code !== undefined && html`<br>${code}: ${message}`}
-    ${details.length > 0 && html`<ul>${details.map((detail) => html`<li>${detail.path} ${detail.message}</li>`)}</ul>`}</li>`;
+    <time datetime="${at}">${at.slice(11, 19)}</time>, ${caller}, ${ms} ms, request ${id}
+    ${error !== '' && html`<br><code>${error}</code>`}</li>`;
 }

@@ -69,13 +69,12 @@ export function issueToken(
 interface CiJobOptions {
   repository: string;
   workflow: string;
-  environment?: string | undefined;
 }
 
 const ciLifetimeSeconds = 10 * 60;
 
 /** An ID token as GitHub Actions gives one to a job of a tag; a repository has the same ids each time. */
-export function issueCiToken(key: SigningKey, { repository, workflow, environment }: CiJobOptions): string {
+export function issueCiToken(key: SigningKey, { repository, workflow }: CiJobOptions): string {
   const now = Math.floor(Date.now() / 1000);
   const ref = 'refs/tags/v1.0.0';
   const [owner = ''] = repository.split('/');
@@ -83,10 +82,7 @@ export function issueCiToken(key: SigningKey, { repository, workflow, environmen
   return signClaims(key, {
     iss: ciIssuerName,
     aud: localEnvironment.CI_AUDIENCE,
-    sub:
-      environment === undefined
-        ? `repo:${repository}:ref:${ref}`
-        : `repo:${repository}:environment:${environment}`,
+    sub: `repo:${repository}:ref:${ref}`,
     jti: randomUUID(),
     iat: now,
     nbf: now,
@@ -102,7 +98,6 @@ export function issueCiToken(key: SigningKey, { repository, workflow, environmen
     run_id: String(now),
     run_attempt: '1',
     event_name: 'push',
-    ...(environment !== undefined && { environment }),
   });
 }
 

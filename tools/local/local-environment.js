@@ -1,2 +1,2 @@
 /** For serverless.yml, which reads no TypeScript. */
-export { localEnvironment as default, relaysNotifications } from './addresses.ts';
+export { localEnvironment as default } from './addresses.ts';

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { parseObject } from '../../lib/json.ts';
 
 /** One request that the API answered, as the home page shows it. */
@@ -11,12 +11,8 @@ export interface LoggedRequest {
   caller: string;
   status: number;
   ms: number;
-  code?: string;
-  message?: string;
-  details?: { path: string; message: string }[];
-  /** The cost of a paid task. */
-  credits?: string;
-  replayed?: true;
+  /** The body of an error, cut. */
+  error: string;
 }
 
 export interface RequestLog {
@@ -26,7 +22,7 @@ export interface RequestLog {
 }
 
 const maxRequests = 20;
-const maxDetails = 10;
+const maxErrorLength = 2000;
 
 export function createRequestLog(): RequestLog {
   const requests: LoggedRequest[] = [];
@@ -39,37 +35,23 @@ export function createRequestLog(): RequestLog {
 
 interface Exchange {
   request: IncomingMessage;
+  id: string;
   status: number;
-  answered: IncomingHttpHeaders;
   /** The body of an error. */
   received: string;
   started: number;
 }
 
-export function loggedRequest(exchange: Exchange): LoggedRequest {
-  const { request, status, answered, received, started } = exchange;
-  const credits = answered['x-credits-used'];
+export function loggedRequest({ request, id, status, received, started }: Exchange): LoggedRequest {
   return {
     at: new Date().toISOString(),
-    id: String(answered['x-request-id'] ?? ''),
+    id,
     method: request.method ?? '',
     path: request.url ?? '/',
     caller: status === 401 ? 'unknown' : callerOf(request.headers.authorization),
     status,
     ms: Math.round(performance.now() - started),
-    ...(status >= 400 && errorIn(received)),
-    ...(credits !== undefined && { credits: String(credits) }),
-    ...(answered['idempotent-replayed'] === 'true' && { replayed: true }),
-  };
-}
-
-function errorIn(received: string): Pick<LoggedRequest, 'code' | 'message' | 'details'> {
-  const body = parseObject(received) ?? {};
-  const details = Array.isArray(body.details) ? body.details.slice(0, maxDetails) : [];
-  return {
-    ...(typeof body.error === 'string' && { code: body.error }),
-    ...(typeof body.message === 'string' && { message: body.message }),
-    ...(details.length > 0 && { details }),
+    error: status >= 400 ? received.slice(0, maxErrorLength) : '',
   };
 }
 

@@ -13,7 +13,6 @@ import {
   ports,
   neededPorts,
   portProblem,
-  relaysNotifications,
   tableName,
 } from './addresses.ts';
 import { banner } from './banner.ts';
@@ -44,7 +43,6 @@ Environment:
   LOCAL_PORT_OFFSET          a number that is added to every port
   LOCAL_DIRECTORY            a folder for the data instead of .local: a new one, or that of an earlier stack
   LOCAL_HOSTS                other host names of this machine that requests may use, separated by commas
-  NOTIFICATIONS              direct: the simulated providers notify callers themselves
 
 ${promptWordsHelp}`;
 
@@ -152,8 +150,7 @@ async function startQueues(): Promise<Queue> {
   const many = { batchSize: 10, maximumConcurrency: 10 };
   await consume('extractions', 'extract-host-nodes', { timeoutMs: 120_000, ...single });
   await consume('indexChanges', 'write-index', { timeoutMs: 60_000, ...single });
-  if (relaysNotifications)
-    await consume('notifications', 'deliver-notifications', { timeoutMs: 30_000, ...many });
+  await consume('notifications', 'deliver-notifications', { timeoutMs: 30_000, ...many });
   return sqs.queue('extractions');
 }
 

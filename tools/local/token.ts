@@ -1,15 +1,13 @@
 import { InvalidArgumentError } from 'commander';
-import { createCommand, runCommand, wholeNumber } from 'command-line/command';
+import { createCommand, runCommand } from 'command-line/command';
 import { localAddress, ports } from './addresses.ts';
 import { fetchSigningKey, issueCiToken, issueToken } from './issuer.ts';
 
 interface Options {
   user?: string;
   admin?: boolean;
-  hours: number;
   ci?: string;
   workflow: string;
-  environment?: string;
 }
 
 const command = createCommand({
@@ -18,26 +16,21 @@ const command = createCommand({
     'Prints an access token of the local issuer, or the ID token of a CI job, for calls to the local stack',
   notes:
     'An ID token publishes once, within ten minutes, for a publisher that trusts the job and its issuer, http://localhost:3001/ci: see npm run admin -- trust add --help.',
-  examples: [
-    '--user demo-owner',
-    '--user root --admin --hours 1',
-    '--ci octo/nodes --workflow release.yml --environment production',
-  ],
+  examples: ['--user demo-owner', '--user root --admin', '--ci octo/nodes --workflow release.yml'],
 })
   .option('--user <NAME>', 'The user; the demo publisher has demo-owner and demo-member')
   .option('--admin', 'Allow what only admins may do')
-  .option('--hours <N>', 'How long it is valid, 1 to 8760 hours', wholeNumber(1, 8760), 12)
   .option('--ci <OWNER/REPOSITORY>', 'Instead of a user: the repository of a CI job', repositoryName)
   .option('--workflow <FILE>', 'The workflow file of that job', 'release.yml')
-  .option('--environment <NAME>', 'The deployment environment of that job')
-  .action(async ({ user, admin = false, hours, ci, ...job }: Options) => {
+  .action(async ({ user, admin = false, ci, workflow }: Options) => {
     if ((user === undefined) === (ci === undefined))
       command.error('Give either --user for a person, or --ci for a job.');
     const key = await fetchSigningKey();
     if (key) {
-      const person = { user: String(user), admin, expiresInSeconds: hours * 3600 };
       const token =
-        ci === undefined ? issueToken(key, person) : issueCiToken(key, { repository: ci, ...job });
+        ci === undefined
+          ? issueToken(key, { user: String(user), admin })
+          : issueCiToken(key, { repository: ci, workflow });
       process.stdout.write(`${token}\n`);
       return;
     }
