@@ -11,14 +11,8 @@ import { keyOf, ticketHashOf, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { isFinal } from './common-fields.ts';
-import {
-  givenUpAfterMs,
-  hashPrefix,
-  nextQuestionAt,
-  taskRecord,
-  type TaskRecord,
-  ticketHash,
-} from './records.ts';
+import { findTicket } from './hidden-ticket.ts';
+import { givenUpAfterMs, hashPrefix, nextQuestionAt, taskRecord, type TaskRecord } from './records.ts';
 import { takeReport } from './store-report.ts';
 
 /*
@@ -82,15 +76,14 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   }
   if (answer.result === 'untold') return postpone(context, task, 'untold');
   const { body, contentType } = answer;
-  const ticket = ticketIn(body, ticketHashOf(task));
-  await takeReport(context, {
-    provider: task.provider,
-    ticketHash: ticketHashOf(task),
-    ticket,
-    body,
-    contentType,
-  });
-  return postpone(context, task, 'told');
+  const ticket = findTicket(body, ticketHashOf(task));
+  const { provider } = task;
+  const report = { provider, ticketHash: ticketHashOf(task), ticket, taskId, body, contentType };
+  const receipt = await takeReport(context, report);
+  if (receipt.result === 'rejected') return postpone(context, task, 'untold');
+  const { state } = receipt;
+  // Its provider may run a task again that it called failed.
+  return postpone(context, state && !isFinal(state) ? { ...task, state } : task, 'told');
 }
 
 /** Lists a task for its next question, unless its results were heard of. After its end, one answer is enough. */
@@ -131,16 +124,6 @@ async function giveUp(context: Context, task: TaskRecord): Promise<Finding> {
   const body = JSON.stringify({ task_id, state: 'failed', error: notHeardOf });
   await takeReport(context, { provider, ticketHash: ticketHashOf(task), body, isGivenUp: true });
   return 'given_up';
-}
-
-/** The ticket of a task, if a text that repeats the request contains it. It is stored nowhere. */
-function ticketIn(text: string, hashed: string): string | undefined {
-  const plain = text.replace(/\\+u00([0-9a-f]{2})/gi, (_, digits) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
-  for (const [, found = ''] of plain.matchAll(/\/([\w-]{43})(?![\w-])/g))
-    if (ticketHash(found) === hashed) return found;
-  return undefined;
 }
 
 /** The turns to ask each provider: so many a second, and none after it was busy or didn't answer. */

@@ -1,3 +1,5 @@
+import { ticketHash } from './records.ts';
+
 /** So few characters reveal no ticket, and don't occur elsewhere by chance. */
 const recognizedLength = 12;
 
@@ -6,6 +8,7 @@ const maxShown = 8;
 
 /** How JSON may write a character, even in text that is JSON itself. */
 const escapeStart = '\\\\{1,8}u00';
+const escapes = new RegExp(`${escapeStart}([0-9a-fA-F]{2})`, 'g');
 const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
 
 /**
@@ -31,4 +34,12 @@ export function replaceOurUrl(text: string, ticket: string, address: string | un
 function spellings(character: string): string {
   const digits = character.charCodeAt(0).toString(16);
   return `(?:${character}|${escapeStart}(?:${digits}|${digits.toUpperCase()}))`;
+}
+
+/** The ticket of a task, if a text that repeats the request contains it. It is stored nowhere. */
+export function findTicket(text: string, hashed: string): string | undefined {
+  const plain = text.replace(escapes, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
+  for (const [, found = ''] of plain.matchAll(/\/([\w-]{43})(?![\w-])/g))
+    if (ticketHash(found) === hashed) return found;
+  return undefined;
 }

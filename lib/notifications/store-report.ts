@@ -54,6 +54,8 @@ export interface Report {
   ticketHash: string;
   /** Undefined if the report doesn't contain it. */
   ticket?: string | undefined;
+  /** The ID that the provider was asked for. */
+  taskId?: string | undefined;
   body: string;
   contentType?: string | undefined;
   /** Nothing more will be heard of the task, because this service stops asking. */
@@ -94,7 +96,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
     const at = new Date(Math.max(now, after)).toISOString();
     const sequence = task.sequence + 1;
     // An answered ID stays: what else a call names is not the caller's task.
-    const taskId = task.task_id ?? said.taskId;
+    const taskId = task.task_id ?? report.taskId ?? said.taskId;
     const { state, provider_state, isQuiet, isDone, changes } = change;
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),

@@ -90,7 +90,8 @@ describe('a task whose end was not notified', () => {
     });
     const path = await unheard(user);
     repair();
-    misbehave({ ...running, fields: { state: 'success', creations: [{ url: hook }] } });
+    const fields = { state: 'success', creations: [{ url: hook }] };
+    misbehave({ ...running, fields, without: ['id', 'task_id'] });
     await ask(10);
 
     const { task_id, state } = await stored(path);
@@ -156,18 +157,20 @@ describe('a task whose end was not notified', () => {
     expect(await due()).toEqual([20, 22]);
   });
 
-  test.each([{}, { state: 'success' }])(
-    'is asked for again after 404, and was heard of as %j',
-    async (said) => {
-      const path = await unheard(await spender());
-      await say(path, said);
-      misbehave({ kind: 'status', method: 'GET', status: 404 });
-      await ask(10);
+  test.each([
+    [{}, { kind: 'status', status: 404 }, 'untold'],
+    [{ state: 'success' }, { kind: 'status', status: 404 }, 'untold'],
+    [{ state: 'timeout' }, { kind: 'html' }, 'untold'],
+    [{ state: 'timeout' }, running, 'told'],
+  ] as const)('that was heard of as %j is asked for again after %j', async (said, answer, finding) => {
+    const path = await unheard(await spender());
+    await say(path, said);
+    misbehave({ ...answer, method: 'GET' });
+    await ask(10);
 
-      expect(swept()).toEqual({ untold: 1 });
-      expect(dueIn(await stored(path))).toBe(20);
-    },
-  );
+    expect(swept()).toEqual({ [finding]: 1 });
+    expect(dueIn(await stored(path))).toBe(20);
+  });
 
   test('hides the ticket that an answer repeats', async () => {
     const path = await unheard(await spender());
