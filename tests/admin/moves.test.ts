@@ -91,6 +91,11 @@ test.each([1, 2, 3])(
   },
 );
 
+async function bannedVersions(): Promise<object[]> {
+  const versions = await adminJson('node-version', 'list', nodeId);
+  return versions.filter(({ status }: { status: string }) => /Banned/.test(status));
+}
+
 test.each([
   ['a transfer', () => ['node', 'transfer', nodeId, '--to', to]],
   ['a merge', () => ['publisher', 'merge', from, '--into', to]],
@@ -98,10 +103,27 @@ test.each([
   beforeNext(dynamodb, /Transact/, () => admin('publisher', 'ban', from, '--reason', 'spam'));
   const { status, stderr } = await admin(...words());
   await admin('publisher', 'unban', from);
-  const banned = await adminJson('node-version', 'find', '--status', 'banned');
 
   expect([status, stderr]).toEqual([1, expect.stringContaining('banned: lift the ban first')]);
-  expect(banned).toEqual([]);
+  expect(await bannedVersions()).toEqual([]);
+});
+
+test.each([
+  ['node', 'ban', 'unban', 0],
+  ['node', 'unban', 'ban', 2],
+  ['publisher', 'ban', 'unban', 0],
+  ['publisher', 'unban', 'ban', 2],
+])('a %s %s that another administrator follows with %s leaves %i versions banned', async (noun, verb, other, count) => {
+  const subject = noun === 'node' ? nodeId : from;
+  const run = (word: string) =>
+    admin(noun, word, subject, ...(word === 'ban' ? ['--reason', 'spam'] : []));
+  if (verb === 'unban') await run('ban');
+  beforeNext(dynamodb, /Transact/, async () => {
+    beforeNext(dynamodb, /Transact|Update/, () => run(other));
+  });
+  await run(verb);
+
+  expect(await bannedVersions()).toHaveLength(count);
 });
 
 test('of two publishers that are merged into each other one stays, with all members, tokens and nodes', async () => {

@@ -164,7 +164,9 @@ describe('node ban and publisher ban', () => {
 
   test('restore an upload that finishes right before its version is banned', async () => {
     await publishVersion('1.0.0');
-    beforeNext(dynamodb, /^UpdateItemCommand$/, () => activate('1.0.0'));
+    beforeNext(dynamodb, /Transact/, async () => {
+      beforeNext(dynamodb, /Transact/, () => activate('1.0.0'));
+    });
     await admin('node', 'ban', nodeId, '--reason', 'A copy');
     await admin('node', 'unban', nodeId);
 

@@ -2,16 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { latestWrite, readVersions, refreshLatest } from '../../../lib/registry/latest-version.ts';
 import {
   type BanSubject,
+  type NodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
   ownedNodeRecord,
+  type PublisherRecord,
 } from '../../../lib/registry/records.ts';
+import { requirePublisher } from '../../../lib/registry/publishers.ts';
 import { compareVersions, normalizeVersion } from 'registry-rules/version-label';
 import { type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
-import { nodeKey, nodeVersionKey, ownedNodesOf } from '../../../lib/store/keys.ts';
+import { nodeKey, nodeVersionKey, ownedNodesOf, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
-import { update, updating } from '../../../lib/store/write.ts';
+import { checking, transact, updating } from '../../../lib/store/write.ts';
 import { administerChange, type Changed, listHistory, listItems, newContext } from './administration.ts';
 import { noSuchVersion, readNode } from './records.ts';
 import { Rejection } from './rejection.ts';
@@ -92,26 +95,10 @@ export function unbanNodeVersion(nodeId: string, version: string): Promise<Chang
   );
 }
 
-/** Bans the versions of a node one by one, and returns how many. After an interruption, run it again. */
-export function banVersionsOfNode(nodeId: string, subject: BanSubject, reason: string): Promise<number> {
-  return changeVersions(nodeId, (current) => withBan(current, subject, reason));
-}
-
-export function unbanVersionsOfNode(nodeId: string, subject: BanSubject): Promise<number> {
-  return changeVersions(nodeId, (current) => withoutBan(current, subject));
-}
-
-export async function banVersionsOfPublisher(publisherId: string, reason: string): Promise<number> {
+/** Aligns the versions of a publisher's nodes; see below. */
+export async function alignVersionsOfPublisher(publisherId: string): Promise<number> {
   let changed = 0;
-  for (const nodeId of await listOwnedNodes(publisherId))
-    changed += await banVersionsOfNode(nodeId, 'publisher', reason);
-  return changed;
-}
-
-export async function unbanVersionsOfPublisher(publisherId: string): Promise<number> {
-  let changed = 0;
-  for (const nodeId of await listOwnedNodes(publisherId))
-    changed += await unbanVersionsOfNode(nodeId, 'publisher');
+  for (const nodeId of await listOwnedNodes(publisherId)) changed += await alignVersions(nodeId, 'publisher');
   return changed;
 }
 
@@ -211,25 +198,43 @@ async function changeStatus(
   return changed;
 }
 
-/** Changes each version of a node for itself, and the node's latest version once, at the end. */
-async function changeVersions(
-  nodeId: string,
-  decide: (current: NodeVersionRecord) => Changes<NodeVersionRecord> | undefined,
-): Promise<number> {
+/**
+ * Bans the versions of a node one by one, or lifts that, as the node or its publisher says by then: another administrator may
+ * decide otherwise meanwhile. Returns how many it changed. After an interruption, run it again.
+ */
+export async function alignVersions(nodeId: string, subject: 'node' | 'publisher'): Promise<number> {
   let changed = 0;
   for (const { version } of await readVersions(newContext(), nodeId)) {
-    const key = nodeVersionKey(nodeId, version);
     const context = newContext();
     const { written } = await untilWritten(context, async () => {
-      const [item] = await get(context, key);
+      const node = await readNode(context, nodeId);
+      const [owner, item] = await get(
+        context,
+        publisherKey(node.publisher_id),
+        nodeVersionKey(nodeId, version),
+      );
       const current = nodeVersionRecord(item);
-      const changes = current && decide(current);
+      const banning = subject === 'node' ? node : requirePublisher(owner);
+      const reason = reasonOfBan(banning);
+      const changes =
+        current &&
+        (reason === undefined ? withoutBan(current, subject) : withBan(current, subject, reason));
       if (!changes) return { written: false };
-      const { written } = await update<NodeVersionRecord>(context, key, changes, onRevision(current));
-      return written ? { written } : undefined;
+      const failed = await transact(context, [
+        updating<NodeVersionRecord>(current, changes, onRevision(current)),
+        checking<NodeRecord | PublisherRecord>(banning, onRevision(banning)),
+      ]);
+      return failed.length === 0 ? { written: true } : undefined;
     });
     if (written) changed += 1;
   }
   await refreshLatest(newContext(), nodeId);
   return changed;
+}
+
+/** Undefined for what is not banned. */
+function reasonOfBan(banning: NodeRecord | PublisherRecord): string | undefined {
+  if ('publisher_id' in banning)
+    return banning.status === 'NodeStatusBanned' ? (banning.status_detail ?? '') : undefined;
+  return banning.banned && (banning.ban_reason ?? '');
 }

@@ -11,7 +11,7 @@ import { type Changes, onRevision } from '../../../lib/store/items.ts';
 import { get } from '../../../lib/store/read.ts';
 import { updating } from '../../../lib/store/write.ts';
 import { administerChange, listItems, newContext } from './administration.ts';
-import { banVersionsOfNode, unbanVersionsOfNode } from './node-versions.ts';
+import { alignVersions } from './node-versions.ts';
 import { noSuchVersion, readNode, readPublisher } from './records.ts';
 
 export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
@@ -32,7 +32,7 @@ export async function banNode(nodeId: string, reason: string): Promise<boolean> 
     if (status !== banned) return { ...ban(reason), before_ban: { status, status_detail } };
     return status_detail === reason ? undefined : ban(reason);
   });
-  return (await banVersionsOfNode(nodeId, 'node', reason)) > 0 || changed;
+  return (await alignVersions(nodeId, 'node')) > 0 || changed;
 }
 
 export async function unbanNode(nodeId: string): Promise<boolean> {
@@ -41,7 +41,7 @@ export async function unbanNode(nodeId: string): Promise<boolean> {
       ? { status: 'NodeStatusActive', status_detail: null, ...before_ban, before_ban: null }
       : undefined,
   );
-  return (await unbanVersionsOfNode(nodeId, 'node')) > 0 || changed;
+  return (await alignVersions(nodeId, 'node')) > 0 || changed;
 }
 
 export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {

@@ -6,7 +6,7 @@ import { absent, type Changes, onRevision, withChanges } from '../../../lib/stor
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';
 import { administerChange, type Changed, historyOf, newContext } from './administration.ts';
-import { banVersionsOfPublisher, unbanVersionsOfPublisher } from './node-versions.ts';
+import { alignVersionsOfPublisher } from './node-versions.ts';
 import { readPublisher } from './records.ts';
 import { Rejection } from './rejection.ts';
 
@@ -58,7 +58,7 @@ export async function banPublisher(publisherId: string, reason: string): Promise
   const { result, changed } = await changePublisher(publisherId, change, ({ banned, ban_reason }) =>
     banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
   );
-  const versions = await banVersionsOfPublisher(publisherId, reason);
+  const versions = await alignVersionsOfPublisher(publisherId);
   return { result, changed: changed || versions > 0 };
 }
 
@@ -67,7 +67,7 @@ export async function unbanPublisher(publisherId: string): Promise<Changed<Publi
   const { result, changed } = await changePublisher(publisherId, change, ({ banned }) =>
     banned ? { banned: null, ban_reason: null } : undefined,
   );
-  const versions = await unbanVersionsOfPublisher(publisherId);
+  const versions = await alignVersionsOfPublisher(publisherId);
   return { result, changed: changed || versions > 0 };
 }
 
