@@ -113,18 +113,20 @@ test.each([
   ['node', 'unban', 'ban', 2],
   ['publisher', 'ban', 'unban', 0],
   ['publisher', 'unban', 'ban', 2],
-])('a %s %s that another administrator follows with %s leaves %i versions banned', async (noun, verb, other, count) => {
-  const subject = noun === 'node' ? nodeId : from;
-  const run = (word: string) =>
-    admin(noun, word, subject, ...(word === 'ban' ? ['--reason', 'spam'] : []));
-  if (verb === 'unban') await run('ban');
-  beforeNext(dynamodb, /Transact/, async () => {
-    beforeNext(dynamodb, /Transact|Update/, () => run(other));
-  });
-  await run(verb);
+])(
+  'a %s %s that another administrator follows with %s leaves %i versions banned',
+  async (noun, verb, other, count) => {
+    const subject = noun === 'node' ? nodeId : from;
+    const run = (word: string) => admin(noun, word, subject, ...(word === 'ban' ? ['--reason', 'spam'] : []));
+    if (verb === 'unban') await run('ban');
+    beforeNext(dynamodb, /Transact/, async () => {
+      beforeNext(dynamodb, /Transact|Update/, () => run(other));
+    });
+    await run(verb);
 
-  expect(await bannedVersions()).toHaveLength(count);
-});
+    expect(await bannedVersions()).toHaveLength(count);
+  },
+);
 
 test('of two publishers that are merged into each other one stays, with all members, tokens and nodes', async () => {
   beforeNext(dynamodb, /Transact/, () => admin('publisher', 'merge', to, '--into', from));
@@ -152,7 +154,7 @@ test('a member who is added while its publisher is merged joins the other one', 
   expect(members).toContainEqual(expect.objectContaining({ id: 'nora', role: 'owner' }));
 });
 
-test('an old id takes no token and no trust, keeps its history, and is taken back by another rename', async () => {
+test('an old id takes no token and no trust, keeps its history, and is taken back by later renames', async () => {
   await admin('publisher', 'rename', from, `${from}-2`);
   const stderr = `The publisher "${from}" is "${from}-2" now.\n`;
 
@@ -161,9 +163,18 @@ test('an old id takes no token and no trust, keeps its history, and is taken bac
   expect(await adminJson('history', 'publisher', from)).toContainEqual(
     expect.objectContaining({ action: 'publisher create', subject: from }),
   );
-  expect((await admin('publisher', 'rename', `${from}-2`, from)).status).toBe(0);
+  await admin('publisher', 'rename', `${from}-2`, `${from}-3`);
+  expect((await admin('publisher', 'rename', `${from}-3`, from)).status).toBe(0);
   const edits = [await updateAs(`${from}-2`, 'olga'), await updateAs(from, 'olga')];
   expect([await owners(), edits.map(({ status }) => status)]).toEqual([[from], [200, 200]]);
+});
+
+test('a member who is removed while its publisher is renamed does not stay one', async () => {
+  beforeNext(dynamodb, /Transact/, () => admin('member', 'remove', from, 'mats'));
+  await admin('publisher', 'rename', from, `${from}-2`);
+  const { members } = await adminJson('publisher', 'show', `${from}-2`);
+
+  expect(members.map(({ id }: { id: string }) => id)).toEqual(['olga']);
 });
 
 test.each(['rename', 'merge'])('a %s into another spelling of the same id is rejected', async (verb) => {

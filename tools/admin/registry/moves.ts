@@ -97,18 +97,32 @@ async function moveVersion(nodeId: string, version: string): Promise<void> {
 
 /** Gives a publisher another id, which may be one that it had before. */
 export async function renamePublisher(from: string, to: string): Promise<void> {
-  const old = await readEither(from, to);
   const key = publisherKey(to);
-  const former = publisherRecord((await get(newContext(), key))[0]);
-  const { pk: _pk, sk: _sk, moved_to: _to, moved_at: _at, ...fields } = old;
-  const revision = (former?.revision ?? 0) + 1;
-  const renamed: PublisherRecord = { ...fields, ...key, id: to, renamed_from: from, revision };
   const created = historyOf({ of: key, action: 'publisher rename', subject: to, detail: `${from} to ${to}` });
-  const when = former?.moved_to === from ? onRevision(former) : absent;
-  const [failed] = await transact(newContext(), [putting(renamed, when), created]);
-  if (failed !== undefined && (await readPublisher(newContext(), to)).renamed_from !== from)
-    throw new Rejection(`There is a publisher "${to}" already: use publisher merge to make one of both.`);
+  await untilWritten(newContext(), async () => {
+    const old = await readEither(from, to);
+    const former = publisherRecord((await get(newContext(), key))[0]);
+    const { pk: _pk, sk: _sk, moved_to: _to, moved_at: _at, ...fields } = old;
+    const revision = (former?.revision ?? 0) + 1;
+    const renamed: PublisherRecord = { ...fields, ...key, id: to, renamed_from: from, revision };
+    const when = former && (await successorOf(former)) === from ? onRevision(former) : absent;
+    const [failed] = await transact(newContext(), [
+      putting(renamed, when),
+      checking<PublisherRecord>(old, onRevision(old)),
+      created,
+    ]);
+    if (failed === 1) return undefined;
+    if (failed !== undefined && (await readPublisher(newContext(), to)).renamed_from !== from)
+      throw new Rejection(`There is a publisher "${to}" already: use publisher merge to make one of both.`);
+    return true;
+  });
   await move(from, to, 'publisher rename');
+}
+
+/** The publisher that an id means after all renames and merges. */
+async function successorOf({ id, moved_to }: PublisherRecord): Promise<string> {
+  if (moved_to === undefined) return id;
+  return successorOf(requirePublisher((await get(newContext(), publisherKey(moved_to)))[0]));
 }
 
 /** Makes one publisher of two. The first one's id then means the second. */

@@ -217,8 +217,7 @@ export async function alignVersions(nodeId: string, subject: 'node' | 'publisher
       const banning = subject === 'node' ? node : requirePublisher(owner);
       const reason = reasonOfBan(banning);
       const changes =
-        current &&
-        (reason === undefined ? withoutBan(current, subject) : withBan(current, subject, reason));
+        current && (reason === undefined ? withoutBan(current, subject) : withBan(current, subject, reason));
       if (!changes) return { written: false };
       const failed = await transact(context, [
         updating<NodeVersionRecord>(current, changes, onRevision(current)),
