@@ -58,13 +58,7 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
   const top = await readText(context, topPath);
   if (top && json<TopNodes>('nodes').read(top.text)?.content.source === source) return undefined;
 
-  const entries: CatalogEntry[] = [];
-  await inParallel(Array(pieces).keys(), maxFilesAtOnce, async (piece) => {
-    entries.push(
-      ...((await readFile(context, catalogPath(pieces, piece), json<CatalogPiece>('nodes')))?.nodes ?? []),
-    );
-  });
-  entries.sort(byUse);
+  // Before the catalog is read: a run that has read a later one writes after this, and then its files stay.
   const listed = await listObjects(context, pageRoot, [
     'feed.xml',
     'nodes.html',
@@ -73,6 +67,13 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
     'search/',
     'sitemap.xml',
   ]);
+  const entries: CatalogEntry[] = [];
+  await inParallel(Array(pieces).keys(), maxFilesAtOnce, async (piece) => {
+    entries.push(
+      ...((await readFile(context, catalogPath(pieces, piece), json<CatalogPiece>('nodes')))?.nodes ?? []),
+    );
+  });
+  entries.sort(byUse);
   const files = [...pagesOf(site, entries, [...listed.keys()])];
   let [written, lost] = [0, 0];
   await inParallel(files.values(), maxFilesAtOnce, async ({ key, text, contentType }) => {

@@ -53,9 +53,9 @@ export function swapped(found: string): string[] {
   );
 }
 
-/** Without case and accents. */
+/** Without case, accents and styles: some letters of a style have no lower case. */
 export function plain(term: string): string {
-  return term.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
+  return term.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
 /** By what administrators ranked, then by the downloads of 90 days, then by name. */

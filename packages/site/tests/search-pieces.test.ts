@@ -11,6 +11,7 @@ const entries = [
   of('joined', { name: 'VideoHelperSuite', host_node_words: 'constructor stabilize' }),
   of('blend', { publisher: { id: 'b', name: 'Crème' } }),
   of('cpp', { name: 'C++ tools' }),
+  of('fancy', { name: '𝗔𝗜𝗢 𝓖' }),
   of('chinese', { name: '影片節點工具' }),
 ] as ReturnType<typeof entriesOf>;
 
@@ -39,6 +40,7 @@ describe('a search of pieces', () => {
     ['an added first letter', 'xrelight', ['relight', 'relight-two', 'most-used']],
     ['a typo behind them', 'upscalar', ['most-used']],
     ['a word without its accent', 'creme', ['blend']],
+    ['letters of another style', 'aio', ['fancy']],
     ['a sign that belongs to a word', 'c++', ['cpp', 'relight']],
     ['a character of a script without spaces', '節', ['chinese']],
     ['nothing', 'nothing', []],
