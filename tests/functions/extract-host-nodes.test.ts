@@ -9,10 +9,17 @@ import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
-import { eventForKey, extractionEvent } from '../support/extractions.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
-import { finalize, publish, sha256, storedVersion, uploaded } from '../support/uploads.ts';
+import {
+  eventForKey,
+  extractionEvent,
+  finalize,
+  publish,
+  sha256,
+  storedVersion,
+  uploaded,
+} from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 import { hostNodeView } from '../../lib/registry/host-node-view.ts';
 import { hostNodeRecord } from '../../lib/registry/records.ts';

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import type { S3Event } from 'aws-lambda';
+import type { S3Event, SQSEvent } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { stagingKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
+import { archiveKey, stagingKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
@@ -94,4 +94,20 @@ export async function download(url: unknown): Promise<Buffer> {
 
 export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The message that names a published archive, made of the sample; received this often. */
+export function extractionEvent(upload: Upload, archive: Buffer, receives = 1): SQSEvent {
+  return eventForKey(archiveKey(upload, sha256(archive)), receives);
+}
+
+export function eventForKey(key: string, receives = 1): SQSEvent {
+  const event = structuredClone(sampleEvent('extract-host-nodes')) as unknown as SQSEvent;
+  for (const record of event.Records) {
+    const body = JSON.parse(record.body);
+    for (const { s3 } of body.Records) s3.object.key = encodeEventKey(key);
+    record.body = JSON.stringify(body);
+    record.attributes.ApproximateReceiveCount = String(receives);
+  }
+  return event;
 }

@@ -134,7 +134,7 @@ export interface Running {
 export function startRelease(name: string, folder: string, stage: Stage, statements?: Statements): Running {
   const fileOf = (file: string) => join(folder, `${file}.js`);
   const environment = { ...stage.environment, AWS_ACCESS_KEY_ID: `LOCALACCESSKEY.${name}` };
-  const process = startFunctions({ name, fileOf, environment, clockOffset: 0 });
+  const process = startFunctions({ name, fileOf, environment });
   const running = { statements, denied: [], process };
   stage.sides.set(name, running);
   return running;

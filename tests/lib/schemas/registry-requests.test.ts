@@ -1,6 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { HostNodeName, NodeId, PublisherId } from 'registry-rules/names';
-import { issuesIn } from '../../support/issues-in.ts';
+import type * as z from 'zod/mini';
+import { issueDetails } from '../../../lib/validation-issues.ts';
+
+/** The issues of a request as `field message`; none if it is accepted. */
+function issuesIn(schema: z.ZodMiniType, input: unknown): string[] {
+  const { error } = schema.safeParse(input);
+  return issueDetails([{ root: 'body', error, input }]).map(({ path, message }) => `${path} ${message}`);
+}
 
 const ids = 'must be letters, digits, ".", "_" or "-", beginning and ending with a letter or digit';
 const hidden = 'must not contain control, invisible or bidirectional characters';

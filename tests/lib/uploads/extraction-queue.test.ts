@@ -12,8 +12,7 @@ import { beforeNext, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { extractions, unreadable } from '../../support/queue.ts';
 import { setFields } from '../../support/registry.ts';
-import { finalize, publish, put, storedVersion } from '../../support/uploads.ts';
-import { extractionEvent } from '../../support/extractions.ts';
+import { extractionEvent, finalize, publish, put, storedVersion } from '../../support/uploads.ts';
 
 const hourMs = 60 * 60 * 1000;
 const schedule = { source: 'aws.events' } as EventBridgeEvent<'Scheduled Event', unknown>;
