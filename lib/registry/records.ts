@@ -52,11 +52,11 @@ export interface TrustRecord extends CredentialRecord {
   repository: string;
   workflow: string;
   /** The workflow that the job uses, whole: `octo/shared/.github/workflows/publish.yml@refs/heads/main`. */
-  job_workflow?: string;
-  environment?: string;
+  job_workflow?: string | undefined;
+  environment?: string | undefined;
   /** A branch or tag, or with `*` at the end all that begin so. */
-  ref?: string;
-  node_id?: string;
+  ref?: string | undefined;
+  node_id?: string | undefined;
   repository_id?: string;
   owner_id?: string;
 }

@@ -34,10 +34,11 @@ function publishWith(personalToken: string, nodeId: string, version = '1.0.0') {
   });
 }
 
-test('publisher create makes a publisher once, without a website that a page would run', async () => {
+test('publisher create makes a publisher once, and update rejects a website that a page would run', async () => {
   const create = ['publisher', 'create', 'lab', '--name'];
-  const runs = await admin(...create, 'Runs', '--website', 'javascript:x');
-  await admin(...create, 'The Lab', '--website', 'https://lab.example');
+  await admin(...create, 'The Lab');
+  const runs = await admin('publisher', 'update', 'lab', '--website', 'javascript:x');
+  await admin('publisher', 'update', 'lab', '--website', 'https://lab.example');
   const second = await admin(...create, 'Second');
 
   expect([runs.status, runs.stderr]).toEqual([

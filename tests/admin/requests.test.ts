@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { admin, adminJson } from '../support/admin.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -21,7 +21,10 @@ async function pay(requestId: string, headers: Record<string, string> = {}) {
 
 const run = (id: string, options: { from?: string; to?: string } = {}) => show.run({ id }, options, String);
 
-/** A deployed stage has no DynamoDB of its own address; the client of this process is made by now. */
+// The client of this process reads its address with its first request.
+beforeAll(() => admin('limit', 'list'));
+
+/** A deployed stage has no DynamoDB of its own address. */
 async function onStage<Result>(work: () => Promise<Result>): Promise<Result> {
   const { AWS_ENDPOINT_URL_DYNAMODB: address } = process.env;
   delete process.env.AWS_ENDPOINT_URL_DYNAMODB;

@@ -46,10 +46,10 @@ const node_version = {
 };
 
 beforeAll(async () => {
-  const links = `--logo ${place} --support ${place} --source-code-repo ${place}`;
+  const links = `--website ${place} --logo ${place} --support ${place} --source-code-repo ${place}`;
   for (const line of [
-    `publisher create filled --name Filled --website ${place} --description Makes`,
-    `publisher update filled ${links}`,
+    'publisher create filled --name Filled',
+    `publisher update filled --description Makes ${links}`,
     'member add filled olga --role owner --name Olga --email o@a.example',
   ])
     await admin(...line.split(' '));

@@ -182,12 +182,12 @@ const shared = 'octo/ci/.github/workflows/publish.yml';
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
-  await addTrust('acme', { ...github('octo/shared'), jobWorkflow: `${shared}@refs/tags/v1` });
+  await addTrust('acme', { ...github('octo/shared'), job_workflow: `${shared}@refs/tags/v1` });
   await addPublisher('rival', { rita: 'owner' });
   await addTrust('acme', github('octo/nodes'));
   await addTrust('acme', { ...github('octo/nodes'), workflow: 'nightly.yml' });
   await addTrust('acme', { ...github('octo/guarded'), environment: 'production' });
-  await addTrust('acme', { ...github('octo/single'), nodeId: 'only-this' });
+  await addTrust('acme', { ...github('octo/single'), node_id: 'only-this' });
   await addTrust('acme', { ...github('octo/tagged'), ref: 'refs/tags/v*' });
   await addTrust('acme', { ...github('octo/branch'), ref: 'refs/heads/main' });
   await addTrust('rival', github('octo/nodes'));

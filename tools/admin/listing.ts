@@ -15,28 +15,20 @@ import { get } from '../../lib/store/read.ts';
 import { newContext } from './registry/administration.ts';
 import { listOwnedNodes } from './registry/node-versions.ts';
 import { noSuchVersion, readNode, readPublisher } from './registry/records.ts';
-import { scan } from './registry/scan.ts';
+import { scan, scanFor } from './registry/scan.ts';
 
 /** What administrators look up and count without changing it. */
 
 /** Every publisher, by ID. */
 export async function listPublishers(): Promise<PublisherRecord[]> {
-  const publishers = scan({
-    FilterExpression: 'sk = :sk',
-    ExpressionAttributeValues: { ':sk': { S: publisherKey('').sk } },
-  });
-  const all = await Array.fromAsync(publishers, (item) => publisherRecord(item));
+  const all = await Array.fromAsync(scanFor(publisherKey('').sk), (item) => publisherRecord(item));
   // One that was renamed or merged is listed under its new id.
   return all.filter(({ moved_to }) => moved_to === undefined).sort((a, b) => a.id.localeCompare(b.id, 'en'));
 }
 
 /** Every node, the oldest first. It reads the whole table. */
 export async function listAllNodes(): Promise<NodeRecord[]> {
-  const nodes = scan({
-    FilterExpression: 'sk = :sk',
-    ExpressionAttributeValues: { ':sk': { S: nodeKey('').sk } },
-  });
-  const all = await Array.fromAsync(nodes, (item) => nodeRecord(item));
+  const all = await Array.fromAsync(scanFor(nodeKey('').sk), (item) => nodeRecord(item));
   return all.sort((a, b) => a.created_at.localeCompare(b.created_at, 'en'));
 }
 

@@ -10,10 +10,7 @@ export const extract = command({
   summary: 'Read the host nodes of a version from its archive again',
   notes:
     'After an update of the extractor, or for a version whose extraction was lost. The archive is never run. Entries\nthat people edited stay; others that are no longer found are removed. Reads the bucket with your own rights.',
-  examples: [
-    'node-version extract demo-node 1.0.0',
-    'node-version extract some-node 1.2.0 --region eu-west-1 --table node-registry-production',
-  ],
+  examples: ['node-version extract demo-node 1.0.0'],
   async run({ node, version }) {
     await findStage();
     const { record, found, removed } = await extractNodeVersion(node, version);

@@ -52,9 +52,13 @@ export const since = command({
 });
 
 function answer(history: HistoryRecord[], none: string) {
-  const rows = history.map(({ at, actor, action, subject, detail }) => [at, actor, action, subject, detail]);
-  return {
-    data: history.map(({ at, actor, action, subject, detail }) => ({ at, actor, action, subject, detail })),
-    text: table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], rows, { none }),
-  };
+  const data = history.map(({ at, actor, action, subject, detail }) => ({
+    at,
+    actor,
+    action,
+    subject,
+    detail,
+  }));
+  const text = table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], data.map(Object.values), { none });
+  return { data, text };
 }

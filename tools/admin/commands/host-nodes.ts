@@ -12,12 +12,8 @@ export const list = command({
     const hostNodes = await listHostNodes(node, version);
     const rows = hostNodes.map(
       ({ host_node_name, display_name, policy, category, deprecated, description }) => [
-        host_node_name,
-        display_name,
-        policy?.replace('HostNodePolicy', ''),
-        category,
-        deprecated ? 'yes' : 'no',
-        description,
+        ...[host_node_name, display_name, policy?.replace('HostNodePolicy', ''), category],
+        ...[deprecated ? 'yes' : 'no', description],
       ],
     );
     const headings = ['NAME', 'TITLE', 'POLICY', 'CATEGORY', 'DEPRECATED', 'DESCRIPTION'];

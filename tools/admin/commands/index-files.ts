@@ -13,7 +13,7 @@ export const rebuild = command({
   options: {
     after: { value: 'NODE', about: 'Continue after this node, named by an interrupted run' },
   },
-  examples: ['index rebuild', 'index rebuild --region eu-west-1 --table node-registry-production'],
+  examples: ['index rebuild'],
   async run(_, { after }) {
     await findStage();
     const data = await rebuildIndex({

@@ -31,10 +31,7 @@ export const list = command({
     const latest = node.latest_version?.version;
     const rows = versions.map(({ version, status, createdAt, id, status_reason }) => [
       version === latest ? `${version} (latest)` : version,
-      shortStatus(status),
-      createdAt,
-      id,
-      status_reason,
+      ...[shortStatus(status), createdAt, id, status_reason],
     ]);
     const none = `"${nodeId}" has no versions.`;
     const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows, { none });
@@ -60,11 +57,7 @@ export const find = command({
     if (!wanted) throw new UsageError(`The status must be one of ${Object.keys(findable).join(', ')}.`);
     const versions = await listVersionsWith(wanted);
     const rows = versions.map(({ node_id, version, publisher_id, createdAt, status_reason }) => [
-      node_id,
-      version,
-      publisher_id,
-      createdAt,
-      status_reason,
+      ...[node_id, version, publisher_id, createdAt, status_reason],
     ]);
     const none = `No version is ${status}.`;
     const text = table(['NODE', 'VERSION', 'PUBLISHER', 'CREATED', 'REASON'], rows, { none });
@@ -76,7 +69,6 @@ export const show = command({
   parameters: ['node', 'version'],
   summary: 'Show a version of a node',
   readsOnly: true,
-  notes: 'The text shows the most important fields, --json all of them.',
   examples: ['node-version show demo-node 1.0.0', 'node-version show demo-node 1.0.0 --json'],
   async run({ node, version }) {
     const found = await showNodeVersion(node, version);

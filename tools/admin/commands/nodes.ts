@@ -32,16 +32,11 @@ export const list = command({
     const found = publisher === undefined ? await listAllNodes() : await listNodes(publisher);
     const nodes = found.filter((node) => wanted === undefined || node.status === wanted);
     const rows = nodes.map(({ id, publisher_id, name, status, latest_version, created_at }) => [
-      id,
-      ...(publisher === undefined ? [publisher_id] : []),
-      name,
-      status.replace('NodeStatus', '').toLowerCase(),
-      latest_version?.version,
-      created_at,
+      ...[id, publisher_id, name, status.replace('NodeStatus', '').toLowerCase()],
+      ...[latest_version?.version, created_at],
     ]);
     const none = publisher === undefined ? 'No nodes.' : `"${publisher}" has no nodes.`;
-    const owner = publisher === undefined ? ['PUBLISHER'] : [];
-    const text = table(['NODE', ...owner, 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows, { none });
+    const text = table(['NODE', 'PUBLISHER', 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows, { none });
     return { data: nodes.map((node) => dataOf({ node })), text };
   },
 });
@@ -50,7 +45,6 @@ export const show = command({
   parameters: ['node'],
   summary: 'Show a node',
   readsOnly: true,
-  notes: 'The text shows the most important fields, --json all of them.',
   examples: ['node show demo-node', 'node show demo-node --json'],
   async run({ node: nodeId }) {
     const { node, publisher } = await showNode(nodeId);

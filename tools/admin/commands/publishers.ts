@@ -25,17 +25,11 @@ export const create = command({
     'The id is 1 to 100 letters, digits, ".", "_" or "-". Case does not matter, and no other publisher may have the id in another spelling.',
   options: {
     name: { value: 'TEXT', about: 'The display name', required: true },
-    description: { value: 'TEXT', about: 'What the publisher makes' },
-    website: { value: 'URL', about: 'The address of its website' },
   },
-  examples: ['publisher create acme --name "Acme Nodes" --website https://acme.example'],
-  async run({ publisher: id }, { name, description, website }, suggest) {
-    const checked = PublisherId.safeParse(id);
-    if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
-    if (isRunByPage(website ?? ''))
-      throw new UsageError('The website must not be a URL that runs code, such as javascript:.');
-    if (!(await createPublisher({ id, name, description, website })))
-      throw new Rejection(`The publisher "${id}" already exists.`);
+  examples: ['publisher create acme --name "Acme Nodes"'],
+  async run({ publisher: id }, { name }, suggest) {
+    requirePublisherId(id);
+    if (!(await createPublisher({ id, name }))) throw new Rejection(`The publisher "${id}" already exists.`);
     const publisher = await showPublisher(id);
     const next = `Give it an owner next: ${suggest(`member add ${id} <user> --role owner`)}`;
     return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };
@@ -87,8 +81,7 @@ export const rename = command({
   examples: ['publisher rename acme acme-nodes'],
   impact: async ({ publisher, 'new-id': to }) => `renames ${await describePublisher(publisher)} to "${to}"`,
   async run({ publisher: from, 'new-id': to }) {
-    const checked = PublisherId.safeParse(to);
-    if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
+    requirePublisherId(to);
     await renamePublisher(from, to);
     return { data: dataOf(await showPublisher(to)), text: `The publisher "${from}" is "${to}" now.` };
   },
@@ -117,15 +110,11 @@ export const list = command({
   readsOnly: true,
   notes:
     'Reads the whole table, because no index lists publishers: with a large table this takes time and read capacity.',
-  examples: ['publisher list', 'publisher list --region eu-west-1 --table node-registry-production'],
+  examples: ['publisher list'],
   async run() {
     const publishers = await listPublishers();
     const rows = publishers.map(({ id, name, members, banned, createdAt }) => [
-      id,
-      name,
-      Object.keys(members).length,
-      banned ? 'yes' : 'no',
-      createdAt,
+      ...[id, name, Object.keys(members).length, banned ? 'yes' : 'no', createdAt],
     ]);
     const layout = { alignRight: [2], none: 'No publishers.' };
     const text = table(['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED'], rows, layout);
@@ -174,6 +163,11 @@ export const unban = command({
     return withDownloads(await listOwnedNodes(id), { data: dataOf(result), text });
   },
 });
+
+function requirePublisherId(id: string): void {
+  const { error } = PublisherId.safeParse(id);
+  if (error) throw new UsageError(`The publisher id ${error.issues[0]?.message}.`);
+}
 
 /** A publisher as --json prints it: the API's answer, with the fields that only admins see. */
 export function dataOf(publisher: PublisherRecord) {

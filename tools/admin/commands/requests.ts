@@ -96,14 +96,7 @@ function textOf({ usage, answer, task, media, notifications }: FoundRequest): st
     'Notifies the caller at': task?.address,
     'Last state notified': task?.state,
   });
-  const rows = notifications.map(({ id, state, at, result, attempts, last_error }) => [
-    id,
-    state,
-    at,
-    result,
-    attempts,
-    last_error,
-  ]);
+  const rows = notifications.map(Object.values);
   const list = table(['NOTIFICATION', 'STATE', 'CAME IN', 'RESULT', 'ATTEMPTS', 'LAST ERROR'], rows);
   return rows.length > 0 ? `${about}\n\n${list}` : about;
 }

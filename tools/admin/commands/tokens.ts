@@ -21,11 +21,7 @@ export const create = command({
     label: { value: 'TEXT', about: 'What the token is for', required: true },
     days: { value: 'N', about: `How many days it is valid, 1 to ${maxDays}; ${defaultDays} by default` },
   },
-  examples: [
-    'token create acme --label "release job"',
-    'token create acme --label "try-out" --days 7',
-    'token create acme --label ci --region eu-west-1 --table node-registry-production',
-  ],
+  examples: ['token create acme --label "release job"', 'token create acme --label "try-out" --days 7'],
   async run({ publisher: publisherId }, { label, days = defaultDays }) {
     if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > maxDays)
       throw new UsageError(`--days takes a whole number from 1 to ${maxDays}.`);

@@ -2,12 +2,12 @@ import * as z from 'zod/mini';
 import { NodeId } from 'registry-rules/names';
 import { table } from 'command-line/table';
 import { command, UsageError } from '../command.ts';
-import { addTrust, listTrusts, removeTrust, type Trust } from '../registry/trusts.ts';
+import { addTrust, describeTrust, listTrusts, removeTrust, type Trust } from '../registry/trusts.ts';
 
-const issuers: Record<string, string> = {
-  github: 'https://token.actions.githubusercontent.com',
-  gitlab: 'https://gitlab.com',
-};
+const issuers = new Map([
+  ['github', 'https://token.actions.githubusercontent.com'],
+  ['gitlab', 'https://gitlab.com'],
+]);
 
 export const add = command({
   parameters: ['publisher'],
@@ -46,31 +46,29 @@ export const add = command({
     'trust add demo --repository octo/nodes --workflow release.yml --issuer http://localhost:3001/ci',
   ],
   async run({ publisher }, { repository, workflow, issuer = 'github', environment, ref, node, ...others }) {
+    const address = /^https?:\/\/\S+$/;
+    const repositoryName = /^[\w.-]+(?:\/[\w.-]+)+$/;
+    const refName = /^refs\/(?:heads|tags)\/[^\s*]*\*?$/;
+    const file = workflow.replace(/^\.github\/workflows\//, '');
     const trust = await addTrust(publisher, {
-      issuer: issuerOf(issuer),
-      repository: requireMatch(
-        repository,
-        /^[\w.-]+(?:\/[\w.-]+)+$/,
-        'an owner and a repository, such as octo/nodes',
+      issuer: requireMatch(
+        issuers.get(issuer) ?? issuer,
+        address,
+        'github, gitlab or the address of an issuer',
       ),
-      workflow: requireMatch(
-        workflow.replace(/^\.github\/workflows\//, ''),
-        /^\S+\.ya?ml$/,
-        'the name of a file that ends in .yml or .yaml',
+      repository: requireMatch(repository, repositoryName, 'an owner and a repository, such as octo/nodes'),
+      workflow: requireMatch(file, /^\S+\.ya?ml$/, 'the name of a file that ends in .yml or .yaml'),
+      // A token names the whole of it, so half of it would match none.
+      job_workflow: requireMatch(
+        others['job-workflow'],
+        /^[\w.-]+\/[\w.-]+\/\.github\/workflows\/\S+\.ya?ml@\S+$/,
+        'a workflow file with its repository and ref',
       ),
-      jobWorkflow: jobWorkflowOf(others['job-workflow']),
       environment,
-      ref:
-        ref === undefined
-          ? undefined
-          : requireMatch(
-              ref,
-              /^refs\/(?:heads|tags)\/[^\s*]*\*?$/,
-              'a branch or a tag, such as refs/heads/main or refs/tags/v*',
-            ),
-      nodeId: node === undefined ? undefined : requireNodeId(node),
+      ref: requireMatch(ref, refName, 'a branch or a tag, such as refs/heads/main or refs/tags/v*'),
+      node_id: node === undefined ? undefined : requireNodeId(node),
     });
-    return { data: trust, text: `"${publisher}" trusts ${jobsOf(trust)}, by the trust ${trust.id}.` };
+    return { data: trust, text: `"${publisher}" trusts ${describeTrust(trust)}, by the trust ${trust.id}.` };
   },
 });
 
@@ -84,18 +82,9 @@ export const list = command({
     const trusts = await listTrusts(publisher);
     const rows = trusts.map((trust) => {
       const { id, issuer, repository, workflow, environment, ref, node_id, last_used_at } = trust;
-      return [
-        id,
-        stateOf(trust),
-        issuer,
-        repository,
-        workflow,
-        environment,
-        ref,
-        node_id,
-        pinned(trust),
-        last_used_at,
-      ];
+      const state = trust.revoked_at === undefined ? 'active' : 'removed';
+      const jobs = [issuer, repository, workflow, environment, ref, node_id];
+      return [id, state, ...jobs, pinned(trust), last_used_at];
     });
     const headings = 'ID,STATE,ISSUER,REPOSITORY,WORKFLOW,ENVIRONMENT,REF,NODE,PINNED,LAST USED'.split(',');
     const none = `"${publisher}" trusts no CI jobs.`;
@@ -112,7 +101,7 @@ export const remove = command({
   async impact({ publisher, 'trust-id': id }) {
     const trust = (await listTrusts(publisher)).find((each) => each.id === id);
     return trust
-      ? `stops trusting ${jobsOf(trust)}, last used ${trust.last_used_at ?? 'never'}`
+      ? `stops trusting ${describeTrust(trust)}, last used ${trust.last_used_at ?? 'never'}`
       : 'removes a trust that does not exist';
   },
   async run({ publisher, 'trust-id': id }) {
@@ -121,37 +110,15 @@ export const remove = command({
   },
 });
 
-function issuerOf(text: string): string {
-  const issuer = Object.hasOwn(issuers, text) ? String(issuers[text]) : text;
-  return requireMatch(issuer, /^https?:\/\/\S+$/, 'github, gitlab or the address of an issuer');
-}
-
-/** A token names the whole of it, so half of it would match none. */
-function jobWorkflowOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const shape = /^[\w.-]+\/[\w.-]+\/\.github\/workflows\/\S+\.ya?ml@\S+$/;
-  return requireMatch(text, shape, 'a workflow file with its repository and ref');
-}
-
 function requireNodeId(id: string): string {
   const { data, error } = z.safeParse(NodeId, id);
   if (error) throw new UsageError(`"${id}" is not the id of a node.`);
   return data;
 }
 
-function requireMatch(text: string, shape: RegExp, what: string): string {
-  if (shape.test(text)) return text;
+function requireMatch<Text extends string | undefined>(text: Text, shape: RegExp, what: string): Text {
+  if (text === undefined || shape.test(text)) return text;
   throw new UsageError(`"${text}" is not ${what}.`);
-}
-
-function jobsOf({ repository, workflow, job_workflow, environment, ref }: Trust): string {
-  const inner = job_workflow === undefined ? '' : ` in ${job_workflow}`;
-  const where = environment === undefined ? '' : ` in the environment ${environment}`;
-  return `${workflow} of ${repository}${inner}${where}${ref === undefined ? '' : ` for ${ref}`}`;
-}
-
-function stateOf({ revoked_at }: Trust): string {
-  return revoked_at === undefined ? 'active' : 'removed';
 }
 
 function pinned({ repository_id, owner_id }: Trust): string {

@@ -41,21 +41,13 @@ export const sweep = command({
       const { nodeId: node_id, version, versionId: version_id, since, reason } = entry;
       const { finding, error } = visited;
       data.push({
-        node_id,
-        version,
-        version_id,
-        finding,
-        since,
+        ...{ node_id, version, version_id, finding, since },
         ...(standing.has(finding) && { reason }),
         ...(error !== undefined && { error: textOf(error) }),
       });
     });
     const rows = data.map(({ node_id, version, finding, since, reason, error }) => [
-      node_id,
-      version,
-      finding,
-      since,
-      error ?? reason,
+      ...[node_id, version, finding, since, error ?? reason],
     ]);
     const none = 'No version waits for its archive.';
     const text = table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows, { none });

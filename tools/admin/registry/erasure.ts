@@ -6,7 +6,7 @@ import { type Changes, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, subjectOf } from '../../../lib/store/keys.ts';
 import { transact, update } from '../../../lib/store/write.ts';
 import { historyOf, newContext } from './administration.ts';
-import { eraseMember } from './publishers.ts';
+import { removeMember } from './publishers.ts';
 import { Rejection } from './rejection.ts';
 import { scan } from './scan.ts';
 
@@ -52,7 +52,9 @@ export async function erasePerson(
   await inParallel(found, maxAtOnce, async (item) => {
     if (subjectOf(keyOf(item))?.subject === 'PUBLISHER') {
       const { id } = publisherRecord(item);
-      await eraseMember(id, userId, options).catch((error: unknown) => {
+      // Without a name in the history.
+      const change = { action: 'person erase', subject: id };
+      await removeMember(id, userId, options, change).catch((error: unknown) => {
         if (!(error instanceof Rejection)) throw error;
         problems.push(error.message);
       });

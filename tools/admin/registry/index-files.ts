@@ -20,7 +20,7 @@ import { foldNodeId } from 'registry-rules/names';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { newContext } from './administration.ts';
 import { readVersions } from '../../../lib/registry/latest-version.ts';
-import { scan } from './scan.ts';
+import { scanFor } from './scan.ts';
 
 /* Rebuilds the public index from the whole table while `writeIndex` goes on: both write a file only over what they read. */
 
@@ -104,11 +104,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
 }
 
 async function listAllNodes(): Promise<string[]> {
-  const nodes = scan({
-    FilterExpression: 'sk = :sk',
-    ExpressionAttributeValues: { ':sk': { S: nodeKey('').sk } },
-    ProjectionExpression: 'pk, sk, id',
-  });
+  const nodes = scanFor(nodeKey('').sk, { ProjectionExpression: 'pk, sk, id' });
   return Array.fromAsync(nodes, (item) => foldNodeId(nodeRecord(item).id));
 }
 

@@ -10,27 +10,14 @@ import { alignVersionsOfPublisher } from './node-versions.ts';
 import { readPublisher } from './records.ts';
 import { Rejection } from './rejection.ts';
 
-interface NewPublisher {
-  id: string;
-  name: string;
-  description?: string | undefined;
-  website?: string | undefined;
-}
-
 /** Creates a publisher without members; false if the ID is taken. */
-export async function createPublisher({ id, name, description, website }: NewPublisher): Promise<boolean> {
-  const key = publisherKey(id);
-  const record: PublisherRecord = {
-    ...key,
-    id,
-    name,
-    description,
-    website,
-    createdAt: new Date().toISOString(),
-    members: {},
-    revision: 1,
-  };
-  const created = historyOf({ of: key, action: 'publisher create', subject: id });
+export async function createPublisher(
+  fields: Pick<PublisherRecord, 'id' | 'name' | 'website'>,
+): Promise<boolean> {
+  const key = publisherKey(fields.id);
+  const createdAt = new Date().toISOString();
+  const record: PublisherRecord = { ...key, ...fields, createdAt, members: {}, revision: 1 };
+  const created = historyOf({ of: key, action: 'publisher create', subject: fields.id });
   return (await transact(newContext(), [putting(record, absent), created])).length === 0;
 }
 
@@ -109,8 +96,8 @@ export async function removeMember(
   publisherId: string,
   userId: string,
   { force }: Force = {},
+  change = { action: 'member remove', subject: userId },
 ): Promise<PublisherRecord> {
-  const change = { action: 'member remove', subject: userId };
   const { result } = await changePublisher(publisherId, change, (publisher) => {
     if (!memberOf(publisher, userId))
       throw new Rejection(`The publisher "${publisherId}" has no member "${userId}".`);
@@ -119,16 +106,6 @@ export async function removeMember(
     return { members };
   });
   return result;
-}
-
-/** Takes a person out without a name in the history. */
-export async function eraseMember(publisherId: string, userId: string, { force }: Force): Promise<void> {
-  await changePublisher(publisherId, { action: 'person erase', subject: publisherId }, (publisher) => {
-    if (!memberOf(publisher, userId)) return undefined;
-    if (!force) requireAnotherOwner(publisher, userId);
-    const { [userId]: _, ...members } = publisher.members;
-    return { members };
-  });
 }
 
 function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {

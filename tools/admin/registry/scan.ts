@@ -9,6 +9,12 @@ type Filter = Pick<
   'FilterExpression' | 'ProjectionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
 >;
 
+/** The items of the whole table with a sort key, or only some of their fields. */
+export function scanFor(sk: string, filter: Filter = {}): AsyncGenerator<Item> {
+  const ExpressionAttributeValues = { ':sk': { S: sk } };
+  return scan({ FilterExpression: 'sk = :sk', ExpressionAttributeValues, ...filter });
+}
+
 /** The matching items of the whole table, for what has no index. It costs as much as the table is large. */
 export async function* scan(filter: Filter): AsyncGenerator<Item> {
   let start: AttributeMap | undefined;

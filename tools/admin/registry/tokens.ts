@@ -59,15 +59,8 @@ export async function revokePersonalAccessToken(publisherId: string, id: string)
   });
 }
 
-function visibleToken({ id, label, created_at, expires_at, last_used_at, revoked_at }: TokenRecord) {
-  return {
-    id,
-    label,
-    created_at,
-    expires_at,
-    ...(last_used_at !== undefined && { last_used_at }),
-    ...(revoked_at !== undefined && { revoked_at }),
-  };
+function visibleToken({ pk: _, sk: __, revision: ___, ...token }: TokenRecord): PersonalAccessToken {
+  return token;
 }
 
 async function readTokens(publisherId: string): Promise<TokenRecord[]> {
