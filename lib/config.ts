@@ -217,7 +217,7 @@ export const downloadLogs = concern(() => ({
   ACCESS_LOGS: variable(
     choice('counted', 'on', 'off'),
     'accessLogs',
-    '`counted`: logs of the stage’s distribution are counted as downloads, then deleted. `on` also keeps them, and the bucket’s, for 90 days.',
+    '`counted`: the distribution’s logs are counted as downloads, then deleted. `on` keeps them, and the bucket’s, for 90 days.',
   ),
 }));
 

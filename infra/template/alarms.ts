@@ -112,7 +112,7 @@ const sweeps: Sweep[] = [
   {
     ...{ sweep: 'downloads', only: 'countsDownloads', seconds: 12 * hours, minRuns: 1 },
     missing: 'The daily count of downloads has not ended for 36 hours.',
-    missingAction: 'Remove the cause, or enable its rule: the next run counts all logs of a week.',
+    missingAction: 'Enable its rule: the next run counts a week.',
   },
   {
     sweep: 'catalog',
@@ -143,7 +143,7 @@ function alarmsOfSweep(stage: Stage, { sweep, missing, unvisitedPeriods, ...sche
   return [
     alarm(
       `sweep-missing-${sweep}`,
-      `${missing} See its schedule, \`faults-\` alarm and throttles. ${schedule.missingAction ?? 'Enable its rule.'}`,
+      `${missing} See its \`faults-\` alarm and throttles. ${schedule.missingAction ?? 'Enable its rule.'}`,
       { ...own(stage, 'sweep_findings', { sweep }), statistic: 'SampleCount' },
       { ...mustRun, seconds, periods: missingPeriods, below: minRuns },
     ),
@@ -175,7 +175,7 @@ const rate = (errors: string, atLeast: number) => ({
 });
 
 const about5xx =
-  'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See lines with 5xx by `code`; the access log’s `gateway_error`. `unavailable`: read `causes`. Other codes have alarms.';
+  'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; the access log’s `gateway_error`. `unavailable`: read `causes`.';
 
 const apiAlarms: Alarm[] = [
   alarm('server-errors', about5xx, rate('5xx', 20), { seconds: minutes, periods: [3, 5], above: 5 }),
@@ -291,7 +291,7 @@ function moneyAlarms(stage: Stage): Alarm[] {
   return [
     alarm(
       'credits-per-hour',
-      'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens) by its `principal`. Growth: raise the parameter.',
+      'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter.',
       own(stage, 'credits', {}),
       { seconds: hours, periods: [1, 2], above: stage.creditsPerHour },
     ),
@@ -371,7 +371,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
     ...providerNames.map((provider) =>
       alarm(
         `${provider}-unknown-states`,
-        'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`. Until then it is passed on as `provider_state`.',
+        'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`.',
         own(stage, 'unknown_states', { provider }),
         anyOfFifteen,
       ),

@@ -12,8 +12,9 @@ const runbook = 'docs/runbook.md';
 
 const introduction = `# Configuration
 
-For operators. Pass \`--param=name=value\`, or put parameters into a block with the stage's name under \`params\` in \`serverless.yml\`. An
-empty one counts as not given. Log lines name the variable. A key is a reference: \`ssm:/<name>\` or \`secretsmanager:<name>\`.
+Pass \`--param=name=value\`, or put parameters into a block with the stage's name under \`params\` in \`serverless.yml\`. An empty one counts
+as not given. Log lines name the variable. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or an
+ARN.
 `;
 
 /** The text of docs/configuration.md: one row for each parameter with its variable. */
