@@ -3,14 +3,11 @@ import { Rejection } from '../registry/rejection.ts';
 import { callerOf, neverPaid, callerText } from '../spend/caller-name.ts';
 import { blockCaller, showTerms, unblockCaller } from '../spend/terms.ts';
 import { periodOf } from '../spend/period.ts';
-import { callerOfPrincipal } from '../spend/usage.ts';
-
-/** As log lines name a user. */
-const principal = /^[0-9a-f]{16}$/;
+import { callerOfPrincipal, principalName } from '../spend/usage.ts';
 
 /** A user who is named as in log lines is found by what it has paid, or the command fails. */
 async function callerNamed(user: string): Promise<string> {
-  if (!principal.test(user)) return callerOf(user);
+  if (!principalName.test(user)) return callerOf(user);
   const { account } = await showTerms(callerOf(user));
   if (account !== undefined) return callerOf(user);
   const monthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);

@@ -82,19 +82,14 @@ export const list = command({
   examples: ['limit list', 'limit list --json'],
   async run() {
     const callers = await listTerms();
-    const rows = callers.map(({ caller, terms }) => [
-      callerText(caller),
-      describe(terms?.limits),
-      terms?.blocked?.at,
-      terms?.blocked?.reason,
-    ]);
-    const text = table(['USER', 'LIMITS', 'BLOCKED SINCE', 'REASON'], rows);
-    const data = callers.map(({ caller, terms }) => ({
-      user: callerText(caller),
-      limits: terms?.limits ?? {},
-      blocked: terms?.blocked,
+    const data = callers.map(({ caller, terms: { limits = {}, blocked } = {} }) => ({
+      ...{ user: callerText(caller), limits, blocked },
     }));
-    return { data, text: rows.length > 0 ? text : 'No caller has limits of its own.' };
+    const rows = data.map(({ user, limits, blocked }) => [
+      ...[user, describe(limits), blocked?.at, blocked?.reason],
+    ]);
+    const none = 'No caller has limits of its own.';
+    return { data, text: table(['USER', 'LIMITS', 'BLOCKED SINCE', 'REASON'], rows, { none }) };
   },
 });
 

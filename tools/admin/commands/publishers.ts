@@ -36,8 +36,6 @@ export const create = command({
   },
 });
 
-const places = ['website', 'logo', 'support', 'source-code-repo'] as const;
-
 export const update = command({
   parameters: ['publisher'],
   summary: 'Change what a publisher says of itself',
@@ -52,20 +50,16 @@ export const update = command({
   },
   examples: ['publisher update acme --logo https://acme.example/logo.svg --clear support,website'],
   async run({ publisher: id }, { clear = '', 'source-code-repo': source_code_repo, ...given }) {
-    const options = { ...given, 'source-code-repo': source_code_repo };
-    for (const place of places)
-      if (isRunByPage(options[place] ?? ''))
+    const fields: Record<string, string | null | undefined> = { ...given, source_code_repo };
+    for (const place of ['website', 'logo', 'support', 'source_code_repo'])
+      if (isRunByPage(fields[place] ?? ''))
         throw new UsageError(`The ${place} must not be a URL that runs code, such as javascript:.`);
-    const { name, description, website, logo, support } = given;
-    const fields = { name, description, website, logo, support, source_code_repo };
-    const names = clear
-      .split(',')
-      .filter(Boolean)
-      .map((field) => field.trim().replaceAll('-', '_'));
-    const unknown = names.find((field) => field === 'name' || !(field in fields));
-    if (unknown !== undefined) throw new UsageError(`"${unknown}" can't be cleared.`);
-    const cleared = Object.fromEntries(names.map((field) => [field, null]));
-    const { result, changed } = await editPublisher(id, { ...fields, ...cleared });
+    for (const name of clear.split(',').filter(Boolean)) {
+      const field = name.trim().replaceAll('-', '_');
+      if (field === 'name' || !(field in fields)) throw new UsageError(`"${field}" can't be cleared.`);
+      fields[field] = null;
+    }
+    const { result, changed } = await editPublisher(id, fields);
     const text = changed ? textOf(result) : `Nothing changed: "${id}" says this already.`;
     return { data: dataOf(result), text };
   },

@@ -14,24 +14,20 @@ export const show = command({
     'Show the records of a paid request by its x-request-id, and a command that finds the log lines of any request',
   readsOnly: true,
   notes:
-    'Only paid requests leave records. The lines of every request, and so its bans, limits and rejected tokens, are only in the logs: the printed command finds them, and those of its task and notifications. Without --principal or --user, up to 1,000 pages of all callers’ records are read, with four queries each.',
+    'Only paid requests leave records. The lines of every request, and so its bans, limits and rejected tokens, are only in the logs: the printed command finds them, and those of its task and notifications. Without --user, up to 1,000 pages of all callers’ records are read, with four queries each.',
   options: {
     ...periodOptions,
-    principal: { value: 'HASH', about: 'Read only the records of this caller, named as in its log lines' },
-    user: { value: 'USER', about: 'The same by the user’s ID, or @anonymous for callers without a token' },
+    user: { value: 'USER', about: 'Only this user, @anonymous, or the `principal` of log lines' },
   },
-  examples: ['request show 7f1c…', 'request show 7f1c… --from 2026-11-20 --principal 0f3a9b…'],
-  async run({ id }, { from, to, principal, user }) {
+  examples: ['request show 7f1c…', `request show 7f1c… --from 2026-11-20 --user 'auth0|1234'`],
+  async run({ id }, { from, to, user }) {
     // The printed command is pasted into a shell.
     if (!/^[^"'`$\\\s]+$/.test(id)) throw new UsageError(`"${id}" is not the id of a request.`);
     const period = periodOf(from, to);
-    if (principal !== undefined && user !== undefined)
-      throw new UsageError('Give --principal or --user, and not both.');
     const search = async () => {
-      if (user !== undefined) return findRequest(id, { ...period, caller: callerOf(user) });
-      if (principal === undefined) return findRequest(id, period);
-      const caller = await callerOfPrincipal(principal, period);
-      return caller === undefined ? { found: [], hasMore: false } : findRequest(id, { ...period, caller });
+      if (user === undefined) return findRequest(id, period);
+      const caller = (await callerOfPrincipal(user, period)) ?? callerOf(user);
+      return findRequest(id, { ...period, caller });
     };
     const { found, hasMore = false } = (await search().catch(unlessUnavailable)) ?? {};
     const query = queryFor(id, found ?? []);
@@ -39,7 +35,7 @@ export const show = command({
     const texts = found?.map(textOf) ?? [];
     if (hasMore)
       texts.push(
-        `Only the first ${maxPages} pages of records were read. Give --principal, which the log lines have.`,
+        `Only the first ${maxPages} pages of records were read. Give --user: log lines have its hash.`,
       );
     else if (found?.length === 0) texts.push('No record of a paid request has this id on these days.');
     return {

@@ -37,26 +37,16 @@ export const sum = command({
       return { group: shown, ...rest };
     });
     const isAnyGivenUp = sums.some(({ given_up }) => given_up !== undefined);
-    const heading = [
-      ...names,
-      'credits',
-      'tasks',
-      'unknown',
-      'refused',
-      ...(isAnyGivenUp ? ['given_up'] : []),
-    ];
-    const rows = sums.map(({ group, credits, tasks, unknown, refused, given_up = 0 }) => [
+    const counts = ['credits', 'tasks', 'unknown', 'refused', ...(isAnyGivenUp ? ['given_up'] : [])] as const;
+    const heading = [...names, ...counts];
+    const rows = sums.map(({ group, ...sum }) => [
       ...names.map((name) => group[name] ?? ''),
-      ...[credits, tasks, unknown, refused, ...(isAnyGivenUp ? [given_up] : [])].map(String),
+      ...counts.map((name) => String(sum[name as keyof typeof sum] ?? 0)),
     ]);
     if (csv)
       return { data: sums, text: [heading, ...rows].map((row) => row.map(csvCell).join(',')).join('\n') };
-    const text = table(
-      heading.map((name) => name.toUpperCase()),
-      rows,
-      { none: 'Nothing was spent.' },
-    );
-    return { data: sums, text };
+    const headings = heading.map((name) => name.toUpperCase());
+    return { data: sums, text: table(headings, rows, { none: 'Nothing was spent.' }) };
   },
 });
 

@@ -80,11 +80,15 @@ function daysBetween(from: string, to: string): string[] {
   );
 }
 
+/** As log lines name a user. */
+export const principalName = /^[0-9a-f]{16}$/;
+
 /** The caller of some days whose log lines have this principal. Only the names of callers are read. */
 export async function callerOfPrincipal(
   principal: string,
   { from, to }: Period,
 ): Promise<string | undefined> {
+  if (!principalName.test(principal)) return undefined;
   for (const day of daysBetween(from, to))
     for await (const name of callersOf(day))
       if (name.startsWith('user:') && principalOf(name.slice('user:'.length)) === principal) return name;
