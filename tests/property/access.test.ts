@@ -189,7 +189,10 @@ function publishCases(actor: string): AccessCase[] {
     },
     rejections: unknownFirst(actor, [
       ...when(kind !== 'good' || publisher === 'theirs', 'invalid_personal_access_token'),
-      ...when(!Object.hasOwn(publishers[publisher]?.members ?? {}, actors[actor]?.user ?? ''), 'forbidden'),
+      ...when(
+        actor !== 'admin' && !Object.hasOwn(publishers[publisher]?.members ?? {}, actors[actor]?.user ?? ''),
+        'forbidden',
+      ),
       ...when(publishers[publisher]?.banned, 'publisher_banned'),
       ...when(node === 'deleted', 'node_id_taken'),
       ...when(node === 'barred', 'node_banned'),
@@ -251,8 +254,7 @@ function ownerRefusals(actor: string, publisher: string): ErrorCode[] {
 }
 
 function stateRefusals(actor: string, node: string): ErrorCode[] {
-  if (actor === 'admin' || !(node in nodeStatuses)) return [];
-  return [...when(node === 'deleted', 'node_not_found'), ...when(node === 'barred', 'node_banned')];
+  return when(actor !== 'admin' && node === 'barred', 'node_banned');
 }
 
 function when(holds: unknown, refusal: ErrorCode): ErrorCode[] {

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { HostNode } from 'registry-rules/schemas/host-node';
 import type { IndexedNode } from 'registry-rules/schemas/index-files';
 import { type BuiltFile, buildSite, sitePage, unknownPath } from '../build.ts';
 import { renderReadme } from '../readme.ts';
@@ -19,6 +20,7 @@ const pageOf = (
   fields: Partial<IndexedNode> = {},
   hostNodes: Parameters<typeof listed>[2] = [],
 ) => nodePage(site, filesOf(listed(id, fields, hostNodes)));
+const hostNodesOf = (hostNode: HostNode) => pageOf('a', {}, [hostNode]);
 const plain = (page: string) => page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 describe('the page of a node', () => {
@@ -82,6 +84,30 @@ describe('the page of a node', () => {
   ])('has its %s', (_, part) => {
     expect(page).toContain(part);
   });
+
+  // The host calls the function; nothing that a reader sees depends on its name.
+  test.each(Object.keys(HostNode.shape).filter((field) => field !== 'function'))(
+    'shows the %s of a host node, or what it changes',
+    (field) => {
+      const all: HostNode = {
+        ...{ host_node_name: 'Mix', display_name: 'Mixer', category: 'image', description: 'Mixes' },
+        ...{
+          conditional: true,
+          experimental: true,
+          deprecated: field === 'deprecated',
+          policy: 'HostNodePolicyLocalOnly',
+        },
+        ...{
+          input_types: '{"required":{"share":["FLOAT"]}}',
+          return_types: '["IMAGE"]',
+          return_names: '["out"]',
+        },
+        ...{ output_is_list: [true], left_open: ['category: unknown'] },
+      };
+      expect(all).toHaveProperty(field);
+      expect(hostNodesOf({ ...all, [field]: undefined })).not.toBe(hostNodesOf(all));
+    },
+  );
 
   test.each([
     [undefined, 'Needs unknown'],
