@@ -15,6 +15,11 @@ export default class CheckRelease {
   #newAlarms: string[] = [];
 
   constructor(framework: Framework) {
+    const stillSilent = ({ message }: Error) => {
+      throw new framework.classes.Error(
+        `The stage is deployed, but its new alarms are silent until you deploy it again: ${message}`,
+      );
+    };
     this.hooks = {
       initialize: async () => {
         const command = framework.processedInput.commands.join(' ');
@@ -32,7 +37,7 @@ export default class CheckRelease {
       },
       'after:aws:deploy:deploy:updateStack': async () => {
         await nameRelease(await tableOf(framework), release);
-        if (this.#newAlarms.length > 0) await runFirst(framework, this.#newAlarms);
+        if (this.#newAlarms.length > 0) await runFirst(framework, this.#newAlarms).catch(stillSilent);
       },
     };
   }
@@ -60,7 +65,8 @@ async function deployedTemplate(framework: Framework): Promise<Template> {
     if (error.name === 'ValidationError') return undefined;
     throw error;
   });
-  return JSON.parse(deployed?.TemplateBody ?? '{"Resources":{}}');
+  // It is empty if the first deployment ended after its change set was made.
+  return JSON.parse(deployed?.TemplateBody || '{"Resources":{}}');
 }
 
 /** Another bucketName, or a domain or distribution that is gone: a living stage can lose what its callers have. */
