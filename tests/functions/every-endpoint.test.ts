@@ -2,39 +2,26 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fileOf, loadContracts } from '../../infra/operations.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
+import { handlers } from '../support/endpoints.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
-import { proxies } from '../support/proxies.ts';
+import { endpointNames as names } from '../support/operation-names.ts';
+import '../support/proxies.ts';
 import { timed } from '../support/timed.ts';
 import { bearer } from '../support/tokens.ts';
 
-type Handler = Parameters<typeof invoke>[0];
-
 /** The guarantees that every endpoint gives its callers. */
 const contracts = await loadContracts();
-const names = contracts.map(({ name }) => fileOf(name));
 const openToAnyone = contracts.filter(({ access }) => access === 'anyone').map(({ name }) => fileOf(name));
 
-const handlers = new Map<string, Handler>(Object.entries(proxies));
+beforeAll(() => seed());
 
-beforeAll(async () => {
-  await seed();
-  for (const name of names) {
-    if (!handlers.has(name)) handlers.set(name, (await import(`../../functions/${name}.ts`)).handler);
-  }
-});
-
-function call(name: string, changes: Parameters<typeof invoke>[2] = {}) {
-  const handler = handlers.get(name);
-  if (!handler) throw new Error(`There is no handler ${name}.`);
-  return invoke(handler, name, changes);
-}
+const call = (name: string, changes: Parameters<typeof invoke>[2] = {}) =>
+  invoke(handlers.get(name), name, changes);
 
 /** The lists of all operations. */
-const listFields = [
-  ...'tags tags_admin dependencies supported_os output_is_list images node_versions'.split(' '),
-];
+const listFields = 'tags tags_admin dependencies supported_os output_is_list images node_versions'.split(' ');
 
 const hugeBodies: Record<string, string> = {
   'a million wrong items in each list': `{${listFields.map((field) => `"${field}":[${'1,'.repeat(90_000)}1]`)}}`,
@@ -149,11 +136,8 @@ describe.each(names)('%s', (name) => {
     const { status, text, body } = await call(name);
 
     expect(status).toBe(500);
-    expect(body).toEqual({
-      error: 'internal_error',
-      message: 'Something went wrong on our side.',
-      request_id: `sample-${name}`,
-    });
+    const message = 'Something went wrong on our side.';
+    expect(body).toEqual({ error: 'internal_error', message, request_id: `sample-${name}` });
     expect(text).not.toContain(secret);
     expect(loggedLines.join('')).toContain(secret);
   });
@@ -211,16 +195,12 @@ describe.each(names.filter((name) => !openToAnyone.includes(name)))('%s', (name)
 });
 
 /** Breaks every call to the store, which every operation makes. */
-async function breakStore(
-  name: string,
-  failure: Error | Promise<never>,
-  remainingMs = 29_000,
-): Promise<void> {
+async function breakStore(name: string, failure: Error | Promise<never>, remainingMs?: number) {
   let asked = false;
   intercept(dynamodb, async () => {
     asked = true;
     throw await failure;
   });
-  await call(name, { remainingMs });
+  await call(name, { ...(remainingMs && { remainingMs }) });
   expect(asked).toBe(true);
 }

@@ -1,33 +1,21 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { handler as writeIndex } from '../../functions/write-index.ts';
 import { handler } from '../../functions/write-catalog.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
-import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { publisherKey } from '../../lib/store/keys.ts';
 import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';
-import { addNode, addPublisher, addVersion } from '../support/registry.ts';
-import { streamEventOf } from '../support/table-stream.ts';
+import { addPublishedNode, follow, own } from '../support/index-nodes.ts';
+import { addPublisher } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
 
 const invocation = { awsRequestId: 'a-run', getRemainingTimeInMillis: () => 50_000 };
 const event = JSON.parse(readFileSync('events/write-catalog.json', 'utf8'));
-const published = {
-  ...{ archive_key: 'archives/some/1.0.0/id-0.zip', sha256: '0'.repeat(64), size_bytes: 10 },
-  ...{ published_at: '2026-01-01T00:00:00.000Z', host_node_extract_status: 'success' },
-};
-
 async function addPublished(id: string, publisher: string, fields: object = {}): Promise<void> {
-  const latest_version = { ...published, id: '1', version: '1.0.0', status: 'NodeVersionStatusActive' };
-  await addNode(publisher, id, { name: `Node ${id}`, latest_version, ...fields });
-  await addVersion(publisher, id, '1.0.0', published);
-  await follow(id);
-}
-
-async function follow(id: string): Promise<void> {
-  await writeIndex(streamEventOf(nodeKey(id), nodeVersionKey(id, '1.0.0')), invocation);
+  await addPublishedNode(id, publisher, fields);
+  await follow(...own(id));
 }
 
 /** What a run wrote, with one key for all pieces of the search. */
@@ -50,7 +38,7 @@ const lists = ['feed.xml', 'nodes.html', 'robots.txt', 'search/', 'sitemap.xml']
 beforeAll(async () => {
   setVariables({ SITE_DOMAIN_NAME: 'nodes.example' });
   for (const id of ['acme', 'other']) await addPublisher(id, {});
-  await writeIndex(streamEventOf(publisherKey('acme')), invocation);
+  await follow(publisherKey('acme'));
   await addPublished('plain', 'acme');
   await addPublished('ranked', 'acme', { search_ranking: 3 });
   await addPublished('bad', 'other');
@@ -85,7 +73,7 @@ describe('writeCatalog', () => {
 
   test('takes a banned node off all of them, and says so on an empty page of its publisher', async () => {
     await banNode('bad', 'test');
-    await follow('bad');
+    await follow(...own('bad'));
     await run();
 
     for (const key of ['index/v1/top.json', ...(await keysBelow('pages/'))].filter((key) => !/bad/.test(key)))

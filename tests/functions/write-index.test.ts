@@ -2,27 +2,30 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
-import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../lib/index/config-file.ts';
 import * as paths from 'registry-rules/index-paths';
 import type { HostNodeRecord } from '../../lib/registry/records.ts';
 import type { CatalogEntry } from 'registry-rules/schemas/index-files';
-import { absent } from '../../lib/store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
-import { put as putRecord } from '../../lib/store/write.ts';
-import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { limitPages } from '../support/admin.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
 import { stopDate } from 'testing/clock';
-import { beforeNext, intercept } from '../support/intercept.ts';
+import { intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
+import {
+  active,
+  addHostNode,
+  addPublishedNode,
+  context,
+  follow,
+  own,
+  published,
+} from '../support/index-nodes.ts';
+import '../support/queue.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
-import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
-import { indexChanges } from '../support/queue.ts';
-import { setVariables } from '../support/variables.ts';
 import { finalize, publish, put, putObject } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 
@@ -30,35 +33,6 @@ const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } 
 
 /** The distribution and then a browser keep a file this long, so that a ban shows within a minute. */
 const cacheControl = 'public, max-age=30';
-const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 120_000 };
-const published = {
-  ...{ archive_key: 'archives/some/1.0.0/id-0.zip', sha256: '0'.repeat(64), size_bytes: 10 },
-  ...{ published_at: '2026-01-01T00:00:00.000Z', createdAt: '2026-01-01T00:00:00.000Z' },
-  host_node_extract_status: 'success',
-};
-const active = { status: 'NodeVersionStatusActive', version: '1.0.0' };
-
-async function follow(...keys: Key[]): Promise<void> {
-  expect(await handler(streamEventOf(...keys), context)).toEqual({ batchItemFailures: [] });
-}
-
-const own = (id: string): Key[] => [nodeKey(id), nodeVersionKey(id, '1.0.0')];
-
-const messageOf = (keys: Key[]) => eventOf([{ MessageId: 'a-message', Body: JSON.stringify({ keys }) }]);
-
-async function addPublishedNode(id: string, publisherId = 'acme'): Promise<void> {
-  await addNode(publisherId, id, {
-    name: `Node ${id}`,
-    latest_version: { ...published, id: '1', ...active },
-  });
-  await addVersion(publisherId, id, '1.0.0', published);
-}
-
-async function addHostNode(nodeId: string, host_node_name: string, display_name?: string): Promise<void> {
-  const fields = { host_node_name, ...(display_name && { display_name }) };
-  const record: HostNodeRecord = { ...hostNodeKey(nodeId, '1.0.0', host_node_name), revision: 1, ...fields };
-  await putRecord({ deadline: Date.now() + 5000 }, record, absent);
-}
 
 async function publishWith(id: string, version: string, readme: string | undefined): Promise<void> {
   const code = { name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' };
@@ -233,44 +207,6 @@ describe('writeIndex', () => {
     expect(await linesOf('unpublished')).toEqual([]);
   });
 
-  test.each([
-    ['the node', 'late-node', nodePath],
-    ['the catalog', 'late-line', (id: string) => catalogPath(16, pieceOf(id, 16))],
-    ['the README', 'late-readme', readmePath],
-    ['the host nodes', 'late-host-nodes', (id: string) => hostNodesPath(id, '1.0.0')],
-  ])('does not let a late writer of %s undo that a ban was lifted', async (_, id, pathOf) => {
-    await addPublishedNode(id);
-    await addHostNode(id, 'Load');
-    const keys = own(id);
-    await follow(...keys);
-    const { content: before } = await read(pathOf(id));
-    await setFields(nodeKey(id), { status: 'NodeStatusBanned' });
-    let puts = 0;
-    intercept(s3(), async ({ command, input, send }) => {
-      if (command !== 'PutObjectCommand' || input.Key !== pathOf(id) || ++puts > 1) return send();
-      await setFields(nodeKey(id), { status: 'NodeStatusActive' });
-      await follow(...keys);
-      return send();
-    });
-    await follow(...keys);
-
-    expect(puts).toBeGreaterThan(0);
-    expect((await read(pathOf(id))).content).toEqual(before);
-  });
-
-  test('does not let a late writer show a node that was banned before it had a file', async () => {
-    await addPublishedNode('banned-early');
-    const { happened } = beforeNext(s3(), /^PutObject/, async () => {
-      await banNode('banned-early', 'test');
-      await follow(...own('banned-early'));
-    });
-    await follow(...own('banned-early'));
-
-    const { status, versions } = (await read(nodePath('banned-early'))).content;
-    expect([happened(), status, versions]).toEqual([true, 'NodeStatusBanned', []]);
-    expect((await read(readmePath('banned-early'))).content).toEqual({ node_id: 'banned-early', text: '' });
-  });
-
   test('reads and writes each file once for all records of a node, and its own before the others', async () => {
     await addPublishedNode('unchanged');
     await follow(...own('unchanged'));
@@ -378,102 +314,6 @@ describe('writeIndex', () => {
     expect(keys.filter((key) => key.startsWith('archives/'))).toEqual([]);
   });
 
-  test.each([404, 409, 412])(
-    'writes a file after a %i of S3, for which another writer may be the cause',
-    async (status) => {
-      const id = `refused-${status}`;
-      await addPublishedNode(id);
-      const refusal = Object.assign(new Error('refused'), { $metadata: { httpStatusCode: status } });
-      const refused = beforeNext(s3(), /^PutObject/, () => Promise.reject(refusal));
-      await follow(...own(id));
-
-      expect(refused.happened()).toBe(true);
-      expect((await read(nodePath(id))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
-    },
-  );
-
-  const keysOf = async () => {
-    const bodies: string[] = [];
-    await drainQueue(indexChanges, async ({ Records }) => {
-      bodies.push(...Records.map(({ body }) => body));
-      return undefined;
-    });
-    return bodies.map((body) => JSON.parse(body).keys as Key[]);
-  };
-  const fail = async () => {
-    throw Object.assign(new Error('S3 is down'), { $metadata: { httpStatusCode: 500 } });
-  };
-
-  test('hands a node that cannot be written to the queue, writes the others, and the queue makes up for it', async () => {
-    await addPublishedNode('lucky');
-    await addPublishedNode('unlucky');
-    const stop = intercept(s3(), ({ input, send }) => (input.Key === nodePath('unlucky') ? fail() : send()));
-    const keys = ['unlucky', 'lucky'].flatMap(own);
-    await follow(...keys);
-    expect((await read(nodePath('lucky'))).content).toMatchObject({ id: 'lucky' });
-    // From the queue it fails as a message, which then comes again.
-    const event = messageOf(keys.slice(0, 2));
-    expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: 'a-message' }] });
-    stop();
-
-    expect(await keysOf()).toContainEqual(keys.slice(0, 2));
-    expect(await handler(event, context)).toEqual({ batchItemFailures: [] });
-    expect((await read(nodePath('unlucky'))).content).toMatchObject({ id: 'unlucky' });
-  });
-
-  test('hands on the nodes of a large publisher in parts', async () => {
-    await addPublisher('huge', {});
-    const ids = Array.from({ length: 41 }, (_, place) => `huge-${place}`);
-    await Promise.all(ids.map((id) => addPublishedNode(id, 'huge')));
-    await follow(publisherKey('huge'));
-    const parts = (await keysOf()).filter(([key]) => key?.pk.includes('huge'));
-
-    expect(parts.map(({ length }) => length)).toEqual([20, 20, 1]);
-    expect(parts.flat()).toEqual(ids.sort().map(nodeKey));
-    for (const keys of parts)
-      expect(await handler(messageOf(keys), context)).toEqual({ batchItemFailures: [] });
-    expect((await read(nodePath('huge-40'))).content).toMatchObject({ publisher: { id: 'huge' } });
-  });
-
-  test('fails as a whole only if the queue takes nothing either, and logs why', async () => {
-    await addPublishedNode('stuck');
-    const INDEX_QUEUE_URL = String(process.env.INDEX_QUEUE_URL);
-    setVariables({ INDEX_QUEUE_URL: 'http://localhost:1/none' });
-    intercept(s3(), fail);
-    const event = streamEventOf(...own('stuck'));
-
-    expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
-    expect(lines()).toMatchObject([
-      { level: 'error', event: 'index', function: 'writeIndex', of: 'stuck', causes: ['Error: S3 is down'] },
-      { level: 'error', event: 'index', function_request_id: 'an-event', records: 2 },
-    ]);
-    // Without a place in the stream, only an error makes Lambda send the records again.
-    for (const { dynamodb } of event.Records) delete dynamodb?.SequenceNumber;
-    await expect(handler(event, context)).rejects.toThrow();
-    setVariables({ INDEX_QUEUE_URL });
-  });
-
-  test.each(['not JSON', '[]', '{"versions":7,"nodes":{},"host_nodes":null,"revision":"x"}'])(
-    'replaces files of the index that are something else: %s',
-    async (text) => {
-      const id = `damaged-${text.length}`;
-      await addPublishedNode(id);
-      const keys = own(id);
-      await follow(...keys);
-      const three = [nodePath(id), readmePath(id), hostNodesPath(id, '1.0.0')];
-      const paths = [...three, catalogPath(16, pieceOf(id, 16)), configPath];
-      const before = await Promise.all(paths.map(async (path) => (await read(path)).content));
-      for (const Key of paths.filter((path) => !path.includes('catalog')))
-        await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key, Body: text }));
-      await follow(...keys);
-
-      const updated_at = expect.any(String);
-      expect(await Promise.all(paths.map(async (path) => (await read(path)).content))).toEqual(
-        before.map((content) => ({ ...content, ...(content.updated_at && { updated_at }) })),
-      );
-    },
-  );
-
   test('finds a node under every spelling of its id, and takes a README that cannot be unpacked for none', async () => {
     const damaged = zip([{ name: 'README.md', data: 'x'.repeat(500) }]);
     damaged.fill(0xff, 40, 60);
@@ -521,7 +361,9 @@ describe('writeIndex', () => {
     // Only the node's own record changes, and the first try ends between its pages.
     await setFields(nodeKey('Paged_Node'), { status: 'NodeStatusBanned' });
     const failing = intercept(s3(), ({ command, input, send }) =>
-      command === 'PutObjectCommand' && input.Key === paths[0] ? fail() : send(),
+      command === 'PutObjectCommand' && input.Key === paths[0]
+        ? Promise.reject(new Error('S3 is down'))
+        : send(),
     );
     await follow(nodeKey('Paged_Node'));
     failing();

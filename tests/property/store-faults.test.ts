@@ -1,12 +1,124 @@
+import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { seed } from '../support/demo-registry.ts';
+import { demo } from '../../tools/local/demo.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
-import { scenarios } from '../support/fault-scenarios.ts';
+import { registry, seed } from '../support/demo-registry.ts';
+import type { Result } from '../support/invoke.ts';
 import { type LogReader, readLog } from '../support/log-reader.ts';
 import { fc } from 'testing/properties';
 import { check, counts } from 'testing/property-runs';
-import { verifierOf } from '../support/verify-faults.ts';
-import { faultKinds, injectFaults, strikesIn } from '../support/wire-faults.ts';
+import { type VerifyAnswer, verifierOf } from '../support/verify-faults.ts';
+import {
+  faultKinds,
+  injectFaults,
+  planOf,
+  type Strike,
+  strikesIn,
+  underPlan,
+} from '../support/wire-faults.ts';
+
+/** The context of one run: its own node, and the faults that are injected. */
+interface Scene {
+  nodeId: string;
+  /** The fault plans of the endpoint's invocations, in order. */
+  plans: Strike[][];
+  verify: VerifyAnswer;
+}
+
+interface Scenario {
+  /** The maximum number of calls to the stores in one of its invocations. */
+  calls: number;
+  /** Throws if a guarantee is broken. */
+  run: (scene: Scene) => Promise<void>;
+}
+
+const version = '1.0.0';
+
+const scenarios: Record<string, Scenario> = {
+  update: {
+    calls: 3,
+    async run(scene) {
+      const { nodeId } = scene;
+      await registry.publish(nodeId, version);
+      const before = await registry.update(nodeId, { author: 'old', name: 'kept' });
+      const answer = await struck(scene, 'update-node', () =>
+        registry.update(nodeId, { author: 'new', tags: ['new'] }),
+      );
+      const { author, tags, name } = (await registry.update(nodeId, {})).body;
+      assert.equal(name, before.body.name, 'another field changed');
+      assert.equal(author === 'new', tags?.[0] === 'new', 'half of the update was written');
+      if (answer.status === 200) assert.equal(author, 'new', 'a successful update is lost');
+    },
+  },
+
+  /** A single writer cannot lose a race, so it must never be answered 412. */
+  'update-if-unchanged': {
+    calls: 3,
+    async run(scene) {
+      const { nodeId } = scene;
+      await registry.publish(nodeId, version);
+      const { headers } = await registry.update(nodeId, { author: 'old' });
+      const match = { 'if-match': String(headers.etag) };
+      const answer = await struck(scene, 'update-node', () =>
+        registry.update(nodeId, { author: 'new' }, match),
+      );
+      assert.notEqual(answer.status, 412, 'the only writer was answered 412');
+      const { body } = await registry.update(nodeId, {});
+      if (answer.status === 200) assert.equal(body.author, 'new', 'a successful update is lost');
+    },
+  },
+
+  'host-node': {
+    calls: 3,
+    async run(scene) {
+      const { nodeId } = scene;
+      await registry.publish(nodeId, version);
+      const answer = await struck(scene, 'update-host-node', () =>
+        registry.editHostNode(nodeId, version, 'host', { category: 'new', function: 'new' }),
+      );
+      const { body } = await registry.editHostNode(nodeId, version, 'host', {});
+      assert.equal(body.category, body.function, 'half of the change was written');
+      if (answer.status === 200) assert.equal(body.category, 'new', 'a successful change is lost');
+    },
+  },
+
+  bulk: {
+    calls: 2,
+    async run(scene) {
+      const pairs = [version, '1.1.0', '9.9.9'].map((label) => ({ node_id: demo.nodeId, version: label }));
+      const { status, body } = await struck(scene, 'bulk-node-versions', () => registry.bulk(pairs));
+      if (status !== 200) return;
+      for (const [index, expected] of ['success', 'success', 'not_found'].entries())
+        assert.ok([expected, 'error'].includes(body.node_versions[index].status), 'an entry is wrong');
+    },
+  },
+
+  /** What becomes of its archive: tests/functions/lost-calls.test.ts. */
+  publish: {
+    calls: 4,
+    async run(scene) {
+      const { nodeId } = scene;
+      while (scene.plans.length > 0) {
+        await struck(scene, 'publish-node-version', () => registry.publish(nodeId, version));
+        const { status } = await registry.version(nodeId, version);
+        const node = await registry.update(nodeId, {});
+        assert.equal(status === 'success', node.status === 200, 'a version without its node, or the reverse');
+      }
+      assert.equal((await registry.publish(nodeId, version)).status, 201, 'a version cannot be published');
+    },
+  },
+};
+
+async function struck(
+  { plans, verify }: Scene,
+  operation: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const plan = planOf(plans.shift() ?? []);
+  const answer = await underPlan(plan, work);
+  verify(operation, answer, plan);
+  return answer;
+}
 
 describe('a failed call to a store', () => {
   let document: ApiDocument;

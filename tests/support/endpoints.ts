@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { type Result, sampleEvent } from './invoke.ts';
+import { type Handler, type Result, sampleEvent } from './invoke.ts';
 import { endpointNames } from './operation-names.ts';
 import './patience.ts';
 import { setVariables } from './variables.ts';
@@ -15,10 +15,6 @@ export interface EndpointRequest {
   remainingMs?: number;
 }
 
-type Handler = (
-  event: APIGatewayProxyEventV2,
-  context: Context,
-) => Promise<{ statusCode: number; headers: Record<string, string>; body: string }>;
 type Changed = Omit<APIGatewayProxyEventV2, 'headers' | 'pathParameters'> & {
   headers: object | undefined;
   pathParameters: object | undefined;
@@ -27,7 +23,7 @@ type Changed = Omit<APIGatewayProxyEventV2, 'headers' | 'pathParameters'> & {
 // Callers that give an address are notified by the service itself.
 setVariables({ NOTIFICATIONS: 'relay', NOTIFICATION_URL: 'https://api.example.com/notifications' });
 
-const handlers = new Map<string, Handler>();
+export const handlers = new Map<string, Handler>();
 for (const name of [...endpointNames, 'receive-notification'])
   handlers.set(name, (await import(`../../functions/${name}.ts`)).handler);
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import type { ApiDocument } from './api-document.ts';
-import type { VerifyAnswer } from './fault-scenarios.ts';
+import type { Result } from './invoke.ts';
 import type { LogReader } from './log-reader.ts';
 import { count } from 'testing/property-runs';
+import type { FaultPlan } from './wire-faults.ts';
+
+/** Throws if an answer is wrong for any request, given the faults that were injected. */
+export type VerifyAnswer = (operation: string, answer: Result, plan: FaultPlan) => void;
 
 /** Checks a response if some call to a store may have failed: it is documented, and shows no secret. */
 export function verifierOf(document: ApiDocument, log: LogReader): VerifyAnswer {

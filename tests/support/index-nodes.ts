@@ -1,0 +1,40 @@
+import { expect } from '@jest/globals';
+import { handler } from '../../functions/write-index.ts';
+import type { HostNodeRecord } from '../../lib/registry/records.ts';
+import { absent } from '../../lib/store/items.ts';
+import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { put } from '../../lib/store/write.ts';
+import { addNode, addVersion } from './registry.ts';
+import { streamEventOf } from './table-stream.ts';
+
+/* Published nodes for the index, and the changes that it follows. */
+
+export const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 120_000 };
+export const published = {
+  ...{ archive_key: 'archives/some/1.0.0/id-0.zip', sha256: '0'.repeat(64), size_bytes: 10 },
+  ...{ published_at: '2026-01-01T00:00:00.000Z', createdAt: '2026-01-01T00:00:00.000Z' },
+  host_node_extract_status: 'success',
+};
+export const active = { status: 'NodeVersionStatusActive', version: '1.0.0' };
+
+export async function follow(...keys: Key[]): Promise<void> {
+  expect(await handler(streamEventOf(...keys), context)).toEqual({ batchItemFailures: [] });
+}
+
+export const own = (id: string): Key[] => [nodeKey(id), nodeVersionKey(id, '1.0.0')];
+
+export async function addPublishedNode(id: string, publisherId = 'acme', fields: object = {}): Promise<void> {
+  const latest_version = { ...published, id: '1', ...active };
+  await addNode(publisherId, id, { name: `Node ${id}`, latest_version, ...fields });
+  await addVersion(publisherId, id, '1.0.0', published);
+}
+
+export async function addHostNode(
+  nodeId: string,
+  host_node_name: string,
+  display_name?: string,
+): Promise<void> {
+  const fields = { host_node_name, ...(display_name && { display_name }) };
+  const record: HostNodeRecord = { ...hostNodeKey(nodeId, '1.0.0', host_node_name), revision: 1, ...fields };
+  await put({ deadline: Date.now() + 5000 }, record, absent);
+}
