@@ -119,11 +119,11 @@ describe('--help', () => {
     for (const option of Object.keys(commands[verb]?.options ?? {})) expect(stdout).toContain(`--${option}`);
   });
 
-  test('shows examples that a shell passes on as they are meant, the command line accepts, and write only if they may', async () => {
+  test('shows examples that a shell passes on as they are meant, the command line accepts, and write only if they may, with history', async () => {
     // What the examples name, so that they do not end at something that does not exist.
     await addPublisher('acme', { olga: 'owner' });
     await addNode('acme', 'demo-node');
-    await addVersion('acme', 'demo-node', '1.0.0');
+    for (const version of ['1.0.0', '1.2.0']) await addVersion('acme', 'demo-node', version);
     const examplesOf = (isReader: boolean) =>
       Object.values(commands).flatMap(({ readsOnly = false, examples }) =>
         readsOnly === isReader ? examples : [],
@@ -133,10 +133,12 @@ describe('--help', () => {
     const isMove = (line: string) => Number(/ (?:rename|merge) /.test(line));
     const lines = [...readers, ...examplesOf(false).sort((a, b) => isMove(a) - isMove(b))];
     const shown = await wordsOf(lines);
-    const [wrong, writing] = [new Set<string>(), new Set<string>()];
+    const [wrong, writing, recorded] = [new Set<string>(), new Set<string>(), new Set<string>()];
     let line = '';
-    intercept(dynamodb, ({ command, send }) => {
-      if (!/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command)) writing.add(line);
+    intercept(dynamodb, ({ command, input, send }) => {
+      const isWrite = !/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command);
+      if (isWrite) writing.add(line);
+      if (isWrite && JSON.stringify(input).includes('HISTORY#')) recorded.add(line);
       return send();
     });
     for (const [at, words] of shown.entries()) {
@@ -147,7 +149,8 @@ describe('--help', () => {
     expect(shown.flat()).toContain('auth0|1234');
     expect(shown).toHaveLength(lines.length);
     expect([...wrong, ...readers.filter((reader) => writing.has(reader))]).toEqual([]);
-    expect(writing.size).toBeGreaterThan(10);
+    expect([...writing].filter((each) => !recorded.has(each))).toEqual([]);
+    expect(recorded.size).toBeGreaterThan(20);
   });
 });
 
