@@ -13,8 +13,8 @@ const runbook = 'docs/runbook.md';
 const introduction = `# Configuration
 
 Pass \`--param=name=value\`, or put parameters into a block with the stage's name under \`params\` in \`serverless.yml\`. An empty one counts
-as not given. Log lines name the variable. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or an
-ARN.
+as not given. Log lines name the variable. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or
+\`secretsmanager:<ARN>\`.
 `;
 
 /** The text of docs/configuration.md: one row for each parameter with its variable. */
