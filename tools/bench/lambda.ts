@@ -18,7 +18,6 @@ interface Report {
   answer: unknown;
   /** Its CPU time by then, on all its threads. */
   cpuMs: number;
-  /** Its peak memory. */
   /** The modules of Node that it had loaded. */
   modules: string[];
 }
