@@ -21,8 +21,6 @@ export interface ReleaseRecord extends Key {
   release: string;
   before?: string | undefined;
   at: string;
-  /** An upgrade that has begun: the steps that are done, and how far the next one came. */
-  upgrade?: { to: string; done: string[]; place?: string | undefined };
 }
 
 const releaseRecord = typedRead<ReleaseRecord>();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a stage', () => {
-  // The default ones are rehearsed below. The other sets have no resource that is not in one of these.
+  // The other sets have no resource that is not in one of these.
   test.each(['direct', 'minimal', 'full'] as const)(
     'passes CloudFormation’s schemas and cfn-lint’s rules with the %s parameters, without unexplained warnings',
     async (set) => {
@@ -100,13 +100,12 @@ describe('npm run rehearse', () => {
     return { status, ...printed };
   }
 
-  test('checks the stage that its options describe, and that one only', async () => {
+  test('checks the stage that its options describe', async () => {
     const flags = [...flagsOf(requiredParameters), '--region', 'eu-west-1'];
     const { status, stdout } = await rehearsed(flags, await builtProject('rehearsed'));
 
     expect(status).toBe(0);
     expect(stdout).toMatch(/^prod: \d+ resources, 0 errors/m);
-    expect(stdout.match(/^\w+: \d+ resources/gm)).toHaveLength(1);
   });
 
   test('fails with the sentences of a stage that cannot be deployed', async () => {

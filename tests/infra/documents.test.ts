@@ -52,16 +52,4 @@ describe('the documents for operators', () => {
     // A metric costs 0.10 dollars; some more do not change the document.
     expect(Math.abs((10 * Number(dollars)) / metrics.length - 1)).toBeLessThan(0.15);
   });
-
-  test('give a command for each thing to verify on AWS', () => {
-    const [, section = ''] = deploy.split('## Verify the stage\n');
-    const items =
-      section
-        .split('\n## ')[0]
-        ?.split(/^\d+\. /m)
-        .slice(1) ?? [];
-
-    expect(items.length).toBeGreaterThanOrEqual(6);
-    for (const item of items) expect(item).toMatch(/^\*\*[^*]+\*\*[\s\S]*`[\s\S]*(?:curl|aws) [\s\S]*`/);
-  });
 });

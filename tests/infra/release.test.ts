@@ -8,12 +8,12 @@ import { bareEnvironment, flagsOf, requiredParameters } from '../../infra/plugin
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { problemOf, type Release, release, stateOf, writeRelease } from '../../infra/release.ts';
-import { type Step, upgradeTable } from '../../tools/admin/upgrade/steps.ts';
+import { upgradeTable } from '../../tools/admin/upgrade.ts';
 import { type Cut, problemsOf, sbomOf } from '../../tools/release/release-rules.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { addNode, storedItem } from '../support/registry.ts';
+import { addNode } from '../support/registry.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 import { setVariables } from '../support/variables.ts';
 
@@ -123,7 +123,7 @@ describe('npm run admin -- upgrade', () => {
     expect((await readTable()).size).toBe(0);
     expect((await admin('upgrade')).stdout).toBe(`The table is now at release ${release.name}.\n`);
     const image = await readTable();
-    expect(await adminJson('upgrade')).toEqual({ from: release.name, to: release.name, steps: [] });
+    expect(await adminJson('upgrade')).toEqual({ from: release.name, to: release.name });
     expect(await readTable()).toEqual(image);
   });
 
@@ -150,7 +150,16 @@ describe('npm run admin -- upgrade', () => {
   test('leaves a table of the next release as it is, so that this one can be deployed again', async () => {
     await tables['the next release']();
 
-    expect(await adminJson('upgrade')).toEqual({ from: next.name, to: next.name, steps: [] });
+    expect(await adminJson('upgrade')).toEqual({ from: next.name, to: next.name });
+    expect(await stateOf(table)).toMatchObject({ release: next.name, before: release.name });
+  });
+
+  test('names the next release over this one, unless it is a dry run', async () => {
+    await tables['this release']();
+
+    await upgradeTable(table, { release: next, dryRun: true });
+    expect(await stateOf(table)).toMatchObject({ release: release.name });
+    expect(await upgradeTable(table, { release: next })).toEqual({ from: release.name, to: next.name });
     expect(await stateOf(table)).toMatchObject({ release: next.name, before: release.name });
   });
 
@@ -160,50 +169,6 @@ describe('npm run admin -- upgrade', () => {
     await dynamodb.send(new DeleteTableCommand({ TableName: name }));
 
     await expect(upgradeTable({ client: dynamodb, name })).rejects.toThrow(`There is no table ${name}.`);
-  });
-});
-
-describe('the steps of an upgrade', () => {
-  const visited: string[] = [];
-  let failing = '';
-  const steps: Step[] = ['first', 'second'].map((name) => ({
-    name,
-    summary: `Does the ${name}`,
-    run: async (place, keep) => {
-      for (const record of ['a', 'b', 'c'].filter((each) => each > (place ?? ''))) {
-        if (failing === `${name} ${record}`) throw new Error('The connection was lost');
-        visited.push(`${name} ${record}`);
-        await keep(record);
-      }
-    },
-  }));
-  const upgrade = (options = {}) => upgradeTable(table, { release: next, steps, ...options });
-
-  test('continue after the last record that they kept, and name the release only when all are done', async () => {
-    await tables['this release']();
-    failing = 'second b';
-    await expect(upgrade()).rejects.toThrow('The connection was lost');
-    const between = await stateOf(table);
-
-    expect(between).toMatchObject({
-      release: release.name,
-      upgrade: { to: next.name, done: ['first'], place: 'a' },
-    });
-    expect(problemOf(table, between, next, 'upgrade')).toMatch(
-      new RegExp(`^The table \\S+ was written by release ${escaped}\\. Before`),
-    );
-    expect(problemOf(table, between, release, 'upgrade')).toBeUndefined();
-
-    failing = '';
-    expect(await upgrade({ dryRun: true })).toEqual({ from: release.name, to: next.name, steps: ['second'] });
-    expect(await upgrade()).toEqual({ from: release.name, to: next.name, steps: ['second'] });
-    expect(visited).toEqual(['first a', 'first b', 'first c', 'second a', 'second b', 'second c']);
-    expect(await storedItem(releaseKey.pk, releaseKey.sk)).toEqual({
-      ...releaseKey,
-      release: next.name,
-      before: release.name,
-      at: expect.any(String),
-    });
   });
 });
 

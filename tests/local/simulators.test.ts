@@ -37,14 +37,6 @@ afterAll(async () => {
 });
 
 describe('a task', () => {
-  test('notifies the video provider’s callback of each state', async () => {
-    const { task_id } = await contentOf<{ task_id: string }>(video({ prompt: 'Rain', callback_url: hook }));
-    await until(() => notified.length >= 3);
-
-    expect(notified.map(({ state }) => state)).toEqual(['queueing', 'processing', 'success']);
-    expect(new Set(notified.map(({ id }) => id))).toEqual(new Set([task_id]));
-  });
-
   test('notifies the image provider’s webhook of each state', async () => {
     const answer = image({ image: 'AAAA', webhook_url: hook });
     const { data } = await contentOf<{ data: { task_id: string } }>(answer);
@@ -67,6 +59,7 @@ describe('a task', () => {
 
 describe('a prompt', () => {
   test.each([
+    ['Rain', ['queueing', 'processing', 'success']],
     ['[fail]', ['queueing', 'processing', 'failed']],
     ['[twice]', ['queueing', 'queueing', 'processing', 'processing', 'success', 'success']],
     ['[out of order]', ['success', 'processing', 'queueing']],
@@ -79,7 +72,7 @@ describe('a prompt', () => {
     const isOver = () => ['success', 'failed'].includes(String(task?.state));
     await until(() => isOver() && notified.length >= states.length);
 
-    expect(notified.map(({ state }) => state)).toEqual(states);
+    expect(notified.map(({ id, state }) => [id, state])).toEqual(states.map((state) => [task_id, state]));
   });
 
   test.each([
@@ -110,14 +103,6 @@ describe('a request', () => {
     const answer = await video(body);
     expect([answer.status, await answer.json()]).toMatchObject([400, { reason: expect.any(String) }]);
     expect(simulation.credits).toBe(1_000_000);
-  });
-
-  test('fails without the right key, in the error shape of each provider', async () => {
-    const answers = [await post('/video/text2video', {}), await post('/image/v1/ai/image-relight', {})];
-
-    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-    expect(await answers[0]?.json()).toHaveProperty('reason');
-    expect(await answers[1]?.json()).toEqual({ message: expect.any(String) });
   });
 
   test('costs credits, and is rejected if there are not enough', async () => {
@@ -154,11 +139,8 @@ describe('the control address', () => {
 
   test.each([
     ['/control/misbehave', '{"kind":'],
-    ['/control/misbehave', 'null'],
     ['/control/misbehave', '{"kind":"explode"}'],
-    ['/control/credits', '[]'],
     ['/control/credits', '{"credits":"many"}'],
-    ['/control/reset', '{'],
     ['/video/text2video', '{'],
   ])('%s answers 400 to %s, instead of ending the connection', async (path, body) => {
     const answer = await fetch(url + path, { method: 'POST', body });

@@ -54,24 +54,18 @@ inBrowser(`the pages in a browser${note}`, () => {
     expect(problems.splice(0)).toEqual([]);
   });
 
-  test.each([
-    [1280, 'light'],
-    [360, 'dark'],
-  ] as const)(
-    'the home page fits %d pixels in %s colors, and passes the checks of axe',
-    async (width, colorScheme) => {
-      await fetch(`${stack.apiUrl}/${'x'.repeat(200)}`);
-      await open('/', width);
-      await page.emulateMedia({ colorScheme });
-      await page
-        .locator('#requests li', { hasText: 'x'.repeat(200) })
-        .first()
-        .waitFor();
+  test('the home page fits 360 pixels in dark colors, and passes the checks of axe', async () => {
+    await fetch(`${stack.apiUrl}/${'x'.repeat(200)}`);
+    await open('/', 360);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page
+      .locator('#requests li', { hasText: 'x'.repeat(200) })
+      .first()
+      .waitFor();
 
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      expect(await accessibilityProblems(page)).toEqual([]);
-    },
-  );
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
 
   test('shows the demo node from the index on the site, and leads back to the home page', async () => {
     // A page is a file: it does not change while it is open.
@@ -254,22 +248,6 @@ describe('over HTTP', () => {
 
   test('finds the function of a percent-encoded route', async () => {
     expect((await request('POST', '/bulk%2Fnodes/v%65rsions', { node_versions: [] })).status).toBe(200);
-  });
-});
-
-describe('a method or path that no operation has', () => {
-  test.each([
-    ['GET', '/nowhere'],
-    ['POST', '/nowhere'],
-    ['GET', '/bulk/nodes/versions'],
-    ['DELETE', '/bulk/nodes/versions'],
-    ['DELETE', '/publishers/demo/nodes/demo-node'],
-  ])('%s %s answers 404 in the shape of every other error', async (method, path) => {
-    const response = await fetch(`${stack.apiUrl}${path}`, { method });
-
-    const body = (await response.json()) as { error: string };
-
-    expect([response.status, body.error]).toEqual([404, 'route_not_found']);
   });
 });
 

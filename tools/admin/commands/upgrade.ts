@@ -1,15 +1,15 @@
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { command } from '../command.ts';
 import { release } from '../../../infra/release.ts';
-import { steps, upgradeTable } from '../upgrade/steps.ts';
+import { upgradeTable } from '../upgrade.ts';
 
 export const run = command({
   parameters: [],
   summary: 'Prepare the table for this release, before it is deployed',
   notes:
-    'Runs the steps of this release and records it in the table, which its deployment requires. The previous release keeps\nserving meanwhile and afterwards. If interrupted, run it again to continue.',
+    'Records this release in the table, which its deployment requires. The previous release keeps serving meanwhile and\nafterwards. If interrupted, run it again.',
   options: {
-    'dry-run': { about: 'List the steps, and change nothing' },
+    'dry-run': { about: 'Change nothing' },
     'written-by': {
       value: 'RELEASE',
       about:
@@ -26,13 +26,9 @@ export const run = command({
       writtenBy: options['written-by'],
       command: suggest('upgrade'),
     });
-    const list = data.steps.map((name) => {
-      const { summary } = steps.find((step) => step.name === name) ?? {};
-      return `${dryRun ? 'to do' : 'done'}: ${name}: ${summary}`;
-    });
-    const end = dryRun
+    const text = dryRun
       ? `This release is ${release.name}. Nothing was changed.`
       : `The table is now at release ${data.to}.`;
-    return { data, text: [...list, end].join('\n') };
+    return { data, text };
   },
 });
