@@ -65,7 +65,8 @@ export function describeNode(
     } catch (error) {
       const isPart = error instanceof Raised || error instanceof LimitReached || error instanceof RangeError;
       if (!isPart) throw error;
-      why = error instanceof Raised ? error.toString() : error.message;
+      const said = error instanceof Raised ? error.toString() : error.message;
+      why = error instanceof RangeError ? 'it nests too deeply' : said;
     }
     node.open.push(`${field}: ${why}`);
     return undefined;

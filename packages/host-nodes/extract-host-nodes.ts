@@ -108,8 +108,8 @@ interface Listed {
 function listNodes(machine: Interpreter): Listed {
   const root = machine.files.isFile('__init__.py') ? machine.modules.importOwn('') : undefined;
   if (!root) return { entries: [], reason: `It has no __init__.py at its root.${packInside(machine)}` };
-  const mappings = given(machine, root, 'NODE_CLASS_MAPPINGS');
-  const titles = given(machine, root, 'NODE_DISPLAY_NAME_MAPPINGS');
+  const mappings = plain(findAttribute(machine, root, 'NODE_CLASS_MAPPINGS') ?? null);
+  const titles = plain(findAttribute(machine, root, 'NODE_DISPLAY_NAME_MAPPINGS') ?? null);
   if (mappings !== null) return fromMappings(machine, mappings, titles);
   if (root.own(entryPoint) !== undefined) return fromEntryPoint(machine, root);
   if (root.open === undefined && hasWebFiles(machine)) return { entries: [] };
@@ -121,16 +121,6 @@ function listNodes(machine: Interpreter): Listed {
     entries: [],
     reason: `Its __init__.py has neither NODE_CLASS_MAPPINGS nor ${entryPoint}.${why}`,
   };
-}
-
-/** What the host gets of a name, also from a `__getattr__` of the module. */
-function given(machine: Interpreter, root: Module, name: string): Value {
-  try {
-    return plain(machine.modules.attribute(root, name) ?? null);
-  } catch (error) {
-    if (error instanceof Raised) return null;
-    throw error;
-  }
 }
 
 /** Nodes that only code lists which fails here: what was listed by it and then lost, or all of them. */

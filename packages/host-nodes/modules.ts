@@ -87,7 +87,8 @@ export class Modules {
     const { files } = this.#machine;
     const [first = '', second = ''] = parts;
     if (first === 'custom_nodes' && isSameName(second, files.name)) return { base: '', rest: parts.slice(2) };
-    if (isSameName(first, files.name) && !this.#exists(first)) return { base: '', rest: parts.slice(1) };
+    if (isSameName(first, files.name) && !isPresent(first) && !this.#exists(first))
+      return { base: '', rest: parts.slice(1) };
     const entries = this.#searchPath instanceof List ? this.#searchPath.items : [];
     this.#machine.budget.spend(entries.length);
     for (const entry of entries) {

@@ -1,7 +1,7 @@
 import { lacksConstant } from '../host/packages.ts';
 import { typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
-import { raise } from '../values/exceptions.ts';
+import { isRaised, raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, Module, type Namespace } from '../values/collections.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
@@ -23,9 +23,9 @@ export function findAttribute(machine: Machine, value: Value, name: string): Val
   machine.budget.read(name.length);
   if (value instanceof Unknown) return outside(machine, value.path, name);
   if (value instanceof Super) return superAttribute(machine, value.after, value.self, name);
-  if (value instanceof Module) return machine.modules.attribute(value, name);
+  if (value instanceof Module) return unlessRaised(() => machine.modules.attribute(value, name));
   if (value instanceof Class) return classAttribute(machine, value, name);
-  if (value instanceof Instance) return instanceAttribute(machine, value, name);
+  if (value instanceof Instance) return unlessRaised(() => instanceAttribute(machine, value, name));
   const isMethod = value instanceof Func || value instanceof BoundMethod || value instanceof Descriptor;
   if (isMethod && name === '__get__')
     return new Native(name, (_, [self = null, owner = null]) => bound(machine, value, self, owner));
@@ -39,6 +39,16 @@ export function findAttribute(machine: Machine, value: Value, name: string): Val
   if (name === '__class__') return type;
   const found = type.find(name);
   return found === undefined ? undefined : bind(machine, found, value, type);
+}
+
+/** Code of the pack may say that there is nothing. */
+function unlessRaised(read: () => Value | undefined): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isRaised(error, 'AttributeError')) return undefined;
+    throw error;
+  }
 }
 
 /** `method.__get__(self, owner)`. */

@@ -8,6 +8,7 @@ import { isCounted, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { superType } from '../values/builtin-types.ts';
 import { builtins } from '../library/builtins.ts';
+import { update } from '../types/collections.ts';
 import { countTokens, parseSource, type Source } from '../source.ts';
 
 /** `f(a, *b, c=d, **e)`, and the built-ins that look at where they are called. */
@@ -59,14 +60,15 @@ function named(machine: Machine, node: Call, frame: Frame): Map<string, Value> {
 /** `**value`: where it is not all known, the key `**` says so. */
 function spread(machine: Machine, keywords: Map<string, Value>, value: Value): void {
   if (value instanceof Unknown) keywords.set('**', value);
-  else if (value instanceof Dict) {
-    machine.budget.spend(value.entries.size);
-    for (const entry of value.entries.values()) {
+  else {
+    const dict = new Dict();
+    update(machine, dict, value);
+    for (const entry of dict.entries.values()) {
       const name = asText(entry.key);
       if (name === undefined) raise('TypeError', 'keywords must be strings');
       else keywords.set(name, entry.value);
     }
-    if (value.open !== undefined) keywords.set('**', new Unknown(value.open));
+    if (dict.open !== undefined) keywords.set('**', new Unknown(dict.open));
   }
 }
 

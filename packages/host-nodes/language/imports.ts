@@ -4,6 +4,7 @@ import type { Frame, Machine } from '../values/machine.ts';
 import { List, Module } from '../values/collections.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
+import { findAttribute } from './attributes.ts';
 import { writeName } from './names.ts';
 
 type Import = Extract<StmtNode, { nodeType: 'Import' }>;
@@ -40,7 +41,7 @@ export function runImportFrom(
 
 function member(machine: Machine, source: Value, name: string): Value {
   if (!(source instanceof Module)) return machine.attribute(source, name);
-  const found = machine.modules.attribute(source, name);
+  const found = findAttribute(machine, source, name);
   if (found !== undefined) return found;
   if (source.open !== undefined) return new Unknown(source.open, name);
   return raise('ImportError', `cannot import name '${name}' from '${source.name}'`);

@@ -102,7 +102,8 @@ const functions: Record<string, NativeCall> = {
     (machine, [source = null], keywords) => new List(sorted(machine, machine.iterate(source), keywords)),
   ),
   reversed: known((machine, [source = null]) => new List([...machine.iterate(source)].reverse())),
-  iter: (machine, [source = null]) => iteratorOf(machine, source),
+  iter: (machine, [source = null, end]) =>
+    end === undefined ? iteratorOf(machine, source) : new Unknown('an iterator'),
   next: (machine, [source = null, fallback]) => next(machine, source, fallback),
   min: (machine, args, keywords) => extreme(machine, args, keywords, -1),
   max: (machine, args, keywords) => extreme(machine, args, keywords, 1),

@@ -1,6 +1,6 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
 import { addMethods, builtinType } from '../values/builtin-types.ts';
-import { exceptionType, Raised, raise } from '../values/exceptions.ts';
+import { isRaised, raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, Module } from '../values/collections.ts';
 import { Instance, type Native, type NativeCall } from '../values/objects.ts';
@@ -170,15 +170,11 @@ const insideOfPackage: Inside = (machine, name, folder) => {
   try {
     if (!(importModule(machine, name, null) instanceof Module)) return [];
   } catch (error) {
-    if (error instanceof Raised && isImportError(error)) return [];
+    if (isRaised(error, 'ImportError')) return [];
     throw error;
   }
   return modulesIn(machine, folder, `${name}.`, insideOfPackage);
 };
-
-function isImportError({ value }: Raised): boolean {
-  return value instanceof Instance && value.cls.inherits(exceptionType('ImportError'));
-}
 
 function moduleInfo(name: string, isPackage: boolean): Instance {
   const info = new Instance(moduleInfoType, new Tuple([null, name, isPackage]));

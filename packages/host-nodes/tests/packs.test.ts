@@ -224,6 +224,32 @@ const listings: Record<string, [files: PackFiles | string, names: string[]]> = {
     `${one}def __getattr__(name):\n    if name == "NODE_CLASS_MAPPINGS": return {"One": One}\n    raise AttributeError(name)`,
     ['One'],
   ],
+  'what a registry, and modules with a __getattr__, say that they hold': [
+    {
+      '__init__.py': `from . import lazy
+NODE_CLASS_MAPPINGS = {**lazy.Registry()}
+def add(key, load, *errors):
+    try:
+        NODE_CLASS_MAPPINGS.update(load() if callable(load) else load)
+        NODE_CLASS_MAPPINGS[key] = lazy.One
+    except errors: pass
+add("None", None, TypeError)
+add("Triple", ["abc"], ValueError)
+add("Two", lambda: getattr(lazy, "gone", {}))
+try:
+    from .lazy import gone
+    NODE_CLASS_MAPPINGS["Gone"] = lazy.One
+except ImportError: pass
+(lambda **more: NODE_CLASS_MAPPINGS.update(more))(**lazy.Registry("Key"))`,
+      'lazy.py': `${one}class Registry:
+    def __init__(self, *names): self.names = names or ("L1", "L2")
+    def keys(self): return self.names
+    def __iter__(self): return iter(self.names)
+    def __getitem__(self, key): return One
+def __getattr__(name): raise AttributeError(name)`,
+    },
+    ['L1', 'L2', 'Two', 'Key'],
+  ],
   'the classes derived from a base': [
     `${one}class A(One): pass\nclass B(A): pass\ndef walk(c):\n    for d in c.__subclasses__():\n        yield d\n        yield from walk(d)\nNODE_CLASS_MAPPINGS = {c.__name__: c for c in walk(One)}`,
     ['A', 'B'],
@@ -235,6 +261,14 @@ const listings: Record<string, [files: PackFiles | string, names: string[]]> = {
 };
 
 describe('the nodes that a pack lists', () => {
+  test("imports Python's library in a pack of the same name", () => {
+    const { nodes } = extract(`import json\n${one}NODE_CLASS_MAPPINGS = {json.loads("[5]")[0] * "J": One}`, {
+      name: 'json',
+    });
+
+    expect(nodes.map(({ name }) => name)).toEqual(['JJJJJ']);
+  });
+
   test.each(Object.entries(listings))('reads the nodes that a pack lists: %s', (_title, [files, names]) => {
     expect(extract(files)).toMatchObject({ status: 'success' });
     expect(namesOf(files)).toEqual(names);

@@ -6,7 +6,9 @@ import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { isCounted, maybe, Tuple, Unknown } from '../values/plain.ts';
+import { Instance } from '../values/objects.ts';
 import type { Value } from '../values/values.ts';
+import { findAttribute } from '../language/attributes.ts';
 import { combineSets } from '../language/operators.ts';
 import { sorted } from './sorting.ts';
 
@@ -121,10 +123,10 @@ export const sequenceMethods: Methods = {
 export function update(
   machine: Machine,
   target: Dict,
-  source: Value,
+  source?: Value,
   keywords?: ReadonlyMap<string, Value>,
 ): void {
-  const from = plain(source);
+  const from = source === undefined ? undefined : plain(source);
   machine.heap.touch(target);
   if (from instanceof Unknown) target.open ??= from.path === '' ? from.why : `it comes from ${from.path}`;
   else if (from instanceof Dict) {
@@ -134,7 +136,10 @@ export function update(
       else putPair(machine, target, maybe(new Tuple([entry.key, entry.value])));
     }
     target.open ??= from.open;
-  } else if (from !== null) {
+  } else if (from instanceof Instance && findAttribute(machine, from, 'keys') !== undefined) {
+    for (const key of machine.iterate(machine.call(machine.attribute(from, 'keys'))))
+      put(machine, target, key, machine.call(machine.attribute(from, '__getitem__'), [key]));
+  } else if (from !== undefined) {
     for (const pair of machine.iterate(from)) putPair(machine, target, pair);
   }
   for (const [name, value] of keywords ?? []) put(machine, target, name, value);
@@ -148,7 +153,7 @@ export const dictMethods: Methods = {
   values: (machine, [self]) => new List(held(machine, dictOf(self), ({ value }) => value)),
   items: (machine, [self]) =>
     new List(held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value]))),
-  update: (machine, [self, source = null], keywords) => {
+  update: (machine, [self, source], keywords) => {
     update(machine, dictOf(self), source, keywords);
     return null;
   },

@@ -34,7 +34,7 @@ const constructors: Record<string, Construct> = {
     if (source instanceof Unknown) return source;
     return new Tuple(source === undefined ? [] : [...machine.iterate(source)]);
   },
-  dict: (machine, _cls, [source = null], keywords) => {
+  dict: (machine, _cls, [source], keywords) => {
     const dict = new Dict();
     update(machine, dict, source, keywords);
     return dict;

@@ -4,7 +4,7 @@ import type { Machine } from './machine.ts';
 import { Dict, List, type Namespace, PythonSet } from './collections.ts';
 import { join } from './join.ts';
 import { Class, Instance, Native, type NativeCall } from './objects.ts';
-import { condition, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
+import { condition, isCounted, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /*
@@ -89,7 +89,9 @@ export function putPair(machine: Machine, target: Dict, pair: Value): void {
       target.open ??= one.why;
       continue;
     }
-    const [key = null, value = null] = machine.iterate(one);
+    const parts = [...machine.iterate(one)];
+    const [key = null, value = null] = parts;
+    if (isCounted(machine, parts) && parts.length !== 2) raise('ValueError', 'a pair is required');
     const hash = pair instanceof Several ? hashKey(machine, key) : undefined;
     const old = hash === undefined ? undefined : target.entries.get(hash);
     put(machine, target, key, old ? join(machine, old.value, value) : value);

@@ -38,7 +38,7 @@ export function exceptionOf(type: Class, args: Value[]): Instance {
   return exception;
 }
 
-export function exceptionType(name: string): Class {
+function exceptionType(name: string): Class {
   const type = exceptionTypes.get(name);
   if (!type) throw new Error(`There is no exception ${name}.`);
   return type;
@@ -62,6 +62,15 @@ export class Raised {
     const first = args instanceof Tuple ? args.items[0] : undefined;
     return typeof first === 'string' ? `${this.value.cls.name}: ${first.slice(0, 200)}` : this.value.cls.name;
   }
+}
+
+/** Whether the pack's code ended with one of Python's own exceptions. */
+export function isRaised(error: unknown, type: string): boolean {
+  return (
+    error instanceof Raised &&
+    error.value instanceof Instance &&
+    error.value.cls.inherits(exceptionType(type))
+  );
 }
 
 /** Raises one of Python's own exceptions. */
