@@ -10,7 +10,7 @@ import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
 import { blockCaller, setLimits } from '../../tools/admin/spend/terms.ts';
 import { findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
 import { noon, startAtNoon, stopDate } from 'testing/clock';
-import { beforeNext, intercept } from '../support/intercept.ts';
+import { beforeNext, failCalls } from '../support/intercept.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
@@ -158,10 +158,7 @@ describe('reservations of running tasks', () => {
     const swept = await adminJson('usage', 'sweep');
     const again = await admin('usage', 'sweep');
     await leaveReserved(dead, 10);
-    const repair = intercept(dynamodb, ({ command, send }) => {
-      if (command === 'UpdateItemCommand') throw new Error('broken');
-      return send();
-    });
+    const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('broken'));
     const { status, stdout } = await admin('usage', 'sweep', '--json');
     repair();
     await admin('usage', 'sweep');

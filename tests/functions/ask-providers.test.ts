@@ -8,7 +8,7 @@ import { keyOf } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
 import { sumUsage } from '../../tools/admin/spend/usage.ts';
-import { intercept } from '../support/intercept.ts';
+import { failCalls } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { hook, type Path, say } from '../support/notified.ts';
@@ -84,10 +84,7 @@ describe('a task whose end was not notified', () => {
 
   test('is asked for by the ID in its usage record if its own record lost it', async () => {
     const user = await spender();
-    const repair = intercept(dynamodb, ({ input, send }) => {
-      if (JSON.stringify(input).includes('ended_at')) throw new Error('lost');
-      return send();
-    });
+    const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('lost'), 'ended_at');
     const path = await unheard(user);
     repair();
     const fields = { state: 'success', creations: [{ url: hook }] };

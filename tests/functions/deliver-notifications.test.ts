@@ -15,7 +15,7 @@ import { absent } from '../../lib/store/items.ts';
 import { put, remove } from '../../lib/store/write.ts';
 import { setFields } from '../support/registry.ts';
 import { stopDate } from 'testing/clock';
-import { beforeNext, intercept } from '../support/intercept.ts';
+import { beforeNext, failCalls, intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import * as outbox from '../support/notifications.ts';
@@ -32,8 +32,7 @@ const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY
 
 // The first delivery of a process also stores its public keys.
 beforeAll(async () => {
-  await writeNotification(receiver.url);
-  await run();
+  await deliver();
 });
 
 /** A notification whose time has come, without its message. */
@@ -63,6 +62,15 @@ async function handOver(remainingMs = 30_000): Promise<void> {
   await handler(schedule, { getRemainingTimeInMillis: () => remainingMs });
 }
 
+async function deliver(
+  address: string | undefined = receiver.url,
+  changes = {},
+): Promise<NotificationRecord> {
+  const written = await writeNotification(address, changes);
+  await run();
+  return written;
+}
+
 /** Lets the time of the next attempt come. */
 async function nextAttempt(written: NotificationRecord): Promise<void> {
   queue.skip(900_000);
@@ -86,8 +94,7 @@ describe('a notification', () => {
   test('posts a notification as it was stored, and signed', async () => {
     const body = '{ "state": "success",\n "text": "größer ✓" }';
     const content_type = 'application/json; charset=utf-8';
-    const written = await writeNotification(`${receiver.url}/hook?key=1`, { body, content_type });
-    await run();
+    const written = await deliver(`${receiver.url}/hook?key=1`, { body, content_type });
 
     expect(receiver.received).toHaveLength(1);
     const [received] = receiver.received as [Received];
@@ -129,8 +136,7 @@ describe('a notification', () => {
     ['reset', { last_error: 'connection_lost' }],
   ])('tries again after %j, and follows no redirect', async (answer, why) => {
     receiver.answers.push(answer, 204);
-    const written = await writeNotification(receiver.url, { last_error: 'timed_out', last_status: 418 });
-    await run();
+    const written = await deliver(receiver.url, { last_error: 'timed_out', last_status: 418 });
 
     const { result, attempts, last_error, last_status } = await storedNotification(written);
     expect({ result, attempts, last_error, last_status }).toEqual({ result: 'pending', attempts: 1, ...why });
@@ -153,8 +159,7 @@ describe('a notification', () => {
     const own = await startReceiver();
     if (answer === 'closed') await own.stop();
     else own.answers.push(answer);
-    const written = await writeNotification(own.url);
-    await run();
+    const written = await deliver(own.url);
     await own.stop();
 
     expect(await storedNotification(written)).toMatchObject(expected);
@@ -162,8 +167,7 @@ describe('a notification', () => {
 
   test('keeps a failed notification for 14 days, after eight attempts within 21 hours', async () => {
     receiver.answers.push(500);
-    const written = await writeNotification(receiver.url);
-    await run();
+    const written = await deliver();
     for (let count = 1; count < 8; count += 1) {
       expect(await storedNotification(written)).toMatchObject({ attempts: count, result: 'pending' });
       await nextAttempt(written);
@@ -185,8 +189,7 @@ describe('a notification', () => {
     'waits after attempt %i for %i seconds or a fifth less, in the queue: %s',
     async (count, s, isQueued) => {
       receiver.answers.push(500);
-      const written = await writeNotification(receiver.url, { attempts: count - 1 });
-      await run();
+      const written = await deliver(receiver.url, { attempts: count - 1 });
       const listed = Date.parse(String((await storedNotification(written)).pending_since)) - Date.now();
 
       expect(queue.waits).toHaveLength(isQueued ? 1 : 0);
@@ -264,8 +267,7 @@ describe('a message', () => {
 
   test('leads to no attempt when the attempt was made already', async () => {
     receiver.answers.push(500);
-    const written = await writeNotification(receiver.url);
-    await run();
+    const written = await deliver();
     await handler(eventOf([message(written)]), context);
 
     expect(receivedOf(written)).toHaveLength(1);
@@ -309,11 +311,8 @@ describe('a message', () => {
 
   test('comes again alone if only its own delivery was interrupted', async () => {
     const written = await Promise.all(Array.from({ length: 3 }, () => writeNotification(receiver.url)));
-    const revive = intercept(dynamodb, async ({ command, input, send }) => {
-      if (command === 'BatchGetItemCommand' && JSON.stringify(input).includes(String(written[1]?.pk)))
-        throw new Error('the store is gone');
-      return send();
-    });
+    const gone = new Error('the store is gone');
+    const revive = failCalls(dynamodb, 'BatchGetItemCommand', gone, written[1]?.pk);
     const result = await handler(eventOf(written.map(message)), context);
     revive();
 
@@ -394,10 +393,8 @@ describe('the schedule', () => {
     'throws if a notification cannot be %s, so that its alarm fires, and tries again',
     async (_, failing) => {
       await dueOne();
-      const revive = intercept(dynamodb, async ({ command, send }) => {
-        if (command !== failing) return send();
-        throw Object.assign(new Error('the store is gone'), { name: 'ServiceUnavailable' });
-      });
+      const gone = Object.assign(new Error('the store is gone'), { name: 'ServiceUnavailable' });
+      const revive = failCalls(dynamodb, failing, gone);
       await expect(handOver()).rejects.toThrow(/^\d steps of the run failed\.$/);
       revive();
       await handOver();
@@ -411,8 +408,7 @@ describe('the status', () => {
   test('shows the status with the fields that every notification has, and nothing else of the provider', async () => {
     const common = { task_id: '1', state: 'success', media: ['https://videos.example/1.mp4'] };
     const body = JSON.stringify({ ...common, payload: 'private' });
-    const written = await writeNotification(receiver.url, { body });
-    await run();
+    const written = await deliver(receiver.url, { body });
 
     const { content, cacheControl, contentType } = await shownStatus(written);
     expect(content).toEqual({ ...common, updated_at: written.at });
@@ -484,8 +480,7 @@ describe('the log', () => {
 
   test('never contains the response of a receiver, nor does the record', async () => {
     receiver.answers.push({ text: 'an answer that is private' });
-    const written = await writeNotification(receiver.url);
-    await run();
+    const written = await deliver();
 
     expect(JSON.stringify(await storedNotification(written))).not.toContain('private');
     expect(loggedLines.join()).not.toContain('private');

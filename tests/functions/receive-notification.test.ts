@@ -14,12 +14,17 @@ import { statusKey } from '../../lib/notifications/records.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { stopDate, stopTimers } from 'testing/clock';
 import { queue, runQueue } from '../support/queue.ts';
-import { beforeNext, intercept } from '../support/intercept.ts';
+import { beforeNext, failCalls } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { SilentServer } from '../support/silent-server.ts';
 import { setVariables } from '../support/variables.ts';
 import { countRequests } from '../support/registry.ts';
 import { accountOf, countersOf, spender, usageOf } from '../support/spending.ts';
+
+async function paidBy() {
+  const user = await spender();
+  return { user, path: await started('text-to-video', user) };
+}
 
 describe('POST /notifications/{provider}/{ticket}', () => {
   describe('200', () => {
@@ -166,8 +171,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     });
 
     test('takes a success after a failure, which the ledger follows, and never the reverse', async () => {
-      const user = await spender();
-      const path = await started('text-to-video', user);
+      const { user, path } = await paidBy();
       for (const state of ['timeout', 'unheard of', 'success', 'failed']) await say(path, { state });
 
       expect((await notificationsOf(path.ticket)).map(({ state }) => state)).toEqual(['failed', 'success']);
@@ -182,8 +186,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       [{ state: 'success' }, 60_000],
     ])('takes the results that a provider names in %j after its success, once', async (word, aheadMs = 0) => {
       const now = Date.now();
-      const user = await spender();
-      const path = await started('text-to-video', user);
+      const { user, path } = await paidBy();
       const creations = [{ url: `${hook}.webm` }];
       await say(path, { state: 'failed' });
       stopDate(now + aheadMs);
@@ -202,8 +205,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     });
 
     test('names the answered task, whatever a notification calls it', async () => {
-      const user = await spender();
-      const path = await started('text-to-video', user);
+      const { user, path } = await paidBy();
       const answered = (await storedTask(path.ticket))?.task_id;
       await say(path, { state: 'success', task_id: 'invented', credits: 7 });
       const { task, notifications } = await everythingOf(path);
@@ -217,12 +219,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     test('keeps the task id that was notified first if the answer was lost', async () => {
       misbehave({ kind: 'reset', accepted: true });
       const path = await started();
-      for (const [state, id] of [
-        ['created', 'task 1'],
-        ['queueing', 7],
-        ['processing', 'second'],
-      ])
-        await say(path, { state, id });
+      const said = { created: 'task 1', queueing: 7, processing: 'second' };
+      for (const [state, id] of Object.entries(said)) await say(path, { state, id });
 
       expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: '7', payment: 'unknown' });
     });
@@ -241,9 +239,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     });
 
     test.each([
-      ['error', 'null'],
-      ['error', '{"code":0}'],
-      ['error', '""'],
+      ...['null', '{"code":0}', '""'].map((value) => ['error', value]),
       ['provider_state', '"weights loaded"'],
     ])('leaves out the %s %s of a provider, which means something else', async (name, value) => {
       const path = await started();
@@ -272,10 +268,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const path = await started();
       stopDate();
       queue.faults.isDown = true;
-      intercept(dynamodb, ({ command, send }) => {
-        if (isStoreDown && command === 'UpdateItemCommand') throw new Error('down');
-        return send();
-      });
+      if (isStoreDown) failCalls(dynamodb, 'UpdateItemCommand', new Error('down'));
       const { status } = await say(path, { state: 'success' }).finally(() => {
         queue.faults.isDown = false;
       });
@@ -331,8 +324,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     );
 
     test('does not need the usage record', async () => {
-      const user = await spender();
-      const path = await started('text-to-video', user);
+      const { user, path } = await paidBy();
       const task = await storedTask(path.ticket);
       const key = usageKey(callerHash(`user:${user}`), String(task?.attempt));
       await remove({ deadline: Date.now() + 5000 }, key, [['pk', 'exists']]);
@@ -368,10 +360,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       ['TransactWriteItemsCommand', 'others change the task until the deadline', lost],
     ])('answers while %s fails because %s, so that the provider calls again', async (failing, _, error) => {
       const path = await started();
-      const repair = intercept(dynamodb, ({ command, send }) => {
-        if (command === failing) throw error;
-        return send();
-      });
+      const repair = failCalls(dynamodb, failing, error);
       const failed = await say(path, { state: 'success' }, error === lost ? { remainingMs: 1500 } : {});
       repair();
       const again = await say(path, { state: 'success' });

@@ -9,7 +9,7 @@ import { heartbeatKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { streamRecord } from '../../tools/local/follow-table.ts';
 import { stopDate } from 'testing/clock';
-import { intercept } from '../support/intercept.ts';
+import { failCalls } from '../support/intercept.ts';
 import { storedItem } from '../support/registry.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 
@@ -20,18 +20,14 @@ test('reports corrections, fails if one failed, and begins nothing in its last s
   const caller = `user:${randomUUID()}`;
   await reserve({ deadline: Date.now() + 5000 }, { caller, ceiling: 50 });
   stopDate(Date.now() + 10 * minuteMs);
-  const repair = intercept(dynamodb, ({ command, input, send }) => {
-    const isAccount = JSON.stringify(input).includes(`CALLER#${callerHash(caller)}`);
-    if (command === 'UpdateItemCommand' && isAccount) throw new Error('broken');
-    return send();
-  });
+  const account = `CALLER#${callerHash(caller)}`;
+  const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('broken'), account);
   loggedLines.length = 0;
   await expect(handler({}, invocation)).rejects.toThrow('1 of 1 visits of the sweep failed.');
   repair();
   await handler({}, { ...invocation, getRemainingTimeInMillis: () => 5000 });
   await handler({}, invocation);
 
-  const account = `CALLER#${callerHash(caller)}`;
   expect(lines().every(({ function_request_id: id }) => id === 'an-event')).toBe(true);
   expect(lines()).toMatchObject([
     { level: 'error', event: 'swept', account, causes: ['Error: broken'] },

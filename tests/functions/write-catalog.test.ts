@@ -6,18 +6,13 @@ import { publisherKey } from '../../lib/store/keys.ts';
 import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';
-import { addPublishedNode, follow, own } from '../support/index-nodes.ts';
+import { addFollowedNode, follow, own } from '../support/index-nodes.ts';
 import { addPublisher } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
 
 const invocation = { awsRequestId: 'a-run', getRemainingTimeInMillis: () => 50_000 };
 const event = JSON.parse(readFileSync('events/write-catalog.json', 'utf8'));
-async function addPublished(id: string, publisher: string, fields: object = {}): Promise<void> {
-  await addPublishedNode(id, publisher, fields);
-  await follow(...own(id));
-}
-
 /** What a run wrote, with one key for all pieces of the search. */
 async function run(): Promise<string[]> {
   const written: string[] = [];
@@ -39,9 +34,9 @@ beforeAll(async () => {
   setVariables({ SITE_DOMAIN_NAME: 'nodes.example' });
   for (const id of ['acme', 'other']) await addPublisher(id, {});
   await follow(publisherKey('acme'));
-  await addPublished('plain', 'acme');
-  await addPublished('ranked', 'acme', { search_ranking: 3 });
-  await addPublished('bad', 'other');
+  await addFollowedNode('plain', 'acme');
+  await addFollowedNode('ranked', 'acme', { search_ranking: 3 });
+  await addFollowedNode('bad', 'other');
 });
 
 describe('writeCatalog', () => {
@@ -60,7 +55,7 @@ describe('writeCatalog', () => {
 
   test('writes nothing until a line of the catalog changes, and then only what differs', async () => {
     expect(await run()).toEqual([]);
-    await addPublished('newer', 'acme');
+    await addFollowedNode('newer', 'acme');
 
     expect(await run()).toEqual(
       [
@@ -89,11 +84,11 @@ describe('writeCatalog', () => {
     ['PutObject', 1],
   ])('has all nodes if another run comes before its %s %i', async (name, place) => {
     const [raced, rival] = [`raced-${name}-${place}`, `rival-${name}-${place}`];
-    await addPublished(raced, 'acme');
+    await addFollowedNode(raced, 'acme');
     let calls = 0;
     intercept(s3(), async ({ command, send }) => {
       if (command === `${name}Command` && ++calls === place) {
-        await addPublished(rival, 'acme');
+        await addFollowedNode(rival, 'acme');
         await handler(event, invocation);
       }
       return send();

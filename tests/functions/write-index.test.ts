@@ -12,10 +12,11 @@ import { seed } from '../../tools/local/seed.ts';
 import { limitPages } from '../support/admin.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
 import { stopDate } from 'testing/clock';
-import { intercept } from '../support/intercept.ts';
+import { failCalls, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import {
   active,
+  addFollowedNode,
   addHostNode,
   addPublishedNode,
   context,
@@ -208,8 +209,7 @@ describe('writeIndex', () => {
   });
 
   test('reads and writes each file once for all records of a node, and its own before the others', async () => {
-    await addPublishedNode('unchanged');
-    await follow(...own('unchanged'));
+    await addFollowedNode('unchanged');
     const [commands, written]: [string[], unknown[]] = [[], []];
     intercept(s3(), async ({ command, input, send }) => {
       commands.push(command);
@@ -267,8 +267,7 @@ describe('writeIndex', () => {
   });
 
   test('follows a host node that is added later, and bounds the words of a large pack', async () => {
-    await addPublishedNode('large');
-    await follow(...own('large'));
+    await addFollowedNode('large');
     const names = Array.from({ length: 100 }, (_, place) => `Load${1000 + place}${'7'.repeat(20)}`);
     for (const name of names) await addHostNode('large', name);
     await follow(hostNodeKey('large', '1.0.0', String(names[0])));
@@ -360,11 +359,7 @@ describe('writeIndex', () => {
       );
     // Only the node's own record changes, and the first try ends between its pages.
     await setFields(nodeKey('Paged_Node'), { status: 'NodeStatusBanned' });
-    const failing = intercept(s3(), ({ command, input, send }) =>
-      command === 'PutObjectCommand' && input.Key === paths[0]
-        ? Promise.reject(new Error('S3 is down'))
-        : send(),
-    );
+    const failing = failCalls(s3(), 'PutObjectCommand', new Error('S3 is down'), paths[0]);
     await follow(nodeKey('Paged_Node'));
     failing();
     await follow(nodeKey('Paged_Node'));

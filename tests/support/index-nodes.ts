@@ -38,3 +38,9 @@ export async function addHostNode(
   const record: HostNodeRecord = { ...hostNodeKey(nodeId, '1.0.0', host_node_name), revision: 1, ...fields };
   await put({ deadline: Date.now() + 5000 }, record, absent);
 }
+
+/** One that the index has followed. */
+export async function addFollowedNode(id: string, publisherId = 'acme', fields: object = {}): Promise<void> {
+  await addPublishedNode(id, publisherId, fields);
+  await follow(...own(id));
+}

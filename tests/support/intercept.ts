@@ -71,6 +71,19 @@ export function beforeNext(
   return { happened: () => count > 0, remove };
 }
 
+/** Until the test ends, or the result is called, the calls of a command fail whose input contains a text. */
+export function failCalls(
+  client: DynamoDBClient | S3Client,
+  command: string,
+  error: Error,
+  text = '',
+): () => void {
+  return intercept(client, async (call) => {
+    if (call.command === command && JSON.stringify(call.input).includes(text)) throw error;
+    return call.send();
+  });
+}
+
 /** Long enough that a function which does not wait for a write ends before it. */
 const heldMs = 300;
 

@@ -16,7 +16,7 @@ import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
-import { beforeNext, intercept } from '../../support/intercept.ts';
+import { beforeNext, failCalls } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { countRequests, setFields, storedNode } from '../../support/registry.ts';
 import { publish, storedVersion } from '../../support/uploads.ts';
@@ -245,10 +245,7 @@ describe('complete', () => {
     async (failure) => {
       const upload = await publish(`stuck-${failure.message.length}`, '1.0.0');
       await activate(upload);
-      const remove = intercept(dynamodb, async ({ command, send }) => {
-        if (command === 'TransactWriteItemsCommand') throw failure;
-        return send();
-      });
+      const remove = failCalls(dynamodb, 'TransactWriteItemsCommand', failure);
 
       await expect(complete(upload)).rejects.toBe(failure);
       expect(await isLeft(upload.nodeId, '1.0.0')).toBe(true);

@@ -18,7 +18,7 @@ import { dayCallerKey, idempotencyKey, ticketKey } from '../../../lib/store/keys
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
 import { noon, stopDate } from 'testing/clock';
-import { beforeNext, failAmidWrites, intercept } from '../../support/intercept.ts';
+import { beforeNext, failAmidWrites, failCalls, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
@@ -433,10 +433,7 @@ describe('a usage record', () => {
 
   test('gives nothing back before it says that its attempt was refused', async () => {
     const user = `unrecorded-${randomUUID()}`;
-    const stop = intercept(dynamodb, ({ command, send }) => {
-      if (command === 'PutItemCommand') throw new Error('not stored');
-      return send();
-    });
+    const stop = failCalls(dynamodb, 'PutItemCommand', new Error('not stored'));
     const { status } = await pay(user);
     stop();
 

@@ -8,7 +8,7 @@ import { drainQueue } from '../../../tools/local/consume-queue.ts';
 import { demoArchive } from '../../../tools/local/demo-archive.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
-import { beforeNext, intercept } from '../../support/intercept.ts';
+import { beforeNext, failCalls, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { extractions, unreadable } from '../../support/queue.ts';
 import { setFields } from '../../support/registry.ts';
@@ -113,10 +113,7 @@ test('leaves what the queue did not take for the next hour', async () => {
 });
 
 test('fails if the list cannot be read, and says how many shards it left', async () => {
-  intercept(dynamodb, async ({ command, send }) => {
-    if (command === 'QueryCommand') throw new Error('The index is down.');
-    return send();
-  });
+  failCalls(dynamodb, 'QueryCommand', new Error('The index is down.'));
 
   await expect(handler(schedule, context)).rejects.toThrow('1 versions could not be handed to the queue.');
   expect(summary()).toMatchObject({ failed: 1, sweep_findings: 1, sweep_unvisited: 16 });

@@ -9,7 +9,7 @@ import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
 import type { Context } from '../../../lib/context.ts';
 import { sweepUploads } from '../../../lib/uploads/sweep-uploads.ts';
-import { beforeNext, intercept } from '../../support/intercept.ts';
+import { beforeNext, failCalls, intercept } from '../../support/intercept.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { addListedVersion, addPublisher, addToken, uploadOf } from '../../support/registry.ts';
@@ -137,10 +137,7 @@ describe('a scheduled event', () => {
 
   test('fails when a visit failed, so that Lambda repeats it', async () => {
     await addListed('fails', Date.now() - hourMs);
-    intercept(dynamodb, ({ command, send }) => {
-      if (command === 'TransactWriteItemsCommand') throw new Error('the store is down');
-      return send();
-    });
+    failCalls(dynamodb, 'TransactWriteItemsCommand', new Error('the store is down'));
 
     await expect(handle({})).rejects.toThrow(/^1 of \d+ visits of the sweep failed\.$/);
   });
