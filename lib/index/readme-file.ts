@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { renderReadme } from 'site/readme';
 import type { IndexedReadme } from 'registry-rules/schemas/index-files';
 import { nodePath, readmePath } from 'registry-rules/index-paths';
-import { readNode } from './read-node.ts';
+import { readNode } from './write-files.ts';
 import { latestShown } from './views.ts';
 
 /**

@@ -5,10 +5,12 @@ import { pending } from '../registry/node-versions.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
+  type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
   ownedNodeRecord,
+  type PublisherRecord,
   publisherRecord,
 } from '../registry/records.ts';
 import type {
@@ -17,9 +19,11 @@ import type {
   IndexedHostNodes,
   IndexedNode,
 } from 'registry-rules/schemas/index-files';
-import { numbersRecord } from '../registry/numbers.ts';
+import { type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
+import type { Item } from '../store/items.ts';
 import {
   hostNodeKey,
+  type Key,
   nodeKey,
   nodeVersionKey,
   numbersKey,
@@ -30,7 +34,6 @@ import { get, query } from '../store/read.ts';
 import { updateConfig } from './config-file.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { catalogPath, hostNodesPath, nodePath, pieceOf } from 'registry-rules/index-paths';
-import { readNode } from './read-node.ts';
 import {
   catalogEntry,
   hostNodeWords,
@@ -90,6 +93,26 @@ async function readAllVersions(context: Context, nodeId: string): Promise<Versio
     }
   }
   return versions;
+}
+
+interface NodeOfPublisher {
+  node: NodeRecord;
+  publisher: PublisherRecord;
+  numbers: NumbersRecord | undefined;
+  /** The other records that were asked for, read with the node. */
+  others: (Item | undefined)[];
+}
+
+export async function readNode(
+  context: Context,
+  nodeId: string,
+  ...keys: readonly Key[]
+): Promise<NodeOfPublisher | undefined> {
+  const [item, numbers, ...others] = await get(context, nodeKey(nodeId), numbersKey(nodeId), ...keys);
+  const node = nodeRecord(item);
+  if (!node) return undefined;
+  const publisher = publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
+  return publisher && { node, publisher, numbers: numbersRecord(numbers), others };
 }
 
 /**

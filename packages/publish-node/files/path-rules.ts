@@ -1,6 +1,5 @@
 import { ArchiveProblem } from 'registry-rules/archives/archive-problem';
-import { findGitFolders } from 'registry-rules/archives/git-folders';
-import { checkName, findClashes } from 'registry-rules/archives/names';
+import { checkName, findClashes, findGitFolders } from 'registry-rules/archives/names';
 import type { Problem } from '../failure.ts';
 import { printable } from '../printable.ts';
 import { archiveLimits } from 'registry-rules/archives/limits';

@@ -2,9 +2,8 @@ import { fromRandomAccessReaderPromise } from 'yauzl';
 import { type ArchiveFile, ArchiveReader, localHeader, OutsideFile } from './archive-file.ts';
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
-import { rejectGitFolders } from './git-folders.ts';
 import { archiveLimits } from './limits.ts';
-import { checkDistinct } from './names.ts';
+import { checkDistinct, rejectGitFolders } from './names.ts';
 
 /** The archive's directory: its entries, and the offset of their list. */
 export interface Directory {
