@@ -2,7 +2,7 @@ import * as config from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
 
 /** What providers are known to say of a task. An operator adds words with the parameter `providerStates`. */
-const knownWords: Record<TaskState, string> = {
+export const knownWords: Record<TaskState, string> = {
   created: 'created accepted submitted received',
   queueing: 'queueing queuing queued in_queue enqueued pending waiting scheduled throttled',
   processing: 'processing in_progress running started starting preparing generating rendering executing',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { knownWords, stateOf } from '../../../lib/providers/task-words.ts';
 import { relightImage } from '../../../lib/contracts/relight-image.ts';
 import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { invoke } from '../../support/invoke.ts';
@@ -56,3 +57,10 @@ describe.each(names)('any reply of the provider: %s', (name) => {
     );
   });
 });
+
+test.each(Object.entries(knownWords))(
+  'reads as %s each word that is listed for it, and no other state',
+  (state, words) => {
+    for (const word of words.split(' ')) expect([word, stateOf(word)]).toEqual([word, state]);
+  },
+);
