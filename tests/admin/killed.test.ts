@@ -185,3 +185,19 @@ describe('a second run after a kill at any write', () => {
     expect(writes).toBeGreaterThan(2);
   });
 });
+
+test.each([1, 2, 3, 4])(
+  'an unban denies nothing if its publisher is renamed before write %i',
+  async (place) => {
+    await admin('publisher', 'ban', from, ...because);
+    let writes = 0;
+    intercept(dynamodb, async ({ command, send }) => {
+      if (/Transact|Update/.test(command) && ++writes === place)
+        await admin('publisher', 'rename', from, `${from}-2`);
+      return send();
+    });
+    await admin('publisher', 'unban', from);
+
+    expect((await seen()).answers).toEqual([200, 200]);
+  },
+);

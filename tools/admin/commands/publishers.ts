@@ -8,7 +8,6 @@ import {
 } from '../registry/publishers.ts';
 import { withDownloads } from '../downloads.ts';
 import { describePublisher, listPublishers } from '../listing.ts';
-import { listOwnedNodes } from '../registry/node-versions.ts';
 import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
@@ -137,11 +136,11 @@ export const ban = command({
   examples: ['publisher ban acme --reason "Account taken over, ticket 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
   async run({ publisher: id }, { reason }) {
-    const { result, changed } = await banPublisher(id, reason);
+    const { result, changed, nodeIds } = await banPublisher(id, reason);
     const text = changed
       ? `Banned the publisher "${id}".`
       : `The publisher "${id}" was already banned for this reason: nothing changed.`;
-    return withDownloads(await listOwnedNodes(id), { data: dataOf(result), text });
+    return withDownloads(nodeIds, { data: dataOf(result), text });
   },
 });
 
@@ -150,11 +149,11 @@ export const unban = command({
   summary: 'Let a banned publisher publish and edit again',
   examples: ['publisher unban acme'],
   async run({ publisher: id }) {
-    const { result, changed } = await unbanPublisher(id);
+    const { result, changed, nodeIds } = await unbanPublisher(id);
     const text = changed
       ? `Unbanned the publisher "${id}".`
       : `The publisher "${id}" was not banned: nothing changed.`;
-    return withDownloads(await listOwnedNodes(id), { data: dataOf(result), text });
+    return withDownloads(nodeIds, { data: dataOf(result), text });
   },
 });
 

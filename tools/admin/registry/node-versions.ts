@@ -95,13 +95,6 @@ export function unbanNodeVersion(nodeId: string, version: string): Promise<Chang
   );
 }
 
-/** Aligns the versions of a publisher's nodes; see below. */
-export async function alignVersionsOfPublisher(publisherId: string): Promise<number> {
-  let changed = 0;
-  for (const nodeId of await listOwnedNodes(publisherId)) changed += await alignVersions(nodeId, 'publisher');
-  return changed;
-}
-
 /** The ids of a publisher's nodes. */
 export async function listOwnedNodes(publisherId: string): Promise<string[]> {
   const items = await listItems(ownedNodesOf(publisherId));

@@ -6,7 +6,7 @@ import { absent, type Changes, onRevision, withChanges } from '../../../lib/stor
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';
 import { administerChange, type Changed, historyOf, newContext } from './administration.ts';
-import { alignVersionsOfPublisher } from './node-versions.ts';
+import { alignVersions, listOwnedNodes } from './node-versions.ts';
 import { readPublisher } from './records.ts';
 import { Rejection } from './rejection.ts';
 
@@ -39,23 +39,34 @@ export function editPublisher(id: string, fields: PublisherFields): Promise<Chan
   );
 }
 
-/** Stops updates and new versions of a publisher, and the downloads of all that it has published. */
-export async function banPublisher(publisherId: string, reason: string): Promise<Changed<PublisherRecord>> {
-  const change = { action: 'publisher ban', subject: publisherId, detail: reason };
-  const { result, changed } = await changePublisher(publisherId, change, ({ banned, ban_reason }) =>
-    banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
-  );
-  const versions = await alignVersionsOfPublisher(publisherId);
-  return { result, changed: changed || versions > 0 };
+interface Ban extends Changed<PublisherRecord> {
+  /** The nodes whose versions followed it. */
+  nodeIds: string[];
 }
 
-export async function unbanPublisher(publisherId: string): Promise<Changed<PublisherRecord>> {
+/** Stops updates and new versions of a publisher, and the downloads of all that it has published. */
+export function banPublisher(publisherId: string, reason: string): Promise<Ban> {
+  const change = { action: 'publisher ban', subject: publisherId, detail: reason };
+  return changeBan(publisherId, change, ({ banned, ban_reason }) =>
+    banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
+  );
+}
+
+export function unbanPublisher(publisherId: string): Promise<Ban> {
   const change = { action: 'publisher unban', subject: publisherId };
-  const { result, changed } = await changePublisher(publisherId, change, ({ banned }) =>
+  return changeBan(publisherId, change, ({ banned }) =>
     banned ? { banned: null, ban_reason: null } : undefined,
   );
-  const versions = await alignVersionsOfPublisher(publisherId);
-  return { result, changed: changed || versions > 0 };
+}
+
+async function changeBan(publisherId: string, ...change: Change): Promise<Ban> {
+  const before = await listOwnedNodes(publisherId);
+  const { result, changed } = await changePublisher(publisherId, ...change);
+  // Nodes move on meanwhile, with the versions of an earlier ban, and others come.
+  const nodeIds = [...new Set([...before, ...(await listOwnedNodes(publisherId))])];
+  let versions = 0;
+  for (const nodeId of nodeIds) versions += await alignVersions(nodeId, 'publisher');
+  return { result, changed: changed || versions > 0, nodeIds };
 }
 
 interface MemberChanges {
@@ -117,11 +128,15 @@ function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
   );
 }
 
+type Change = [
+  change: { action: string; subject: string; detail?: string | undefined },
+  decide: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
+];
+
 /** The one way to change a publisher: every write names the revision it was decided on, and makes the next. */
 function changePublisher(
   publisherId: string,
-  change: { action: string; subject: string; detail?: string | undefined },
-  decide: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
+  ...[change, decide]: Change
 ): Promise<Changed<PublisherRecord>> {
   const key = publisherKey(publisherId);
   return administerChange(async (context) => {
