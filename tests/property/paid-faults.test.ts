@@ -4,11 +4,10 @@ import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { seed } from '../support/demo-registry.ts';
 import { readApiDocument } from '../support/api-document.ts';
 import { call } from '../support/endpoints.ts';
-import { readLog } from '../support/log-reader.ts';
+import { readLog, verifierOf } from '../support/log-reader.ts';
 import { fc } from 'testing/properties';
 import { check, count, counts } from 'testing/property-runs';
 import { proxyNames, simulation } from '../support/proxies.ts';
-import { verifierOf } from '../support/verify-faults.ts';
 import { injectFaults, planOf, strikesIn, underPlan } from '../support/wire-faults.ts';
 
 const attempts = 3;

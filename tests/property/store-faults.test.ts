@@ -4,10 +4,9 @@ import { demo } from '../../tools/local/demo.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
 import { registry, seed } from '../support/demo-registry.ts';
 import type { Result } from '../support/invoke.ts';
-import { type LogReader, readLog } from '../support/log-reader.ts';
+import { type LogReader, readLog, type VerifyAnswer, verifierOf } from '../support/log-reader.ts';
 import { fc } from 'testing/properties';
 import { check, counts } from 'testing/property-runs';
-import { type VerifyAnswer, verifierOf } from '../support/verify-faults.ts';
 import {
   faultKinds,
   injectFaults,

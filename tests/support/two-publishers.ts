@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { invoke } from './invoke.ts';
+import { publish } from './publish.ts';
 import { addNode, addPublisher, addToken, storedNode } from './registry.ts';
 import { bearer } from './tokens.ts';
 import { storedVersion } from './uploads.ts';
@@ -29,11 +29,7 @@ export async function useTokenOf(publisherId: string): Promise<void> {
 
 /** Publishes a version, and returns the answer and the place of its upload. */
 export async function publishAs(publisherId: string, user: string, version: string) {
-  const answer = await invoke(publish, 'publish-node-version', {
-    path: { publisherId, nodeId },
-    body: { personal_access_token: token, node: {}, node_version: { version } },
-    headers: { authorization: bearer(user) },
-  });
+  const answer = await publish({ publisherId, nodeId, version, token, as: bearer(user) });
   const { id, upload_id } = await storedVersion(nodeId, version);
   return { ...answer, upload: { nodeId, version, versionId: String(id), uploadId: String(upload_id) } };
 }
