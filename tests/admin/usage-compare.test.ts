@@ -140,9 +140,9 @@ describe('a bill', () => {
   });
 
   test('adds up fractions, of task ids with quotation marks', async () => {
-    const lines = await linesOf('"a ""b"", c",0.5\n"a ""b"", c",0.2\nd,-7\n');
+    const lines = await linesOf('"a ""b"", c",0.1\n"a ""b"", c",0.2\nd,-7\n');
 
-    expect(Object.fromEntries(lines)).toEqual({ 'a "b", c': 0.7, d: -7 });
+    expect(Object.fromEntries(lines)).toEqual({ 'a "b", c': 0.3, d: -7 });
   });
 
   test.each([

@@ -5,6 +5,7 @@ import {
   signingKeysRecord,
   ttlFrom,
 } from '../../lib/notifications/records.ts';
+import { inParallel } from '../../lib/in-parallel.ts';
 import { dueShard, duePages, firstDue } from '../../lib/store/due.ts';
 import { type Key, signingKeysKey, ticketHashOf } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
@@ -59,11 +60,10 @@ export async function retryFailed(): Promise<number> {
   const period = { from: 0, to: Date.now() };
   const due = { work: 'failed-notifications', period, order: 'oldest first', hasTime: () => true } as const;
   for await (const { keys: page } of duePages(context, due)) {
-    for (let start = 0; start < page.length; start += retriedAtOnce) {
-      const records = await readAll(page.slice(start, start + retriedAtOnce));
-      const failed = records.filter(({ result }) => result === 'failed');
-      retried += (await Promise.all(failed.map(makeDueAgain))).filter(Boolean).length;
-    }
+    const failed = (await readAll(page)).filter(({ result }) => result === 'failed');
+    await inParallel(failed.values(), retriedAtOnce, async (record) => {
+      if (await makeDueAgain(record)) retried += 1;
+    });
     context.deadline = newContext().deadline;
   }
   return retried;
