@@ -25,6 +25,7 @@ test.each([
   ['member list zeta', /^No members\.\n$/, 0],
   ['node list --publisher acme', /\nfirst-node .* active .*\nsecond-node /, 2],
   ['node list --publisher zeta', /^"zeta" has no nodes\.\n$/, 0],
+  ['history publisher acme', /^TIME +ACTOR +ACTION +SUBJECT +DETAIL\n.* member add +\w+ +\w+\n/, 3],
   ['node-version show first-node v1.1', /^Version +1\.1\.0\nNode +first-node\n/, undefined],
 ])('prints text, and as many entries of JSON: %s', async (line, text, entries) => {
   expect((await admin(...line.split(' '))).stdout).toMatch(text);

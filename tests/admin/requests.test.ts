@@ -58,6 +58,7 @@ describe('request show', () => {
     ]);
     expect(stdout).toMatch(new RegExp(`^Task of the provider +${body.task_id}$`, 'm'));
     expect(stdout).toMatch(/^Media +https:\/\/films\.example\.com\/1\.mp4$/m);
+    expect(stdout).toMatch(/^NOTIFICATION +STATE .*\nmsg_\S+ +success /m);
     expect(stdout).toContain("filter 'shown-whole' in [request_id, gateway_request_id, ");
     expect(stdout).toContain(` or ticket_hash = '${found[0].usage.ticket_hash.slice(0, 16)}'`);
   });
