@@ -194,6 +194,24 @@ describe('the alarms', () => {
     ).toEqual([]);
   });
 
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html links to each list.
+  test('look at metrics that AWS documents', () => {
+    const metrics = alarmsOf(full).flatMap((alarm) =>
+      alarm.Metrics === undefined
+        ? [alarm]
+        : alarm.Metrics.flatMap((each: Part) => each.MetricStat?.Metric ?? []),
+    );
+    const names = metrics.map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`);
+
+    expect([...new Set(names.filter((name) => name.startsWith('AWS/')))].sort()).toEqual([
+      ...['4xx', '5xx', 'Count'].map((name) => `AWS/ApiGateway ${name}`),
+      ...['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => `AWS/DynamoDB ${name}`),
+      ...['Duration', 'Errors', 'Throttles'].map((name) => `AWS/Lambda ${name}`),
+      'AWS/S3 BucketSizeBytes',
+      ...['AgeOfOldestMessage', 'NumberOfMessagesVisible'].map((name) => `AWS/SQS Approximate${name}`),
+    ]);
+  });
+
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html, Dimensions: CloudWatch treats
   // each combination of dimensions as a metric of its own, so an alarm has exactly those with which a line was logged.
   test('look at metrics of our own with exactly the dimensions that the log lines give them', () => {
