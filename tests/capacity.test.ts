@@ -19,7 +19,7 @@ interface Entry {
   service: 'table' | 'bucket' | 'provider';
   began: number;
   ended: number;
-  units?: MeteredCall;
+  units?: Omit<MeteredCall, 'operation'>;
 }
 
 /** What one piece of work asked of the stores. */

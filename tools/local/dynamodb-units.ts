@@ -1,5 +1,8 @@
 import { type Action, type Attributes, readWrite } from './dynamodb-protocol.ts';
 
+/** The units that DynamoDB gives one partition key in a second. */
+export const unitsPerSecond = { reads: 3000, writes: 1000 } as const;
+
 /** What DynamoDB bills for an item: a unit for each kilobyte that was begun. */
 const unitBytes = 1024;
 
