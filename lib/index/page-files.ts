@@ -90,8 +90,10 @@ async function readFiles(context: Context, nodeId: string, label?: string) {
   return { node, hostNodes };
 }
 
-function stateOf({ name, icon, status, status_detail, publisher }: IndexedNode): string {
-  const said = [name, icon, status, status_detail, publisher?.id, publisher?.name];
+function stateOf({ name, description, icon, banner_url, license, repository, tags, ...node }: IndexedNode) {
+  const { status, status_detail, publisher } = node;
+  const said = [name, description, icon, banner_url, license, repository, tags, status, status_detail];
+  said.push(publisher?.id, publisher?.name);
   return hash('sha256', JSON.stringify(said)).slice(0, 16);
 }
 
