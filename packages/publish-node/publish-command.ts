@@ -1,5 +1,6 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { type Published, type RegistryClient, RegistryError, type Upload } from 'registry-client';
 import { connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
@@ -89,18 +90,34 @@ async function changelogOf(folder: string, { changelogFile }: PublishFlags): Pro
       about: '--changelog-file',
     });
   };
-  const { size } = await stat(changelogFile).catch(fail);
-  if (size > maxChangelogBytes) {
-    throw new Failure('usage', `The changelog has ${megabytes(size)}; name a file with only what is new.`);
-  }
-  const top = workTreeOf(resolve(folder)) ?? resolve(folder);
-  const path = relative(top, resolve(changelogFile));
-  if (/^\.\.(?:[\\/]|$)/.test(path) || isAbsolute(path))
-    return { changelog: (await readFile(changelogFile, 'utf8').catch(fail)).trim() };
+  const requireShort = (bytes: number) => {
+    if (bytes <= maxChangelogBytes) return;
+    throw new Failure('usage', `The changelog has ${megabytes(bytes)}; name a file with only what is new.`);
+  };
+  requireShort((await stat(changelogFile).catch(fail)).size);
+  const named = workTreeOf(resolve(folder)) ?? resolve(folder);
+  const top = await realpath(named).catch(() => named);
+  const read = async () => {
+    // A pipe says no size.
+    const outside = createReadStream(changelogFile, { end: maxChangelogBytes });
+    return Buffer.concat(await Array.fromAsync(outside));
+  };
   // Its author may have put a link there, such as to this process's environment and its tokens.
-  const file = await readOwnFile(await realpath(top), path).catch(fail);
-  const content = file?.content ?? fail(new Error('it is not a file of the folder'));
+  const readOwn = async () =>
+    (await readOwnFile(top, relative(top, await realpath(changelogFile))))?.content ??
+    fail(new Error('it is not a file of the folder'));
+  const isOwn = await isBelow(top, resolve(changelogFile));
+  const content = isOwn ? await readOwn() : await read().catch(fail);
+  requireShort(content.length);
   return { changelog: content.toString().trim() };
+}
+
+/** Whether a file is named through a folder of the work tree, by whichever links. */
+async function isBelow(top: string, path: string): Promise<boolean> {
+  const parent = dirname(path);
+  const place = relative(top, await realpath(parent).catch(() => parent));
+  const isOutside = /^\.\.(?:[\\/]|$)/.test(place) || isAbsolute(place);
+  return !isOutside || (parent !== path && isBelow(top, parent));
 }
 
 async function readHostNodes({ node }: Project, { contents }: Pack): Promise<FoundHostNodes> {

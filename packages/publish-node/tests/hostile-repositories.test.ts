@@ -336,13 +336,15 @@ describe('a file of the repository', () => {
     expect(await chosen(await cloned(), includes)).toContain('has over 200 entries');
   });
 
-  test.each(['CHANGELOG.md', 'docs/environ'])(
+  test.each(['CHANGELOG.md', 'docs/environ', '../alias/CHANGELOG.md', '../alias/pipe'])(
     'is not a changelog outside of the folder: %s',
     async (name) => {
       const clone = await cloned({}, async (origin) => {
         await symlink('/proc/self/environ', join(origin, 'CHANGELOG.md'));
         await symlink('/proc/self', join(origin, 'docs'));
       });
+      await symlink(clone, join(place, 'alias'));
+      await pipe(join(clone, 'pipe'));
       const args = [...dryRun(clone), '--changelog-file', join(clone, name)];
 
       expect(await publishNode(args)).toMatchObject({
