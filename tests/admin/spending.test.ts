@@ -15,6 +15,9 @@ import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
 
+/** A hash is looked for in the records of every day. */
+jest.setTimeout(30_000);
+
 const words = (line: string, user: string) => line.split(' ').map((word) => (word === 'USER' ? user : word));
 const show = (user: string) => adminJson('limit', 'show', user);
 
