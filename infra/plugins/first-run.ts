@@ -3,8 +3,8 @@ import type { Framework, Template } from './framework.ts';
 import { type Part, referencesOf } from './references.ts';
 
 /*
- * An alarm on work that must run breaches while there is no data, and a new one has none. So its actions begin off. Its
- * deployment runs everything that has a schedule once, and then switches them on.
+ * An alarm on work that must run breaches while data is missing, and a new alarm has no data yet. So its actions begin off.
+ * The deployment runs everything that has a schedule once, and then switches them on.
  */
 
 /** The names of such alarms that the deployed stage does not have. */

@@ -94,7 +94,7 @@ function metricOf({ namespace, name, dimensions }: Metric) {
   return { Namespace: namespace, MetricName: name, ...(Dimensions.length > 0 && { Dimensions }) };
 }
 
-/** With few samples, CloudWatch evaluates a percentile only if it is told to. */
+/** CloudWatch ignores percentiles of few samples by default. */
 function statisticOf({ statistic }: Metric) {
   return statistic.startsWith('p')
     ? { ExtendedStatistic: statistic, EvaluateLowSampleCountPercentile: 'evaluate' }

@@ -20,7 +20,7 @@ function handler(event) {
   else if (folder === 'nodes' || folder === 'publishers') {
     if (parts[2]) parts[2] = parts[2].toLowerCase().replace(/[-_.]+/g, '-');
     request.uri = '/pages'.concat(parts.join('/'), '.html');
-    // The feed, and what is nowhere: outside these folders the bucket answers 403, which is no page.
+    // The feed, and unknown addresses: outside these folders the bucket answers 403 instead of a page.
   } else request.uri = '/pages'.concat(parts.join('/'));
   return request;
 }

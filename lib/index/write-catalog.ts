@@ -27,7 +27,7 @@ import { siteAddress } from './site-address.ts';
  */
 
 const cacheControl = 'public, max-age=30';
-/** Each costs whoever opens the search 200 bytes. */
+/** Each adds 200 bytes to opening the search. */
 const minTop = 100;
 const maxTop = 1000;
 const maxOnPage = 250;

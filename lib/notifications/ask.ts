@@ -71,7 +71,7 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   const answer = await askForTask(context, task.provider, asked);
   if (answer.result === 'busy') {
     turns.stop(task.provider, answer.status);
-    // It may be about this task alone, which must not be the first of every run.
+    // The cause may be this task alone. It moves back, so that it is not the first of every run.
     return postpone(context, task, 'untold');
   }
   if (answer.result === 'untold') return postpone(context, task, 'untold');

@@ -51,7 +51,7 @@ export async function withoutBytes(body: unknown): Promise<Prepared> {
     const blob = blobOf(value);
     if (blob) {
       const bytes = new Uint8Array(await blob.arrayBuffer());
-      // An empty text would mean that there is no image, and the task would be another one.
+      // The service takes an empty text for an absent image, and would run another task.
       if (bytes.length === 0) throw new RegistryError('invalid_request', 'An image has no bytes.');
       if (inline + bytes.length <= maxInlineBytes) {
         inline += bytes.length;

@@ -21,7 +21,7 @@ export async function findInPieces(load: Load, text: string, tag: string) {
     ...(tag === '' ? [] : [exactly(load, tag, tagKey(tag))]),
     ...typed.map((word) => spelled(load, word)),
   ]);
-  // What somebody has only begun to type says nothing yet.
+  // The beginning of a word excludes nothing yet.
   const known = all.filter(({ of }, place) => of.size > 0 || !isShort(typed.at(place - all.length)));
   const { of, isCut } = known.slice(1).reduce(both, known[0] ?? none());
   const whole = text.trim() === '' ? none() : await exactly(load, text, wholeKey(text));
