@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { nameRelease, problemOf, release, stateOf, type Table } from '../release.ts';
-import { newAlarms, runFirst, silence } from './first-run.ts';
+import { runFirst, silence } from './first-run.ts';
 import type { Framework, Template } from './framework.ts';
 import { lossesBetween } from './template-changes.ts';
 
@@ -12,7 +12,7 @@ export default class CheckRelease {
   readonly hooks: Record<string, () => Promise<void>>;
   /** The template of the stack, which is empty before the first deployment. Undefined if nothing is to be deployed. */
   #deployed: Template | undefined;
-  #newAlarms: string[] = [];
+  #silent: string[] = [];
 
   constructor(framework: Framework) {
     const stillSilent = ({ message }: Error) => {
@@ -29,15 +29,14 @@ export default class CheckRelease {
       },
       'after:aws:package:finalize:mergeCustomProviderResources': async () => {
         const template = framework.service.provider.compiledCloudFormationTemplate;
-        if (this.#deployed) this.#newAlarms = newAlarms(template, this.#deployed);
-        silence(template, this.#newAlarms);
+        if (this.#deployed) this.#silent = silence(template, this.#deployed);
       },
       'before:deploy:deploy': async () => {
         if (this.#deployed) rejectLosses(framework, this.#deployed);
       },
       'after:aws:deploy:deploy:updateStack': async () => {
         await nameRelease(await tableOf(framework), release);
-        if (this.#newAlarms.length > 0) await runFirst(framework, this.#newAlarms).catch(stillSilent);
+        if (this.#silent.length > 0) await runFirst(framework, this.#silent).catch(stillSilent);
       },
     };
   }

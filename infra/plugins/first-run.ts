@@ -7,30 +7,27 @@ import { type Part, referencesOf } from './references.ts';
  * The deployment runs everything that has a schedule once, and then switches them on.
  */
 
-/** The names of such alarms that the deployed stage does not have. */
-export function newAlarms(template: Template, deployed: Template): string[] {
-  return Object.entries(template.Resources)
-    .filter(
-      ([id, { Type, Properties }]) =>
-        Type === 'AWS::CloudWatch::Alarm' &&
-        Properties.TreatMissingData === 'breaching' &&
-        !(id in deployed.Resources),
-    )
-    .map(([, { Properties }]) => String(Properties.AlarmName));
+/** Silences such alarms that the deployed stage does not have. Returns them and those that its last deployment silenced. */
+export function silence(template: Template, deployed: Template): string[] {
+  return Object.entries(template.Resources).flatMap(([id, { Type, Properties }]) => {
+    const known = deployed.Resources[id];
+    if (Type !== 'AWS::CloudWatch::Alarm' || Properties.TreatMissingData !== 'breaching') return [];
+    if (known !== undefined && known.Properties.ActionsEnabled !== false) return [];
+    if (known === undefined) Properties.ActionsEnabled = false;
+    return [String(Properties.AlarmName)];
+  });
 }
 
-export function silence(template: Template, names: readonly string[]): void {
-  for (const { Properties } of Object.values(template.Resources))
-    if (names.includes(String(Properties?.AlarmName))) Properties.ActionsEnabled = false;
-}
-
-export async function runFirst(framework: Framework, AlarmNames: string[]): Promise<void> {
+export async function runFirst(
+  framework: Framework,
+  AlarmNames: string[],
+  pause: (ms: number) => Promise<unknown> = wait,
+): Promise<void> {
   const settings = await framework.getProvider('aws').getAwsSdkV3Config();
   // Every command of the framework loads this file, and few deployments need these.
   const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
-  const { CloudWatchClient, DescribeAlarmsCommand, EnableAlarmActionsCommand } = await import(
-    '@aws-sdk/client-cloudwatch'
-  );
+  const { CloudWatchClient, DescribeAlarmsCommand, EnableAlarmActionsCommand, SetAlarmStateCommand } =
+    await import('@aws-sdk/client-cloudwatch');
   const { Resources } = framework.service.provider.compiledCloudFormationTemplate;
   const lambda = new LambdaClient(settings);
   for (const { Type, Properties } of Object.values(Resources)) {
@@ -43,12 +40,18 @@ export async function runFirst(framework: Framework, AlarmNames: string[]): Prom
     }
   }
   const cloudwatch = new CloudWatchClient(settings);
-  // Actions are for changes of state: an alarm that breaches already, before its first data, sends nothing.
-  const unknown = new DescribeAlarmsCommand({ AlarmNames, StateValue: 'INSUFFICIENT_DATA' });
-  for (let tries = 0; tries < 30; tries += 1) {
-    const { MetricAlarms = [] } = await cloudwatch.send(unknown);
-    if (MetricAlarms.length === 0) break;
-    await wait(10_000);
+  const breaching = async () => {
+    const { MetricAlarms = [] } = await cloudwatch.send(new DescribeAlarmsCommand({ AlarmNames }));
+    return MetricAlarms.filter(({ StateValue }) => StateValue !== 'OK');
+  };
+  let left = await breaching();
+  // The alarm that needs most is OK after five minutes of runs.
+  for (let tries = 0; tries < 60 && left.length > 0; tries += 1) {
+    await pause(10_000);
+    left = await breaching();
   }
   await cloudwatch.send(new EnableAlarmActionsCommand({ AlarmNames }));
+  // Only a change of state runs actions. The next evaluation is one for an alarm that still breaches.
+  const reset = { StateValue: 'INSUFFICIENT_DATA', StateReason: 'Its actions are enabled.' } as const;
+  for (const { AlarmName } of left) await cloudwatch.send(new SetAlarmStateCommand({ AlarmName, ...reset }));
 }

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import CheckRelease from '../../infra/plugins/check-release.ts';
+import { runFirst, silence } from '../../infra/plugins/first-run.ts';
 import type { Framework, Template } from '../../infra/plugins/framework.ts';
 import UploadSite from '../../infra/plugins/upload-site.ts';
 import StageParameters from '../../infra/parameters/stage-parameters.ts';
@@ -19,14 +20,18 @@ import '../support/in-order.ts';
 
 const table = { client: dynamodb, name: tableName() };
 
-/** In the place of all of AWS but the table and the bucket: the requests, and the deployed template. */
+/** In the place of all of AWS but the table and the bucket: the requests, the deployed template, and alarms that aren't OK. */
 let requests: string[] = [];
 let deployed: object | '' | undefined;
 let status = 202;
+let breaching: string[] = [];
 const aws = await startHttpServer(async (request, response) => {
   const body = await text(request);
   requests.push(`${decodeURIComponent(String(request.url))} ${body}`);
-  if (!body.includes('Action=GetTemplate')) return void response.writeHead(status).end('{}');
+  const MetricAlarms = breaching.map((AlarmName) => ({ AlarmName, StateValue: 'ALARM' }));
+  const isAsked = String(request.headers['x-amz-target']).endsWith('DescribeAlarms');
+  const found = JSON.stringify(isAsked ? { MetricAlarms } : {});
+  if (!body.includes('Action=GetTemplate')) return void response.writeHead(status).end(found);
   const template = `<TemplateBody>${deployed && JSON.stringify(deployed).replaceAll(/[&<]/g, ' ')}</TemplateBody>`;
   const isStack = deployed !== undefined;
   const answer = isStack
@@ -153,13 +158,37 @@ test.each([
         ...[0, 1, 2, 3].map((index) => `sweepSpending {"part":{"index":${index},"of":4}}`),
       ]),
     );
-    expect(requests.at(-2)).toMatch(/"StateValue":"INSUFFICIENT_DATA"/);
-    expect(requests.at(-1)).toMatch(/"AlarmNames":.*node-registry-prod-/);
+    expect(requests.slice(-2)).toEqual([
+      expect.stringMatching(/"AlarmNames":.*node-registry-prod-/),
+      expect.stringMatching(/"AlarmNames":.*node-registry-prod-/),
+    ]);
     status = 403;
     const again = hooks['after:aws:deploy:deploy:updateStack']?.();
     await expect(again?.finally(() => (status = 202))).rejects.toThrow('deploy it again: ');
+    const repeated = structuredClone((await packagedStage('full')).template) as Template;
+    expect(silence(repeated, template)).toEqual(silent.map(([, { Properties }]) => Properties.AlarmName));
+    expect(repeated).toEqual((await packagedStage('full')).template);
   },
 );
+
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_SetAlarmState.html: actions run if the state differs
+// from the previous one, and a metric alarm returns to its actual state quickly.
+test('has a new alarm page that still breaches after ten minutes, and no other', async () => {
+  breaching = ['starting', 'broken'];
+  requests = [];
+  let pausedMs = 0;
+  await runFirst(framework('deploy'), ['starting', 'broken', 'fine'], async (ms) => {
+    pausedMs += ms;
+    if (pausedMs === 480_000) breaching = ['broken'];
+  });
+  breaching = [];
+
+  expect(pausedMs).toBe(600_000);
+  expect(requests.slice(-2)).toEqual([
+    expect.stringContaining('{"AlarmNames":["starting","broken","fine"]}'),
+    expect.stringMatching(/"AlarmName":"broken".*"StateValue":"INSUFFICIENT_DATA"/),
+  ]);
+});
 
 test('leaves the alarms of a stage as they are if none is new', async () => {
   await emptyTable();
