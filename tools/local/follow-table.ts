@@ -14,6 +14,7 @@ const batchSize = 100;
 const maxAttempts = 11;
 const followed = /^(?:NODE|PUBLISHER|HEARTBEAT|VERSION#.*|HOST_NODE#.*)$/s;
 
+/** Shorter than a stage's, because a person waits. */
 const windowMs = 200;
 const retryMs = 1000;
 
