@@ -62,8 +62,8 @@ describe('the local pages', () => {
     expect(answer.body.length > 100).toBe(status === 200 && method === 'GET');
   });
 
-  test('keep the token of the reference page inside its field', async () => {
-    expect((await ask('GET', '/reference/')).body).toContain('value="owner-token&lt;/script&gt;"');
+  test('keep the token of the reference page inside its command', async () => {
+    expect((await ask('GET', '/reference/')).body).toContain("OWNER='owner-token&lt;/script&gt;'");
   });
 
   test('answer what a page of their own asks for, and no other page of this machine', async () => {

@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { buildReference, referencePath } from '../openapi/reference/files.ts';
+import { referencePage } from '../openapi/reference-page.ts';
 import { buildSite, unknownPath } from 'site/build';
 import { leadAddress } from './page-addresses.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
@@ -24,9 +25,11 @@ const types = {
   json: 'application/json',
   zip: 'application/zip',
 };
+export const referencePath = '/reference/';
 const documentPath = `${referencePath}openapi.json`;
 const homeLinks = { Registry: '/search', 'API reference': referencePath, 'openapi.json': documentPath };
 const siteLinks = { 'Local stack': '/', 'API reference': referencePath };
+const referenceLinks = { 'Local stack': '/', 'openapi.json': documentPath };
 
 /** Serves the home page and the API reference to people who develop against the local stack. */
 export async function startPages(pages: Pages): Promise<HttpServer> {
@@ -41,14 +44,16 @@ type Routes = Record<string, (url: URL) => Promise<Page>>;
 
 async function routesOf({ apiUrl, s3Url, tokens, requests }: Pages): Promise<Routes> {
   const [accessToken = ''] = Object.values(tokens);
-  const reference = await buildReference({ apiUrl, accessToken, homeUrl: '/' });
+  const document = await readFile('docs/openapi.json', 'utf8');
+  const reference = referencePage(JSON.parse(document), { apiUrl, accessToken, links: referenceLinks });
   const site = await buildSite(siteLinks);
   const unknown = site.find(({ path }) => path === unknownPath)?.content ?? '';
   const home = () =>
     renderHome({ links: homeLinks, tokens, publicKey: notificationPublicKey(), requests: requests.latest() });
   return {
     ...Object.fromEntries(site.map((file) => [`GET /${file.path}`, async () => file])),
-    ...Object.fromEntries(Object.entries(reference).map(([path, file]) => [`GET ${path}`, async () => file])),
+    [`GET ${referencePath}`]: async () => ({ type: types.html, content: reference }),
+    [`GET ${documentPath}`]: async () => ({ type: types.json, content: document }),
     'GET /': async () => ({ type: types.html, content: home() }),
     'GET /index/*': ({ pathname }) => readStored(s3Url, pathname),
     'GET /pages/*': async ({ pathname }) => {

@@ -1,6 +1,5 @@
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { createCommand, runCommand } from 'command-line/command';
-import { referencePath } from '../openapi/reference/files.ts';
 import { isPortFree } from '../processes/ports.ts';
 import { onStopSignal } from '../processes/stop-signals.ts';
 import { promptWordsHelp } from '../simulators/prompt-words.ts';
@@ -28,7 +27,7 @@ import { followTable } from './follow-table.ts';
 import { startApi } from './gateway.ts';
 import { loadFunction } from './invocation.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
-import { startPages } from './pages.ts';
+import { referencePath, startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 import { queues } from './queues.ts';
