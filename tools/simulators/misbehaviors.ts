@@ -30,6 +30,8 @@ export interface BadExchange {
   path: string;
   /** Starts the task as a working provider would, and returns its reply. */
   accept: (empty?: boolean) => Fields;
+  /** Resolves after the last notification of the task that was started. */
+  ended: () => Promise<void>;
   errorBody: (error: ProviderError) => object;
   stopped: AbortSignal;
 }
@@ -65,10 +67,10 @@ export const misbehaviors = {
     response.writeHead(options.status ?? 307, { location: path });
     response.end();
   },
-  /** A good answer after a delay. */
-  delay: async ({ options, response, accept, stopped }: BadExchange) => {
+  /** A good answer after `ms`, by default after the task's last notification. */
+  delay: async ({ options, response, accept, ended, stopped }: BadExchange) => {
     const reply = JSON.stringify(accept());
-    await pause(options.ms ?? 1000, undefined, { signal: stopped });
+    await (options.ms === undefined ? ended() : pause(options.ms, undefined, { signal: stopped }));
     response.writeHead(200, json).end(reply);
   },
   /** Starts the task and then sends nothing more, with the connection open. */

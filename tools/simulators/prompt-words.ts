@@ -3,13 +3,13 @@ import type { Misbehavior } from './misbehaviors.ts';
 import type { TaskWishes } from './tasks.ts';
 import type { Fields } from './wire-format.ts';
 
-/** The exchange that a prompt asks for. A late answer comes after the task's last notification. */
-const exchanges: Record<string, (tickMs: number) => Omit<Misbehavior, 'provider'>> = {
-  '[refuse]': () => ({ kind: 'status', status: 400, reason: 'Refused', message: 'The prompt asks for it' }),
-  '[busy]': () => ({ kind: 'status', status: 429, reason: 'Busy', message: 'The prompt asks for it' }),
-  '[lose answer]': () => ({ kind: 'reset' }),
-  '[no answer]': () => ({ kind: 'stall' }),
-  '[late answer]': (tickMs) => ({ kind: 'delay', ms: 8 * tickMs }),
+/** The exchange that a prompt asks for. */
+const exchanges: Record<string, Misbehavior> = {
+  '[refuse]': { kind: 'status', status: 400, reason: 'Refused', message: 'The prompt asks for it' },
+  '[busy]': { kind: 'status', status: 429, reason: 'Busy', message: 'The prompt asks for it' },
+  '[lose answer]': { kind: 'reset' },
+  '[no answer]': { kind: 'stall' },
+  '[late answer]': { kind: 'delay' },
 };
 
 export const promptWordsHelp = `Words in a prompt make a simulated provider go wrong. They can be combined.
@@ -32,8 +32,8 @@ export function promptOf({ prompt, image_settings }: Fields): string {
   return [prompt, ...frames.map((frame) => isObject(frame) && frame.prompt)].join(' ');
 }
 
-export function exchangeOf(prompt: string, tickMs: number): Misbehavior | undefined {
-  return Object.entries(exchanges).find(([word]) => prompt.includes(word))?.[1](tickMs);
+export function exchangeOf(prompt: string): Misbehavior | undefined {
+  return Object.entries(exchanges).find(([word]) => prompt.includes(word))?.[1];
 }
 
 export function wishesOf(prompt: string): TaskWishes {

@@ -43,11 +43,9 @@ export class Simulation {
   readonly #misbehaviors: Misbehavior[] = [];
   readonly #stopping = new AbortController();
   readonly #keys: Settings['keys'];
-  readonly #tickMs: number;
 
   constructor({ keys, tickMs }: Settings) {
     this.#keys = keys;
-    this.#tickMs = tickMs;
     this.tasks = new Tasks(tickMs, this.#stopping.signal);
   }
 
@@ -88,10 +86,11 @@ export class Simulation {
     const armed = this.#nextMisbehavior(format.provider, 'POST');
     const error = armed ? undefined : this.#findError(format, entry, request.method);
     if (error) return answerJson(response, error.status, errorBody(error));
-    const options = armed ?? exchangeOf(promptOf(body), this.#tickMs);
+    const options = armed ?? exchangeOf(promptOf(body));
     if (!options) return answerJson(response, 200, accept());
     const stopped = this.#stopping.signal;
-    await misbehaviors[options.kind]({ options, response, path: url, accept, errorBody, stopped });
+    const ended = () => this.tasks.ended(entry.taskId);
+    await misbehaviors[options.kind]({ options, response, path: url, accept, ended, errorBody, stopped });
   }
 
   #accept(format: WireFormat, entry: Received, empty: boolean): Fields {
@@ -116,9 +115,10 @@ export class Simulation {
     const isAllowed = keyOf(headers) === this.#keys[provider];
     const status = isAllowed ? 404 : 401;
     const accept = () => (task && isAllowed ? notification(task) : errorBody({ status }));
+    const ended = () => this.tasks.ended(id);
     const stopped = this.#stopping.signal;
     if (options)
-      return misbehaviors[options.kind]({ options, response, path: url, accept, errorBody, stopped });
+      return misbehaviors[options.kind]({ options, response, path: url, accept, ended, errorBody, stopped });
     answerJson(response, task && isAllowed ? 200 : status, accept());
   }
 

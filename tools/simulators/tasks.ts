@@ -45,6 +45,7 @@ export class Tasks {
   baseUrl = '';
   readonly #tickMs: number;
   readonly #stopped: AbortSignal;
+  readonly #runs = new WeakMap<Task, Promise<void>>();
   #forgotten = 0;
 
   constructor(tickMs: number, stopped: AbortSignal) {
@@ -65,8 +66,14 @@ export class Tasks {
     const task = { id, provider, credits, state: states[0] ?? '', payload, mediaUrl, notifications: [] };
     this.list.push(task);
     if (this.list.length > maxTasks) this.list.shift();
-    void this.#run(task, settings);
+    this.#runs.set(task, this.#run(task, settings));
     return task;
+  }
+
+  /** Resolves after the last notification of a task. */
+  async ended(id: string | undefined): Promise<void> {
+    const task = this.list.find((each) => each.id === id);
+    if (task) await this.#runs.get(task);
   }
 
   async #run(task: Task, { states, notifyUrl, notification, wishes }: NewTask): Promise<void> {
