@@ -75,7 +75,7 @@ describe('a function of the service', () => {
   test.each(names)('gives %s its entry in serverless.yml, its sample event and its tests', (name) => {
     expect(functions[camelCase(name)]?.handler).toBe(`dist/${name}/index.handler`);
     expect(readdirSync('events')).toContain(`${name}.json`);
-    const hasRows = readFileSync('tests/contract.test.ts', 'utf8').includes(`rows('${name}', {`);
+    const hasRows = readFileSync('tests/contract/proxies.test.ts', 'utf8').includes(`rows('${name}', {`);
     expect(hasRows || readdirSync('tests/functions').includes(`${name}.test.ts`)).toBe(true);
   });
 

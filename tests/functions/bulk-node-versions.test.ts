@@ -14,7 +14,7 @@ interface Pair {
   version: string;
 }
 
-function fetchAll(pairs: Pair[], remainingMs = 29_000) {
+function fetchAll(pairs: unknown, remainingMs = 29_000) {
   return invoke(handler, 'bulk-node-versions', { body: { node_versions: pairs }, remainingMs });
 }
 
@@ -76,6 +76,21 @@ describe('POST /bulk/nodes/versions', () => {
 
       expect(body.node_versions[0]).toEqual({ identifier: pair, status: 'error', error_message: message });
       expect(body.node_versions[1].status).toBe('success');
+    });
+
+    test.each<[object]>([
+      [{}],
+      [{ node_id: 'tool' }],
+      [{ version: '1.0.0' }],
+      [{ node_id: null, version: null }],
+      [{ node_id: 'tool', version: 1 }],
+      [{ node_id: ['tool'], version: '1.0.0' }],
+      [{ node_id: 'tool', version: '1.0.0 cu118' }],
+    ])('answers an error_message in the entry of the odd pair %j', async (identifier) => {
+      const { status, body } = await fetchAll([identifier]);
+
+      const error_message = expect.any(String);
+      expect([status, body.node_versions]).toEqual([200, [{ identifier, status: 'error', error_message }]]);
     });
 
     test('includes the versions of a deleted node with their downloads, because others depend on them', async () => {
@@ -154,6 +169,16 @@ describe('POST /bulk/nodes/versions', () => {
   });
 
   describe('400 for the whole request', () => {
+    test.each([
+      [pairsOf(1001), 'body.node_versions', 'must have at most 1000 items'],
+      [undefined, 'body.node_versions', 'is required'],
+      [['x'], 'body.node_versions.0', 'must be an object'],
+    ])('rejects other lists (%#)', async (pairs, path, message) => {
+      const { status, body } = await fetchAll(pairs);
+
+      expect([status, body.details]).toEqual([400, [{ path, message }]]);
+    });
+
     test('rejects pairs that are too long to be repeated in the answer', async () => {
       const pairs = Array.from({ length: 4 }, () => ({ node_id: '"'.repeat(700_000), version: '1.0.0' }));
       const { status, body, text } = await fetchAll(pairs);

@@ -8,7 +8,7 @@ const send = (name: ProxyName, body: object = {}, headers = {}) =>
   invoke(proxies[name], name, { body: { ...sampleBody(name), ...body }, headers });
 const generate = (body: object, headers = {}) => send('text-to-video', body, headers);
 
-// Each field by itself, defaults, echoes and what is rejected: tests/contract.test.ts.
+// Each field by itself, defaults, echoes and what is rejected: tests/contract.
 describe('a paid operation', () => {
   test.each([
     ['text-to-video', 'authorization', `Token ${process.env.VIDEO_PROVIDER_KEY}`],
