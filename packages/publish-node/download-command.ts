@@ -1,6 +1,6 @@
 import { archiveLimits } from 'registry-rules/archives/limits';
 import { exitCodes, Failure } from './failure.ts';
-import { writeNew } from './new-file.ts';
+import { write } from './new-file.ts';
 import type { Ending, Mean } from './output.ts';
 import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
 import { unpack } from './unpack.ts';
@@ -29,7 +29,7 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   // Names of the registry could be paths, too.
   const file = flags.output ?? `${node.id}-${version.version}.zip`.replaceAll(/[^\w.+-]/g, '-');
   let done = `Wrote ${file}.`;
-  if (flags.unpack === undefined) await writeNew(file, archive);
+  if (flags.unpack === undefined) await write(file, archive);
   else done = `Unpacked ${await unpack(archive, flags.unpack)} files into ${flags.unpack}.`;
   return {
     exitCode: exitCodes.done,

@@ -63,13 +63,27 @@ export function throwAll(failures: readonly Failure[]): void {
   throw new Failure('usage', sentence, { problems }, parts);
 }
 
+const replaced = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'];
+
+/** An error of the registry or of a file as an ending of the command. Any other is a bug, and stays as it is. */
+export function foreseen(error: unknown): unknown {
+  if (error instanceof RegistryError) return failureOf(error);
+  const { code = '', syscall, path }: NodeJS.ErrnoException = Object(error);
+  if (error instanceof Failure || syscall === undefined || path === undefined) return error;
+  const why = replaced.includes(code)
+    ? 'has changed while it was read. Run it again'
+    : `cannot be read: ${code}`;
+  return new Failure('usage', `${path} ${why}.`, { about: path, cause: error });
+}
+
 /** What every step brings, or all that failed in any of them. */
 export async function together<Steps extends readonly Promise<unknown>[]>(...steps: Steps) {
   const failures: Failure[] = [];
   for (const ending of await Promise.allSettled(steps)) {
     if (ending.status === 'fulfilled') continue;
-    if (!(ending.reason instanceof Failure)) throw ending.reason;
-    failures.push(ending.reason);
+    const failure = foreseen(ending.reason);
+    if (!(failure instanceof Failure)) throw failure;
+    failures.push(failure);
   }
   throwAll(failures);
   return Promise.all(steps);

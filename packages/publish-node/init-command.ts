@@ -1,25 +1,24 @@
 import { constants, existsSync } from 'node:fs';
-import { lstat, realpath, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { parse } from 'smol-toml';
 import { PublisherId } from 'registry-rules/names';
+import { parse } from 'smol-toml';
 import { exitCodes, Failure, throwAll } from './failure.ts';
 import { gitFoldersOf, workTreeOf } from './files/git-folders.ts';
 import { ownSetting } from './files/git-settings.ts';
-import { readOwnFile } from './files/own-file.ts';
+import { readOwnFile, statsOf } from './files/own-file.ts';
+import { write } from './new-file.ts';
 import type { Ending } from './output.ts';
+import { requireFolder } from './plan.ts';
 import type { Metadata } from './pyproject.ts';
 import { readPyProject } from './pyproject.ts';
 import { readRequirements } from './requirements.ts';
 
 /** Writes what pyproject.toml lacks, after what it has; not a byte of that changes. */
 export async function initCommand(folder: string, flags: Metadata): Promise<Ending> {
-  const root = await realpath(folder).catch((error) => {
-    throw new Failure('usage', `The folder cannot be read: ${error.message}`);
-  });
+  const root = await requireFolder(folder);
   const path = join(root, 'pyproject.toml');
-  const stats = await lstat(path).catch(() => undefined);
+  const stats = statsOf(path);
   // It would write to the end of the link.
   if (stats && !stats.isFile())
     throw new Failure('usage', `${path} is not a plain file. Put one in its place.`);
@@ -44,7 +43,7 @@ export async function initCommand(folder: string, flags: Metadata): Promise<Endi
     entry('publisher', publisher),
     entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
   ];
-  await writeOwn(path, withTables(path, before, `${tables.join('\n')}\n`));
+  await write(path, withTables(path, before, `${tables.join('\n')}\n`), overOwn);
   const needed = Object.entries({ name: known.node, version: known.version })
     .filter(([, value]) => table !== undefined && !value)
     .map(([field]) => `Its [${table}] table still needs a ${field}.`);
@@ -80,11 +79,9 @@ function withTables(path: string, before: string, added: string): string {
   return after;
 }
 
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
 /** Never through a link that has come since. */
-async function writeOwn(path: string, content: string): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
-  await writeFile(path, content, { flag: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW });
-}
+const overOwn = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
 
 async function projectTable(folder: string, root: string, flags: Metadata): Promise<string[]> {
   const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].find((name) => existsSync(join(root, name)));

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { Failure } from './failure.ts';
 
 const reasons: Record<string, string> = {
-  EACCES: 'its parent is not writable',
-  EROFS: 'its parent is not writable',
+  EACCES: 'it may not be written there',
+  EROFS: 'it may not be written there',
   EEXIST: 'a file is in the way',
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its parent is a file',
@@ -15,13 +15,13 @@ export function reasonOf(error: unknown): string {
   return reasons[code ?? ''] ?? String(error);
 }
 
-/** Writes an archive, never over another file. */
-export async function writeNew(file: string, archive: Uint8Array): Promise<void> {
-  await writeFile(file, archive, { flag: 'wx' }).catch((cause) => {
+/** Writes a file, by default never over another one. */
+export async function write(file: string, content: Uint8Array | string, flag: string | number = 'wx') {
+  await writeFile(file, content, { flag }).catch((cause) => {
     const sentence =
       cause.code === 'EEXIST'
         ? `${file} exists. Name a new file with --output.`
         : `${file} cannot be written: ${reasonOf(cause)}.`;
-    throw new Failure('usage', sentence, { about: '--output', cause });
+    throw new Failure('usage', sentence, { about: file, cause });
   });
 }

@@ -1,5 +1,4 @@
-import { RegistryError } from 'registry-client';
-import { Failure, failureOf, shown } from './failure.ts';
+import { Failure, foreseen, shown } from './failure.ts';
 import { printable, printableJson } from './printable.ts';
 
 interface Stream {
@@ -119,7 +118,7 @@ export async function end(asJson: boolean, run: (mean: Mean) => Promise<Ending>)
       }),
     );
   } catch (error) {
-    const failure = error instanceof RegistryError ? failureOf(error) : error;
+    const failure = foreseen(error);
     if (!(failure instanceof Failure)) {
       if (asJson) printReport(reportOf({ ...meant, error: 'internal_error', message: String(error) }));
       throw error;

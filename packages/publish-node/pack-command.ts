@@ -1,7 +1,7 @@
 import { exitCodes } from './failure.ts';
-import { writeNew } from './new-file.ts';
+import { write } from './new-file.ts';
 import type { Ending, Mean } from './output.ts';
-import { packReport, type PlanFlags, planLines, planOf } from './plan.ts';
+import { type PlanFlags, packReport, planLines, planOf } from './plan.ts';
 
 interface PackFlags extends PlanFlags {
   output: string | undefined;
@@ -12,7 +12,7 @@ export async function packCommand(folder: string, flags: PackFlags, mean: Mean):
   const plan = await planOf(folder, flags, mean, async () => undefined);
   const { node, version } = plan.project;
   const file = flags.output ?? `${node}-${version}.zip`;
-  await writeNew(file, plan.packed.archive);
+  await write(file, plan.packed.archive);
   return {
     exitCode: exitCodes.done,
     report: { ...packReport(plan), status: 'packed' },

@@ -56,7 +56,7 @@ export async function planOf<Other>(
   return { project, packed, notes, other: found };
 }
 
-async function requireFolder(folder: string): Promise<string> {
+export async function requireFolder(folder: string): Promise<string> {
   const stats = await stat(folder).catch(() => undefined);
   if (stats?.isDirectory()) return realpath(folder);
   throw new Failure('usage', `There is no folder "${folder}".`);

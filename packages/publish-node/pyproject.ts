@@ -1,11 +1,11 @@
-import { lstat, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { issueSentence } from 'registry-rules/issue-sentence';
 import { parse, TomlError } from 'smol-toml';
 import * as z from 'zod/mini';
-import { issueSentence } from 'registry-rules/issue-sentence';
 import { didYouMean } from './did-you-mean.ts';
 import { Failure, type Problem } from './failure.ts';
-import { readOwnFile } from './files/own-file.ts';
+import { readOwnFile, statsOf } from './files/own-file.ts';
 import { readRequirements } from './requirements.ts';
 
 const text = z.optional(z.string());
@@ -107,8 +107,7 @@ export interface PyProject {
 }
 
 export async function readPyProject(folder: string): Promise<PyProject> {
-  const exists = await lstat(join(folder, projectFile)).catch(() => undefined);
-  if (exists === undefined) return { metadata: {}, failures: [], unread: [] };
+  if (!statsOf(join(folder, projectFile))) return { metadata: {}, failures: [], unread: [] };
   const root = await realpath(folder);
   try {
     const file = await readOwnFile(root, projectFile);

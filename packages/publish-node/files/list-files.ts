@@ -25,9 +25,7 @@ const peersIgnore = '.comfyignore';
 
 /** The files to publish, before they are checked. */
 export async function listFiles(folder: string, includes: readonly string[] = []): Promise<FileList> {
-  const root = await realpath(folder).catch((error) => {
-    throw new Failure('usage', `The folder cannot be read: ${error.message}`);
-  });
+  const root = await realpath(folder);
   const fromGit = await gitFiles(root);
   const chosen = fromGit?.paths ?? (await walk(root));
   const included = await includedFiles(root, includes);

@@ -11,21 +11,25 @@ import { Failure } from '../failure.ts';
 
 /** Where a file of the folder really is, relative to the folder and with `/`; undefined outside of it or in no place. */
 export function realPlace(root: string, path: string): string | undefined {
-  const place = undefinedAfter(() => realpathSync.native(join(root, path)));
+  const place = ifThere(() => realpathSync.native(join(root, path)));
   if (place === undefined || !place.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
   return relative(root, place).replaceAll('\\', '/');
 }
 
 /** Not of the end of a link. Undefined if there is nothing. A tenth of the time of a promise, and folders have many files. */
 export function statsOf(path: string): Stats | undefined {
-  return undefinedAfter(() => lstatSync(path));
+  return ifThere(() => lstatSync(path));
 }
 
-function undefinedAfter<Result>(work: () => Result): Result | undefined {
+const absent = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+
+function ifThere<Result>(work: () => Result, codes: readonly string[] = absent): Result | undefined {
   try {
     return work();
-  } catch {
-    return undefined;
+  } catch (error) {
+    // What may not be looked at is there, and must not be left out in silence.
+    if (codes.includes(String(Object(error).code))) return undefined;
+    throw error;
   }
 }
 
@@ -61,7 +65,8 @@ export async function readOwnFile(
 
 /** A regular file of any place. Undefined if there is none; /dev/null is empty. */
 export async function readPlain(path: string, maxBytes: number): Promise<Buffer | undefined> {
-  const found = undefinedAfter(() => statSync(path));
+  // Git, too, passes over settings in a home that is closed to this user.
+  const found = ifThere(() => statSync(path), [...absent, 'EACCES']);
   if (found === undefined || found.rdev === emptyDevice) return undefined;
   if (!found.isFile()) throw new Error('is not a file');
   return readOpen(path, 0, (file, { size }) => {

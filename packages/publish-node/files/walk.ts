@@ -29,7 +29,7 @@ interface Walk {
 
 export async function walkFrom(walk: Walk, folder: string, outer: IgnoreRules): Promise<string[]> {
   const { root, ignoreFiles, leaves } = walk;
-  const entries = await entriesOf(join(root, folder));
+  const entries = await readdir(join(root, folder), { withFileTypes: true });
   let rules = outer;
   for (const entry of entries.filter(({ name }) => ignoreFiles.includes(name))) {
     if (entry.isSymbolicLink()) throw new Failure('usage', linkedSentence(folder + entry.name));
@@ -56,10 +56,4 @@ function linkedSentence(path: string): string {
 /** Git on a Mac has composed names in its index, however the disk spells them. */
 function nameOf({ name }: Dirent): string {
   return process.platform === 'darwin' ? name.normalize() : name;
-}
-
-function entriesOf(folder: string): Promise<Dirent[]> {
-  return readdir(folder, { withFileTypes: true }).catch((error) => {
-    throw new Failure('usage', `The folder cannot be read: ${error.message}`);
-  });
 }

@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyFiles, type Files, git, runFile, writeFiles } from 'testing/shell';
 import { dryRun, publishNode } from 'testing/publish-node';
+import { emptyFiles, type Files, git, runFile, writeFiles } from 'testing/shell';
 import { chooseFiles } from '../files/pack.ts';
 import { initCommand } from '../init-command.ts';
 import { readPyProject } from '../pyproject.ts';
@@ -387,17 +387,3 @@ function extended(index: Buffer, signature: string, content = ''): Buffer {
 function named(index: Buffer, name: string): Buffer {
   return Buffer.from(index.toString('latin1').replace('node.py', name), 'latin1');
 }
-
-describe('a file that may not be read', () => {
-  test('names it, in the place of an internal error', async () => {
-    const folder = join(place, 'plain');
-    await writeFiles(folder, { 'node.py': '', 'private.txt': 'x' });
-    await chmod(join(folder, 'private.txt'), 0);
-    await Promise.all([directory, place].map((path) => chmod(path, 0o755)));
-    const isRoot = process.getuid?.() === 0;
-    if (isRoot) process.seteuid?.(65534);
-    const found = await chosen(folder).finally(() => isRoot && process.seteuid?.(0));
-
-    expect(found).toBe('private.txt cannot be read: EACCES.');
-  });
-});
