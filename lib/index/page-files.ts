@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { type Format, json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
 import { readText } from '../bucket/text-objects.ts';
+import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
-import { nodeVersionRecord } from '../registry/records.ts';
-import { nodeVersionKey } from '../store/keys.ts';
-import { query } from '../store/read.ts';
+import { readVersions } from '../registry/latest-version.ts';
 import {
   hostNodesPath,
   nodePagePath,
@@ -15,7 +14,6 @@ import {
 } from 'registry-rules/index-paths';
 import type { IndexedHostNodes, IndexedNode, IndexedReadme } from 'registry-rules/schemas/index-files';
 import { nodePage, versionPage } from 'site/node-page';
-import { siteAddress } from './site-address.ts';
 
 /*
  * The pages of nodes and versions, made from the node's files of the index. A page has no field for a revision, so its
@@ -59,9 +57,11 @@ export async function refreshPages(
   const node = await readFile(context, nodePath(nodeId), json<IndexedNode>('versions'));
   if (!node) return written;
   const state = stateOf(node);
-  const all = known === state ? labels : [...labels, ...(await labelsOf(context, nodeId))];
-  const siteUrl = siteAddress();
-  await inParallel(new Set(all).values(), maxFilesAtOnce, (label) =>
+  const others = known === state ? [] : await readVersions(context, nodeId);
+  const all = new Set([...labels, ...others.map(({ version }) => version)]);
+  const { SITE_DOMAIN_NAME: name } = config.siteAddress();
+  const siteUrl = name && `https://${name}`;
+  await inParallel(all.values(), maxFilesAtOnce, (label) =>
     write(versionPagePath(nodeId, label), async (current) => {
       const files = await readFiles(context, nodeId, label);
       const isOffered = files?.node.versions.some(({ version }) => version === label);
@@ -95,13 +95,4 @@ function stateOf({ name, description, icon, banner_url, license, repository, tag
   const said = [name, description, icon, banner_url, license, repository, tags, status, status_detail];
   said.push(publisher?.id, publisher?.name);
   return hash('sha256', JSON.stringify(said)).slice(0, 16);
-}
-
-async function labelsOf(context: Context, nodeId: string): Promise<string[]> {
-  const { pk, sk } = nodeVersionKey(nodeId, '');
-  const pages = query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] });
-  const labels: string[] = [];
-  for await (const items of pages)
-    labels.push(...items.map((item) => String(nodeVersionRecord(item).version)));
-  return labels;
 }

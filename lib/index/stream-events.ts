@@ -5,11 +5,12 @@ import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import { foldNodeId } from 'registry-rules/names';
-import { type Key, nodeKey, subjectOf } from '../store/keys.ts';
+import { ownedNodeRecord } from '../registry/records.ts';
+import { type Key, nodeKey, ownedNodesOf, subjectOf } from '../store/keys.ts';
+import { queryAll } from '../store/read.ts';
 import { refreshPages } from './page-files.ts';
-import { refreshReadme } from './readme-file.ts';
-import { nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
+import { refreshCatalog } from './catalog-files.ts';
+import { refreshHostNodes, refreshNode, refreshReadme } from './node-files.ts';
 
 /*
  * The table's stream says only which records changed. For each node, publisher and version that they belong to, the
@@ -120,9 +121,9 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
   await inParallel(nodes.entries(), maxFilesAtOnce, ([id, change]) =>
     attempt(id, change.keys, () => refreshAllOf(soon, id, change)),
   );
-  await refreshCatalog(soon, [...nodes.keys()], (ids) => {
+  await refreshCatalog(soon, [...nodes.keys()], (ids, work) => {
     const of = ids.flatMap((id) => nodes.get(id)?.keys ?? []);
-    return (work) => attempt(`catalog of ${ids.join(', ')}`, of, work);
+    return attempt(`catalog of ${ids.join(', ')}`, of, work);
   });
   const host_nodes = [...nodes.values()].reduce((sum, change) => sum + change.hostNodes.size, 0);
   return { nodes: nodes.size, host_nodes, parts, failed: [...failed.values()] };
@@ -130,8 +131,8 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
 
 /** Adds a publisher's nodes to what changed, or returns their keys in parts if they are many. */
 async function addNodesOf(context: Context, { nodes }: Changes, publisherId: string): Promise<Key[][]> {
-  const ids = (await Array.fromAsync(nodesOf(context, publisherId))).flat().map(foldNodeId);
-  const keys = ids.map(nodeKey);
+  const owned = await queryAll(context, ownedNodesOf(publisherId));
+  const keys = owned.map((item) => nodeKey(ownedNodeRecord(item).node_id));
   if (keys.length > partSize)
     return Array.from({ length: Math.ceil(keys.length / partSize) }, (_, part) =>
       keys.slice(part * partSize, (part + 1) * partSize),

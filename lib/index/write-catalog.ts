@@ -16,10 +16,10 @@ import { searchPiecesOf } from 'site/search-pieces';
 import { listObjects } from '../bucket/list-objects.ts';
 import { json, maxFilesAtOnce, readFile } from '../bucket/public-file.ts';
 import { readText, writeIfMatches } from '../bucket/text-objects.ts';
+import { siteAddress } from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { log, withLogFields } from '../log.ts';
-import { siteAddress } from './site-address.ts';
 
 /*
  * What ranks nodes or spans them: the most used, the pages of publishers, the feed and the sitemap. A schedule makes them
@@ -53,7 +53,8 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
   if (!config) return undefined;
   const { catalog_pieces: pieces } = config;
   const etags = await listObjects(context, catalogPath(pieces, 0).replace(/0\.json$/, ''));
-  const site = siteAddress();
+  const { SITE_DOMAIN_NAME: name } = siteAddress();
+  const site = name && `https://${name}`;
   const source = hash('sha256', JSON.stringify([site, format, ...[...etags].sort()])).slice(0, 16);
   const top = await readText(context, topPath);
   if (top && json<TopNodes>('nodes').read(top.text)?.content.source === source) return undefined;

@@ -8,7 +8,7 @@ import { compareVersions, isPreRelease } from 'registry-rules/version-label';
 import { dueShard, dueWork, notDue } from '../store/due.ts';
 import { type Changes, type Clause, onRevision } from '../store/items.ts';
 import { nodeKey, nodeVersionKey } from '../store/keys.ts';
-import { get, query } from '../store/read.ts';
+import { get, queryAll } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { checking, transact, update, updating, type Write } from '../store/write.ts';
 import { isDownloadable, pending } from './node-versions.ts';
@@ -120,11 +120,7 @@ export function versionCopy(version: NodeVersionRecord): VersionCopy {
 /* The rest chooses among all versions of a node, after a change that a finalizer's choice can't see. */
 
 export async function readVersions(context: Context, nodeId: string): Promise<NodeVersionRecord[]> {
-  const { pk, sk } = nodeVersionKey(nodeId, '');
-  const pages = await Array.fromAsync(
-    query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }),
-  );
-  return pages.flat().map((item) => nodeVersionRecord(item));
+  return (await queryAll(context, nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
 }
 
 /** The part of a transaction that chooses among versions as they will be. It holds for the revision that was read. */

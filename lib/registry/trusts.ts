@@ -5,17 +5,13 @@ import { ApiError } from '../errors.ts';
 import type { Provenance } from 'registry-rules/schemas/node-version';
 import type { Item } from '../store/items.ts';
 import { idTokenKey, isSameNodeId, type Key, keyName, trustKey } from '../store/keys.ts';
-import { query } from '../store/read.ts';
+import { queryAll } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';
 import { type IdTokenRecord, idTokenRecord, type TrustRecord, trustRecord } from './records.ts';
 
 /** All jobs that a publisher trusts or once trusted. */
 export async function readTrusts(context: Context, publisherId: string): Promise<TrustRecord[]> {
-  const { pk, sk } = trustKey(publisherId, '');
-  const pages = await Array.fromAsync(
-    query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }),
-  );
-  return pages.flat().map((item) => trustRecord(item));
+  return (await queryAll(context, trustKey(publisherId, ''))).map((item) => trustRecord(item));
 }
 
 /**

@@ -217,3 +217,9 @@ export async function* query(context: Context, range: Range): AsyncGenerator<Ite
     after = last;
   } while (after);
 }
+
+/** The items of a partition whose sort key begins as the given one. */
+export async function queryAll(context: Context, { pk, sk }: Key): Promise<Item[]> {
+  const pages = query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] });
+  return (await Array.fromAsync(pages)).flat();
+}

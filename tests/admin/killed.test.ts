@@ -9,7 +9,7 @@ import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
 import { refreshPages } from '../../lib/index/page-files.ts';
-import { refreshNode } from '../../lib/index/write-files.ts';
+import { refreshNode } from '../../lib/index/node-files.ts';
 import { ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { admin, adminJson } from '../support/admin.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { nodePath } from 'registry-rules/index-paths';
 import { readText } from '../../lib/bucket/text-objects.ts';
-import { refreshNode } from '../../lib/index/write-files.ts';
+import { refreshNode } from '../../lib/index/node-files.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';

@@ -12,7 +12,7 @@ import { s3 } from '../../lib/bucket/bucket.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
 import { countDownloads } from '../../lib/downloads/access-log.ts';
 import { readCountedNodes, writeCountedNodes } from '../../lib/downloads/count-files.ts';
-import { refreshNode } from '../../lib/index/write-files.ts';
+import { refreshNode } from '../../lib/index/node-files.ts';
 import { changeNumbers, dayBefore, numbersOf, withCounts } from '../../lib/registry/numbers.ts';
 import { nodePath } from 'registry-rules/index-paths';
 import { dynamodb } from '../../lib/store/table.ts';

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
-import { updateConfig } from '../../lib/index/config-file.ts';
+import { updateConfig } from '../../lib/index/catalog-files.ts';
 import * as paths from 'registry-rules/index-paths';
 import type { HostNodeRecord } from '../../lib/registry/records.ts';
 import type { CatalogEntry } from 'registry-rules/schemas/index-files';

@@ -3,7 +3,8 @@ import * as z from 'zod/mini';
 import { maxFilesAtOnce } from '../../../lib/bucket/public-file.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
-import { refreshCatalog, refreshNode } from '../../../lib/index/write-files.ts';
+import { refreshCatalog } from '../../../lib/index/catalog-files.ts';
+import { refreshNode } from '../../../lib/index/node-files.ts';
 import { changeNumbers, type NumbersRecord } from '../../../lib/registry/numbers.ts';
 import { command, UsageError } from '../command.ts';
 import { newContext } from '../registry/administration.ts';
@@ -57,7 +58,7 @@ export const numbers = command({
       await refreshPages(newContext(), nodeId, [], options);
     });
     const soon = { deadline: Date.now() + catalogMs };
-    await refreshCatalog(soon, named, () => async (work) => void (await work()));
+    await refreshCatalog(soon, named, async (_, work) => void (await work()));
     return {
       data: { nodes: lines.size, changed },
       text: `The numbers of ${changed.length} of ${lines.size} nodes changed.`,

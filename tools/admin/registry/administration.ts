@@ -4,7 +4,7 @@ import * as history from '../../../lib/registry/history.ts';
 import { type HistoryRecord, historyRecord } from '../../../lib/registry/records.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { historyKeysOf, type Key } from '../../../lib/store/keys.ts';
-import { query } from '../../../lib/store/read.ts';
+import { queryAll } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { transact, type Write } from '../../../lib/store/write.ts';
 
@@ -59,9 +59,6 @@ export async function listHistory(key: Key): Promise<HistoryRecord[]> {
 }
 
 /** Every item of a partition whose sort key begins as the given one does, in the order of their sort keys. */
-export async function listItems({ pk, sk }: Key): Promise<Item[]> {
-  const items: Item[] = [];
-  for await (const page of query(newContext(), { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
-    items.push(...page);
-  return items;
+export function listItems(key: Key): Promise<Item[]> {
+  return queryAll(newContext(), key);
 }

@@ -1,6 +1,5 @@
 import { DeleteObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
-import { updateConfig } from '../../../lib/index/config-file.ts';
 import {
   catalogPath,
   configPath,
@@ -12,9 +11,9 @@ import {
   topPath,
   versionPagePath,
 } from 'registry-rules/index-paths';
+import { refreshPiece, updateConfig } from '../../../lib/index/catalog-files.ts';
+import { refreshHostNodes, refreshNode, refreshReadme } from '../../../lib/index/node-files.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
-import { refreshReadme } from '../../../lib/index/readme-file.ts';
-import { refreshHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { nodeKey } from '../../../lib/store/keys.ts';

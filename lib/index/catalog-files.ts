@@ -1,0 +1,142 @@
+import { createFile, json, maxFilesAtOnce, refreshFile } from '../bucket/public-file.ts';
+import type { Context } from '../context.ts';
+import { allEnded, inParallel } from '../in-parallel.ts';
+import { numbersRecord } from '../registry/numbers.ts';
+import {
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  publisherRecord,
+} from '../registry/records.ts';
+import { nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { catalogPath, configPath, pieceOf } from 'registry-rules/index-paths';
+import { foldNodeId } from 'registry-rules/names';
+import type { CatalogEntry, CatalogPiece, IndexConfig } from 'registry-rules/schemas/index-files';
+import { readHostNodes } from './node-files.ts';
+import { catalogEntry, hostNodeWords } from './views.ts';
+
+/* The catalog of all nodes: its pieces, and the config that says how many there are. */
+
+/** How many pieces the catalog of a new stage has; `admin index rebuild` gives a larger registry more. */
+const firstPieces = 16;
+
+/**
+ * The config file, made with the first publisher of a stage together with empty pieces. `change` returns the new
+ * fields. A catalog grows in three steps, so that no line is lost: the next number of pieces is announced, and from
+ * then on every writer writes into both sizes; the pieces are filled; then readers are sent there.
+ */
+export async function updateConfig(
+  context: Context,
+  change: (current: IndexConfig) => IndexConfig = (current) => current,
+): Promise<IndexConfig> {
+  let config: IndexConfig = {
+    version: 1,
+    catalog_pieces: firstPieces,
+    updated_at: new Date().toISOString(),
+  };
+  const next = async (stored: IndexConfig | undefined) => {
+    // One of another layout counts as absent.
+    const current =
+      Number.isSafeInteger(stored?.catalog_pieces) && stored?.version === 1 ? stored : undefined;
+    if (!current) await createPieces(context, firstPieces);
+    config = change(current ?? config);
+    return config;
+  };
+  await refreshFile<IndexConfig>(context, configPath, next, { onlyIfDifferent: true });
+  return config;
+}
+
+/** Creates every piece, because a missing file is never cached: each search would request it again. */
+async function createPieces(context: Context, pieces: number): Promise<void> {
+  const empty: CatalogPiece = { nodes: [] };
+  await allEnded(
+    Array.from({ length: pieces }, (_, piece) => createFile(context, catalogPath(pieces, piece), empty)),
+  );
+}
+
+/**
+ * Brings the catalog's lines of some nodes up to date, with one write for each piece that they are in. `attempt` decides
+ * what a failure means for its nodes.
+ */
+export async function refreshCatalog(
+  context: Context,
+  nodeIds: readonly string[],
+  attempt: (nodeIds: readonly string[], work: () => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const { catalog_pieces, next_pieces } = await updateConfig(context);
+  const sizes = next_pieces === undefined ? [catalog_pieces] : [catalog_pieces, next_pieces];
+  for (const pieces of sizes) {
+    const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
+    await allEnded(
+      [...byPiece].map(([piece, ids]) => attempt(ids, () => refreshPiece(context, { pieces, piece }, ids))),
+    );
+  }
+}
+
+interface Piece {
+  pieces: number;
+  piece: number;
+}
+
+/** Brings some lines of a piece up to date; with `andOthers` also those that it has already. */
+export function refreshPiece(
+  context: Context,
+  { pieces, piece }: Piece,
+  nodeIds: readonly string[],
+  andOthers = false,
+): Promise<'written' | 'unchanged'> {
+  const next = async (current: CatalogPiece | undefined) => {
+    const nodes = new Map(current?.nodes.map((entry) => [foldNodeId(String(entry.id)), entry]));
+    const named = new Set([...nodeIds.map(foldNodeId), ...(andOthers ? nodes.keys() : [])]);
+    const entries = await readEntries(context, [...named]);
+    for (const nodeId of named) {
+      const entry = entries.get(nodeId);
+      if (entry) nodes.set(nodeId, entry);
+      else nodes.delete(nodeId);
+    }
+    return { nodes: [...nodes.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+  };
+  const options = { onlyIfDifferent: andOthers, format: json<CatalogPiece>('nodes') };
+  return refreshFile(context, catalogPath(pieces, piece), next, options);
+}
+
+/** The lines of the nodes that have one, by folded id. */
+async function readEntries(context: Context, nodeIds: readonly string[]): Promise<Map<string, CatalogEntry>> {
+  const nodes = (await get(context, ...nodeIds.map(nodeKey))).flatMap((item) => nodeRecord(item) ?? []);
+  const publisherIds = [...new Set(nodes.map(({ publisher_id }) => publisher_id))];
+  const publishers = new Map(
+    (await get(context, ...publisherIds.map(publisherKey))).map((item, place) => [
+      publisherIds[place],
+      publisherRecord(item),
+    ]),
+  );
+  const numbers = await get(context, ...nodes.map(({ id }) => numbersKey(id)));
+  const entries = nodes.flatMap((node, place) => {
+    const publisher = publishers.get(node.publisher_id);
+    return (publisher && catalogEntry(node, publisher, numbersRecord(numbers[place]))) ?? [];
+  });
+  const latestKeys = entries.map(({ id, latest_version = '' }) => nodeVersionKey(id, latest_version));
+  const versions = (await get(context, ...latestKeys)).map((item) => nodeVersionRecord(item));
+  const lines = new Map<string, CatalogEntry>();
+  await inParallel(entries.entries(), maxFilesAtOnce, async ([place, entry]) => {
+    lines.set(foldNodeId(entry.id), await withHostNodes(context, entry, versions[place]));
+  });
+  return lines;
+}
+
+async function withHostNodes(
+  context: Context,
+  entry: CatalogEntry,
+  version: NodeVersionRecord | undefined,
+): Promise<CatalogEntry> {
+  // While they are being written, each of them would be a reason to read all.
+  if (!version || version.host_node_extract_status === 'pending') return entry;
+  const count = version.extraction?.nodes;
+  const words = hostNodeWords(entry, await readHostNodes(context, entry.id, version.version));
+  return {
+    ...entry,
+    ...(count !== undefined && { host_nodes: count }),
+    ...(words && { host_node_words: words }),
+  };
+}
