@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
@@ -6,87 +5,81 @@ import { log } from '../log.ts';
 import { NodeVersion } from 'registry-rules/schemas/node-version';
 import { compareVersions, isPreRelease } from 'registry-rules/version-label';
 import { dueShard, dueWork, notDue } from '../store/due.ts';
-import { type Changes, type Clause, onRevision } from '../store/items.ts';
+import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
-import { checking, transact, update, updating, type Write } from '../store/write.ts';
+import { transact, updating, type Write } from '../store/write.ts';
 import { isDownloadable, pending } from './node-versions.ts';
 import { requireNode } from './nodes.ts';
 import { forgetPending } from './publishing-limits.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
-  nodeRecord,
   nodeVersionRecord,
   type VersionCopy,
   pickFields,
 } from './records.ts';
 
-/** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
-export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
-  const versionKey = nodeVersionKey(nodeId, version);
-  await untilWritten(context, async () => {
-    const [versionItem, nodeItem] = await get(context, versionKey, nodeKey(nodeId));
-    const record = nodeVersionRecord(versionItem);
-    const shard = record?.pending_shard;
-    if (!record || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
-    const [isMoved] = await allEnded([
-      moveLatest(context, record, nodeRecord(nodeItem)),
-      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
-    ]);
-    if (!isMoved) return undefined;
-    const isDue = record.host_node_extract_status === 'pending';
-    const listing = isDue
-      ? { pending_shard: dueShard('host-nodes', shard), pending_since: new Date().toISOString() }
-      : notDue;
-    await update<NodeVersionRecord>(context, versionKey, listing, [
-      ['id', '=', record.id],
-      ['status', '=', record.status],
-      ['pending_shard', '=', shard],
-    ]);
-    return true;
-  });
+/*
+ * A node's copy of its latest version is chosen in the transaction that changes a version, by `versionWrites` alone. It
+ * holds for the node's revision, and counts it on even if the latest version stays: of two changes at once, the second
+ * decides again, with what the first one left.
+ */
+
+interface VersionChange {
+  before: NodeVersionRecord;
+  changes: Changes<NodeVersionRecord>;
 }
 
 /**
- * False if the latest version moved while this was decided, or this version or its node changed its status. Edits of
- * one moment that fit alone can leave a node without room for another latest version; it keeps the one that it has.
+ * The parts of a transaction that changes versions of a node and chooses its latest one. `versions` are all of the node.
+ * Without them, its own copy stands for the others, which is enough if the changes make no version worse.
  */
-async function moveLatest(
-  context: Context,
-  version: NodeVersionRecord,
-  node: NodeRecord | undefined,
-): Promise<boolean> {
-  // A withdrawn node shows it when it is restored. When a ban is lifted, the latest version is chosen again.
-  if (!node || node.status === 'NodeStatusBanned') return true;
-  const latest = node.latest_version;
-  if (latestOf(latest ? [latest, version] : [version]) !== version) return true;
-  const seen: Clause<NodeRecord>[] = latest
-    ? [
-        [['latest_version', 'id'], '=', latest.id],
-        latest.deprecated === undefined
-          ? [['latest_version', 'deprecated'], 'absent']
-          : [['latest_version', 'deprecated'], '=', latest.deprecated],
-      ]
-    : [['latest_version', 'absent']];
-  const failed = await transact(context, [
-    // The copy must not go back behind an extraction that ended meanwhile.
-    checking<NodeVersionRecord>(version, [
-      ['status', '=', version.status],
-      ['host_node_extract_status', '=', version.host_node_extract_status],
-      version.deprecated === undefined ? ['deprecated', 'absent'] : ['deprecated', '=', version.deprecated],
-    ]),
-    updating<NodeRecord>(node, { latest_version: versionCopy(version) }, [
-      ['status', '=', node.status],
-      ...seen,
-    ]),
-  ]).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
-    log('warn', 'latest_version_too_large', { node_id: version.node_id, version: version.version });
-    return [];
+export function versionWrites(
+  node: NodeRecord,
+  versions: readonly NodeVersionRecord[] | undefined,
+  changed: readonly VersionChange[],
+  others: Changes<NodeRecord> = {},
+): Write[] {
+  const after = changed.map(({ before, changes }) => withChanges(before, changes));
+  const isOther = ({ id }: VersionCopy) => !after.some((each) => each.id === id);
+  const shown = node.latest_version ? [node.latest_version] : [];
+  const latest = latestOf([...(versions ?? shown).filter(isOther), ...after]);
+  const latest_version = latest ? versionCopy(latest) : null;
+  const chosen = versions?.find((each) => each === latest);
+  return [
+    updating<NodeRecord>(node, { ...others, latest_version }, onRevision(node)),
+    ...changed.map(({ before, changes }) => updating<NodeVersionRecord>(before, changes, onRevision(before))),
+    // An extraction that ends meanwhile changes it without its node.
+    ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),
+  ];
+}
+
+/** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
+export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
+  await untilWritten(context, async () => {
+    const [versionItem, nodeItem] = await get(context, nodeVersionKey(nodeId, version), nodeKey(nodeId));
+    const record = nodeVersionRecord(versionItem);
+    const shard = record?.pending_shard;
+    if (!record || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
+    const node = requireNode(nodeItem, nodeId);
+    const isDue = record.host_node_extract_status === 'pending';
+    const changes = isDue
+      ? { pending_shard: dueShard('host-nodes', shard), pending_since: new Date().toISOString() }
+      : notDue;
+    const writes = versionWrites(node, undefined, [{ before: record, changes }]);
+    const [failed] = await allEnded([
+      transact(context, writes).catch((error: unknown) => {
+        // Edits of one moment that fit alone can leave no room for another latest version: the node keeps its own.
+        if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
+        log('warn', 'latest_version_too_large', { node_id: nodeId, version });
+        return transact(context, [updating<NodeVersionRecord>(record, changes, onRevision(record))]);
+      }),
+      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
+    ]);
+    return failed.length === 0 || undefined;
   });
-  return failed.length === 0;
 }
 
 /** The version that a node shows as its latest: of those that can be downloaded, the highest. */
@@ -105,7 +98,7 @@ function compareForLatest(a: VersionCopy, b: VersionCopy): number {
 }
 
 /** The copy that a node keeps of its latest version. */
-export function versionCopy(version: NodeVersionRecord): VersionCopy {
+export function versionCopy(version: VersionCopy): VersionCopy {
   const { archive_key, published_at, id, status } = version;
   return {
     ...pickFields<NodeVersion>(version, NodeVersion),
@@ -117,35 +110,6 @@ export function versionCopy(version: NodeVersionRecord): VersionCopy {
   };
 }
 
-/* The rest chooses among all versions of a node, after a change that a finalizer's choice can't see. */
-
 export async function readVersions(context: Context, nodeId: string): Promise<NodeVersionRecord[]> {
   return (await queryAll(context, nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
-}
-
-/** The part of a transaction that chooses among versions as they will be. It holds for the revision that was read. */
-export function latestWrite(
-  node: NodeRecord,
-  versions: readonly NodeVersionRecord[],
-  others: Changes<NodeRecord> = {},
-): Write {
-  const latest = latestOf(versions);
-  const changes = { ...others, latest_version: latest ? versionCopy(latest) : null };
-  return updating<NodeRecord>(node, changes, onRevision(node));
-}
-
-/**
- * Chooses again until nothing is left to change. An upload that finished during a change may have had nothing to write,
- * which the condition of that change can't see.
- */
-export function refreshLatest(context: Context, nodeId: string): Promise<true> {
-  return untilWritten(context, async () => {
-    const [item] = await get(context, nodeKey(nodeId));
-    const node = requireNode(item, nodeId);
-    const versions = await readVersions(context, nodeId);
-    const latest = latestOf(versions);
-    if (isDeepStrictEqual(latest && versionCopy(latest), node.latest_version)) return true;
-    await transact(context, [latestWrite(node, versions)]);
-    return undefined;
-  });
 }

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { NodeInput } from 'registry-rules/schemas/node';
 import type { NodeVersionInput } from 'registry-rules/schemas/node-version';
-import { type Changes, onRevision, withChanges } from '../store/items.ts';
+import { type Changes, withChanges } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
-import { transact, updating, type Write } from '../store/write.ts';
-import { latestWrite, readVersions, refreshLatest } from './latest-version.ts';
+import { transact, type Write } from '../store/write.ts';
+import { readVersions, versionWrites } from './latest-version.ts';
 import { historyOf } from './history.ts';
 import { maxVersionBytes } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
@@ -54,7 +54,6 @@ export async function editVersion(
   requireFits(result, maxVersionBytes);
   if (isDeepStrictEqual([result, withChanges(node, nodeChanges)], [version, node])) return version;
   const versions = await readVersions(context, node.id);
-  const after = versions.map((each) => (each.version === version.version ? result : each));
   const change = {
     of: nodeKey(node.id),
     action: 'node-version edit',
@@ -62,14 +61,11 @@ export async function editVersion(
     detail: describe(changes),
   };
   const failed = await transact(context, [
-    updating<NodeVersionRecord>(version, changes, onRevision(version)),
-    latestWrite(node, after, nodeChanges),
+    ...versionWrites(node, versions, [{ before: version, changes }], nodeChanges),
     historyOf(actor, change),
     ...also,
   ]);
-  if (failed.length > 0) return undefined;
-  await refreshLatest(context, node.id);
-  return result;
+  return failed.length === 0 ? result : undefined;
 }
 
 function describe({ deprecated, changelog }: Pick<NodeVersionInput, 'deprecated' | 'changelog'>): string {

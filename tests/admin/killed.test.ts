@@ -91,6 +91,9 @@ async function killedAtEach(
     for (const remove of removes) remove();
     // Whoever reads its answer knows that it is not done.
     if (writes >= killedAt) expect(first?.status).not.toBe(0);
+    const { versions, latest } = await seen();
+    const shown = versions[labels.indexOf(String(latest))];
+    if (latest !== undefined) expect(shown.node_version).toHaveProperty('downloadUrl');
     expect((await run()).status).toBe(0);
     await check();
     if (writes < killedAt) return killedAt - 1;

@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { latestWrite, readVersions, refreshLatest } from '../../../lib/registry/latest-version.ts';
+import { readVersions, versionWrites } from '../../../lib/registry/latest-version.ts';
 import {
   type BanSubject,
   type NodeRecord,
   type NodeVersionRecord,
-  nodeVersionRecord,
   ownedNodeRecord,
   type PublisherRecord,
 } from '../../../lib/registry/records.ts';
 import { requirePublisher } from '../../../lib/registry/publishers.ts';
 import { compareVersions, normalizeVersion } from 'registry-rules/version-label';
 import { type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
-import { nodeKey, nodeVersionKey, ownedNodesOf, publisherKey } from '../../../lib/store/keys.ts';
+import { nodeKey, ownedNodesOf, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
-import { checking, transact, updating } from '../../../lib/store/write.ts';
+import { checking, transact } from '../../../lib/store/write.ts';
 import { administerChange, type Changed, listHistory, listItems, newContext } from './administration.ts';
 import { noSuchVersion, readNode } from './records.ts';
 import { Rejection } from './rejection.ts';
@@ -158,11 +157,6 @@ function requirePublished({ status, node_id, version }: NodeVersionRecord, verb:
   );
 }
 
-/**
- * Changes a version and, in the same transaction, the node's copy of its latest version. The node's revision is a condition
- * of the write, so no other choice is undone. An upload that finished meanwhile may have had nothing to write, which the
- * condition can't see, so the result is checked again until nothing is left to change.
- */
 async function changeStatus(
   nodeId: string,
   version: string,
@@ -172,56 +166,52 @@ async function changeStatus(
   ) => Changes<NodeVersionRecord> | undefined | Promise<Changes<NodeVersionRecord> | undefined>,
 ): Promise<Changed<NodeVersionRecord>> {
   const normal = normalizeVersion(version);
-  const changed = await administerChange(async (context) => {
+  return administerChange(async (context) => {
     const node = await readNode(context, nodeId);
     const versions = await readVersions(newContext(), nodeId);
     const current = versions.find((each) => each.version === normal);
     if (!current) throw noSuchVersion(nodeId, version);
     const changes = await decide(current);
     if (!changes) return { done: current };
-    const result = withChanges(current, changes);
-    const after = versions.map((each) => (each === current ? result : each));
     return {
       change: { of: nodeKey(nodeId), subject: `${node.id} ${current.version}`, ...change },
-      writes: [latestWrite(node, after), updating<NodeVersionRecord>(current, changes, onRevision(current))],
-      result,
+      writes: versionWrites(node, versions, [{ before: current, changes }]),
+      result: withChanges(current, changes),
     };
   });
-  await refreshLatest(newContext(), nodeId);
-  return changed;
 }
 
+/** With its node and the chosen one they stay below the 4 MB of a transaction. */
+const maxAtOnce = 25;
+
 /**
- * Bans the versions of a node one by one, or lifts that, as the node or its publisher says by then: another administrator may
- * decide otherwise meanwhile. Returns how many it changed. After an interruption, run it again.
+ * Bans the versions of a node, or lifts that, as the node or its publisher says by then: another administrator may decide
+ * otherwise meanwhile. Returns how many it changed. After an interruption, run it again.
  */
 export async function alignVersions(nodeId: string, subject: 'node' | 'publisher'): Promise<number> {
-  let changed = 0;
-  for (const { version } of await readVersions(newContext(), nodeId)) {
+  for (let changed = 0; ; ) {
     const context = newContext();
-    const { written } = await untilWritten(context, async () => {
+    const { aligned } = await untilWritten(context, async () => {
       const node = await readNode(context, nodeId);
-      const [owner, item] = await get(
-        context,
-        publisherKey(node.publisher_id),
-        nodeVersionKey(nodeId, version),
-      );
-      const current = nodeVersionRecord(item);
-      const banning = subject === 'node' ? node : requirePublisher(owner);
-      const reason = reasonOfBan(banning);
-      const changes =
-        current && (reason === undefined ? withoutBan(current, subject) : withBan(current, subject, reason));
-      if (!changes) return { written: false };
+      const [item] = await get(context, publisherKey(node.publisher_id));
+      const owner = requirePublisher(item);
+      const reason = reasonOfBan(subject === 'node' ? node : owner);
+      const versions = await readVersions(context, nodeId);
+      const others = versions.flatMap((before) => {
+        const changes = reason === undefined ? withoutBan(before, subject) : withBan(before, subject, reason);
+        return changes ? [{ before, changes }] : [];
+      });
+      if (others.length === 0) return { aligned: 0 };
+      const some = others.slice(0, maxAtOnce);
       const failed = await transact(context, [
-        updating<NodeVersionRecord>(current, changes, onRevision(current)),
-        checking<NodeRecord | PublisherRecord>(banning, onRevision(banning)),
+        ...versionWrites(node, versions, some),
+        ...(subject === 'publisher' ? [checking<PublisherRecord>(owner, onRevision(owner))] : []),
       ]);
-      return failed.length === 0 ? { written: true } : undefined;
+      return failed.length === 0 ? { aligned: some.length } : undefined;
     });
-    if (written) changed += 1;
+    if (aligned === 0) return changed;
+    changed += aligned;
   }
-  await refreshLatest(newContext(), nodeId);
-  return changed;
 }
 
 /** Undefined for what is not banned. */
