@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fc } from 'testing/properties';
+import { check, counts } from 'testing/property-runs';
 import { demo } from '../../tools/local/demo.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
 import { registry, seed } from '../support/demo-registry.ts';
 import type { Result } from '../support/invoke.ts';
 import { type LogReader, readLog, type VerifyAnswer, verifierOf } from '../support/log-reader.ts';
-import { fc } from 'testing/properties';
-import { check, counts } from 'testing/property-runs';
+import { setVariables } from '../support/variables.ts';
 import {
   faultKinds,
   injectFaults,
@@ -33,13 +34,17 @@ interface Scenario {
 
 const version = '1.0.0';
 
+/** The nodes of one scenario. The versions of all of them are pending, and a publisher can have 1,000 such versions. */
+const nodeCount = 200;
+setVariables({ MAX_PENDING_VERSIONS: '1000' });
+
 const scenarios: Record<string, Scenario> = {
   update: {
     calls: 3,
     async run(scene) {
       const { nodeId } = scene;
-      await registry.publish(nodeId, version);
-      const before = await registry.update(nodeId, { author: 'old', name: 'kept' });
+      await published(nodeId);
+      const before = await registry.update(nodeId, { author: 'old', tags: ['old'], name: 'kept' });
       const answer = await struck(scene, 'update-node', () =>
         registry.update(nodeId, { author: 'new', tags: ['new'] }),
       );
@@ -55,7 +60,7 @@ const scenarios: Record<string, Scenario> = {
     calls: 3,
     async run(scene) {
       const { nodeId } = scene;
-      await registry.publish(nodeId, version);
+      await published(nodeId);
       const { headers } = await registry.update(nodeId, { author: 'old' });
       const match = { 'if-match': String(headers.etag) };
       const answer = await struck(scene, 'update-node', () =>
@@ -71,7 +76,8 @@ const scenarios: Record<string, Scenario> = {
     calls: 3,
     async run(scene) {
       const { nodeId } = scene;
-      await registry.publish(nodeId, version);
+      await published(nodeId);
+      await registry.editHostNode(nodeId, version, 'host', { category: 'old', function: 'old' });
       const answer = await struck(scene, 'update-host-node', () =>
         registry.editHostNode(nodeId, version, 'host', { category: 'new', function: 'new' }),
       );
@@ -103,10 +109,14 @@ const scenarios: Record<string, Scenario> = {
         const node = await registry.update(nodeId, {});
         assert.equal(status === 'success', node.status === 200, 'a version without its node, or the reverse');
       }
-      assert.equal((await registry.publish(nodeId, version)).status, 201, 'a version cannot be published');
+      await published(nodeId);
     },
   },
 };
+
+async function published(nodeId: string): Promise<void> {
+  assert.equal((await registry.publish(nodeId, version)).status, 201);
+}
 
 async function struck(
   { plans, verify }: Scene,
@@ -148,7 +158,7 @@ describe('a failed call to a store', () => {
         });
         return check(values, ({ plans }) => {
           number += 1;
-          return scenario({ nodeId: `${name}-${number}`, plans: [...plans], verify });
+          return scenario({ nodeId: `${name}-${number % nodeCount}`, plans: [...plans], verify });
         });
       }),
     );
