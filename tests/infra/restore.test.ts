@@ -1,119 +1,175 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { copyTable, readers, replaceTable, type Stage } from '../../tools/restore/restore-table.ts';
-import { ofType, type Packaged, packagedStage, properties, upperFirst } from './packaging.ts';
-import { StandIn, stageName } from './restore-stand-in.ts';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { BatchWriteItemCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Part } from '../../infra/plugins/references.ts';
+import { release, writeRelease } from '../../infra/release.ts';
+import { releaseKey } from '../../lib/store/keys.ts';
+import { tableName } from '../../lib/store/table.ts';
+import { createTable } from '../../tools/local/dynamodb.ts';
+import { type Aws, restoreTable } from '../../tools/restore/restore-table.ts';
+import { emptyTable, readTable } from '../support/table-image.ts';
+import { setVariables } from '../support/variables.ts';
+import { ofType, type Packaged, packagedStage } from './packaging.ts';
 
-const then = '2026-11-20T12:00:00.000Z';
+const table = tableName();
+const copy = `${table}-restored`;
+const small = `${table}-small`;
+const at = '2026-11-20T12:00:00.000Z';
+const client = new DynamoDBClient();
 
 let packaged: Packaged;
-let folder: string;
-let printed: string[];
+/** The reservation of each function, if it has one. */
+let reservations: Map<string, number | undefined>;
+/** Which functions run, by each write. */
+let runningAtWrites: Set<string>;
+/** The commands of a run, in their order. */
+let calls: string[];
+let pausedMs: number;
+/** The number of the call that fails, and whether AWS has carried it out. */
+let failure: { at: number; isApplied: boolean } | undefined;
+
+const reserved = () =>
+  new Map(
+    ofType(packaged, 'AWS::Lambda::Function').map(([, it]) => [
+      it.FunctionName,
+      it.ReservedConcurrentExecutions,
+    ]),
+  );
+
+/** What AWS answers in the place of Lambda and CloudFormation. */
+function answer(operation: string, { FunctionName, ReservedConcurrentExecutions }: Part): object | undefined {
+  if (operation === 'GetTemplateCommand') return { TemplateBody: JSON.stringify(packaged.template) };
+  if (!operation.endsWith('FunctionConcurrencyCommand')) return undefined;
+  if (!reservations.has(FunctionName)) throw new Error(`There is no ${FunctionName}`);
+  reservations.set(FunctionName, ReservedConcurrentExecutions);
+  return {};
+}
+
+/** Of a batch, DynamoDB may do a part only: here all but one, as long as there are more. */
+function leaveOne({ RequestItems }: Part): Part {
+  const [[name, request]] = Object.entries<Part>(RequestItems) as [[string, Part]];
+  const all = request.Keys ?? request;
+  if (all.length < 2) return { input: { RequestItems }, left: {} };
+  const as = (part: Part[]) => ({ [name]: request.Keys ? { ...request, Keys: part } : part });
+  return { input: { RequestItems: as(all.slice(1)) }, left: as(all.slice(0, 1)) };
+}
+
+function clients(): Aws {
+  const [dynamodb, lambda, cloudformation] = [
+    new DynamoDBClient(),
+    new LambdaClient(),
+    new CloudFormationClient(),
+  ];
+  for (const { middlewareStack } of [dynamodb, lambda, cloudformation] as Part[])
+    middlewareStack.add(
+      (next: Part, { commandName }: Part) =>
+        async ({ input, ...args }: Part) => {
+          const isFailing = failure?.at === calls.push(commandName);
+          if (isFailing && !failure?.isApplied) throw new Error('The call was lost');
+          if (commandName === 'BatchWriteItemCommand')
+            for (const [name, it] of reservations) if (it !== 0) runningAtWrites.add(name);
+          const isBatch = /^Batch/.test(commandName);
+          const part = isBatch ? leaveOne(input) : { input };
+          const result = { output: answer(commandName, input) };
+          if (result.output === undefined) Object.assign(result, await next({ ...args, input: part.input }));
+          if (isBatch)
+            Object.assign(result.output ?? {}, { UnprocessedItems: part.left, UnprocessedKeys: part.left });
+          if (isFailing) throw new Error('The answer was lost');
+          return result;
+        },
+      { step: 'initialize' },
+    );
+  return { dynamodb, lambda, cloudformation, pause: async (ms) => void (pausedMs += ms) };
+}
+
+/** Items of a prefix, and what a record has more than another one. */
+async function fill(name: string, count: number, text: string): Promise<void> {
+  for (let start = 0; start < count; start += 25) {
+    const items = Array.from({ length: Math.min(25, count - start) }, (_, place) => ({
+      PutRequest: {
+        Item: {
+          ...{ pk: { S: `NODE#${start + place}` }, sk: { S: 'META' }, text: { S: text } },
+          list: { L: [{ M: { number: { N: '1' }, absent: { NULL: true } } }] },
+        },
+      },
+    }));
+    await client.send(new BatchWriteItemCommand({ RequestItems: { [name]: items } }));
+  }
+}
+
+async function imageOf(name: string) {
+  setVariables({ TABLE_NAME: name });
+  const image = await readTable();
+  setVariables({ TABLE_NAME: table });
+  return image;
+}
+
+const printed: string[] = [];
+const restore = (from = copy) =>
+  restoreTable(clients(), { table, copy: from, print: (line) => printed.push(line) });
 
 beforeAll(async () => {
   packaged = await packagedStage('full');
+  for (const [name, count] of [
+    [copy, 1100],
+    [small, 10],
+  ] as const) {
+    await createTable(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), name);
+    await fill(name, count, 'then');
+    await writeRelease({ client, name }, { ...releaseKey, release: release.name, at });
+  }
 });
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-restore-'));
-  printed = [];
+  await emptyTable();
+  [reservations, runningAtWrites, calls, pausedMs, failure] = [reserved(), new Set(), [], 0, undefined];
 });
 
-afterEach(() => rm(folder, { recursive: true }));
-
-function stage(): Stage {
-  const print = (line: string) => void printed.push(line);
-  return { name: stageName, table: stageName, file: join(folder, 'restore.json'), print };
-}
-
-/** All that a stage has, but for what AWS numbers. */
-function settingsOf(aws: StandIn) {
-  const { description, changing: _, data: __, ...table } = aws.tables.get(stageName) ?? { description: {} };
-  const { TableId: ___, LatestStreamArn, ...settings } = description;
-  const readers = aws.mappings
-    .filter(({ EventSourceArn }) => LatestStreamArn !== undefined && EventSourceArn === LatestStreamArn)
-    .map(({ UUID, EventSourceArn, State, ...mapping }) => mapping);
-  return { ...table, settings, functions: Object.fromEntries(aws.functions), readers };
-}
+afterAll(async () => {
+  for (const TableName of [copy, small]) await client.send(new DeleteTableCommand({ TableName }));
+});
 
 describe('a restore of the whole table of a stage', () => {
-  test('brings the data back under the same name with every setting, reservation and reader of the stream', async () => {
-    const aws = new StandIn(packaged);
-    const before = settingsOf(aws);
-    await copyTable(aws.clients(), stage(), then);
-    const unchanged = settingsOf(aws);
-    await replaceTable(aws.clients(), stage());
+  test('gives the table the records of the copy while no function runs that writes', async () => {
+    await fill(table, 1200, 'now');
+    await fill(table, 100, 'then');
+    await restore();
 
-    expect(unchanged).toEqual(before);
-    expect(settingsOf(aws)).toEqual(before);
-    expect(before.readers).toHaveLength(1);
-    expect(aws.tables.get(stageName)?.data).toBe(then);
-    expect(printed).toContainEqual(expect.stringMatching(/event source mapping \d+ of /));
-    expect(aws.pausedMs).toBeGreaterThanOrEqual(300_000);
+    expect(await readTable()).toEqual(await imageOf(copy));
+    expect(reservations).toEqual(reserved());
+    expect([...runningAtWrites].map((name) => name.split('-').at(-1)).sort()).toEqual([
+      ...['bulkNodeVersions', 'unknownRoute', 'writeCatalog', 'writeIndex'],
+    ]);
+    expect(pausedMs).toBeGreaterThanOrEqual(300_000);
+    expect(printed.at(-1)).toBe(`${table} has the records of ${copy}, after 1101 changes.`);
   });
 
-  test('ends the same after a failure of any call, before or after AWS carried it out', async () => {
-    const whole = new StandIn(packaged);
-    await copyTable(whole.clients(), stage(), then);
-    const copied = whole.calls;
-    await replaceTable(whole.clients(), stage());
-    const expected = settingsOf(whole);
-
-    expect(whole.calls).toBeGreaterThan(50);
-    for (let at = 0; at < whole.calls; at += 1)
+  test('ends the same after a failure of any kind of call, before or after AWS carried it out', async () => {
+    await restore(small);
+    const whole = calls;
+    const places = whole.flatMap((name, place) =>
+      [whole.indexOf(name), whole.lastIndexOf(name)].includes(place) ? [place + 1] : [],
+    );
+    for (const at of places)
       for (const isApplied of [false, true]) {
-        await rm(stage().file);
-        const aws = new StandIn(packaged);
-        aws.failure = { at, isApplied };
-        const first = copyTable(aws.clients(), stage(), then).then(() =>
-          replaceTable(aws.clients(), stage()),
-        );
-        await expect(first).rejects.toThrow('was lost');
-        if (at < copied) await copyTable(aws.clients(), stage(), then);
-        await replaceTable(aws.clients(), stage());
+        await emptyTable();
+        await fill(table, 12, at % 2 ? 'now' : 'then');
+        [calls, failure] = [[], { at, isApplied }];
+        await restore(small).catch(({ message }: Error) => expect(message).toMatch(/ was lost$/));
+        failure = undefined;
+        await restore(small);
 
-        expect([at, settingsOf(aws)]).toEqual([at, expected]);
-        expect(aws.tables.get(stageName)?.data).toBe(then);
+        expect([at, await readTable()]).toEqual([at, await imageOf(small)]);
+        expect(reservations).toEqual(reserved());
       }
+    expect(places.length).toBeGreaterThan(10);
   });
 
-  test('rejects another moment while one is under way', async () => {
-    const aws = new StandIn(packaged);
-    await copyTable(aws.clients(), stage(), then);
+  test.each(['absent', 'empty'])('stops nothing for a copy that is %s', async (state) => {
+    const restoring = restore(state === 'empty' ? table : state);
 
-    await expect(copyTable(aws.clients(), stage(), '2026-11-21T12:00:00Z')).rejects.toThrow(
-      `belongs to a restore to ${then}. Delete it to begin another.`,
-    );
-  });
-
-  test('rejects a replacement without a copy, and calls nothing', async () => {
-    const aws = new StandIn(packaged);
-
-    await expect(replaceTable(aws.clients(), stage())).rejects.toThrow('begin with the command copy.');
-    expect(aws.calls).toBe(0);
-  });
-
-  test('deletes no table that was created in the meantime', async () => {
-    const aws = new StandIn(packaged);
-    await copyTable(aws.clients(), stage(), then);
-    const table = aws.tables.get(stageName);
-    Object.assign(table?.description ?? {}, { TableId: 'another' });
-
-    await expect(replaceTable(aws.clients(), stage())).rejects.toThrow(
-      'is not the table that was restored from',
-    );
-    expect(aws.tables.get(stageName)).toBe(table);
-  });
-
-  test('keeps only functions running whose roles cannot write', () => {
-    const names = ofType(packaged, 'AWS::Lambda::Function').map(([id]) => id.replace('LambdaFunction', ''));
-
-    expect(names).toEqual(expect.arrayContaining(readers.map(upperFirst)));
-    for (const name of readers)
-      expect(JSON.stringify(properties(packaged, `${upperFirst(name)}Role`))).not.toMatch(
-        /dynamodb:(?:Put|Update|Delete|BatchWrite|\*)/,
-      );
+    await expect(restoring).rejects.toThrow(`isn't a copy of a stage: ${state}.`);
+    expect(reservations).toEqual(reserved());
   });
 });
