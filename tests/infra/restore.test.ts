@@ -55,6 +55,10 @@ function leaveOne({ RequestItems }: Part): Part {
   return { input: { RequestItems: as(all.slice(1)) }, left: as(all.slice(0, 1)) };
 }
 
+async function pause(ms: number): Promise<void> {
+  pausedMs += ms;
+}
+
 function clients(): Aws {
   const [dynamodb, lambda, cloudformation] = [
     new DynamoDBClient(),
@@ -80,7 +84,7 @@ function clients(): Aws {
         },
       { step: 'initialize' },
     );
-  return { dynamodb, lambda, cloudformation, pause: async (ms) => void (pausedMs += ms) };
+  return { dynamodb, lambda, cloudformation, pause };
 }
 
 /** Items of a prefix, and what a record has more than another one. */
