@@ -58,12 +58,6 @@ export const registryCaller = [config.registry, config.tokens];
 export const publicFiles = [config.registry, config.bucket, config.downloads];
 export const slowRegistryMs = 2000;
 
-/** A request's key, where its answer is kept. */
-export const idempotencyRight: Right = {
-  table: ['BatchGetItem', 'PutItem', 'DeleteItem'],
-  keys: ['idempotency'],
-};
-
 /** The part that all proxies share. The provider's own variables, and those of its rules, are added. */
 export function proxyDeployment(...variables: config.Concern[]) {
   return {
@@ -78,7 +72,8 @@ export function proxyDeployment(...variables: config.Concern[]) {
       ...variables,
     ],
     rights: [
-      idempotencyRight,
+      // A request's key, where its answer is kept.
+      { table: ['BatchGetItem', 'PutItem', 'DeleteItem'], keys: ['idempotency'] },
       // The caller's account and the usage records.
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
       { table: ['PutItem', 'UpdateItem'], keys: ['usage'] },

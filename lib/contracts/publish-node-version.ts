@@ -1,13 +1,7 @@
 import * as z from 'zod/mini';
 import * as config from '../config.ts';
 import { contract } from '../contract.ts';
-import {
-  type Deployed,
-  idempotencyRight,
-  publicFiles,
-  registryCaller,
-  slowRegistryMs,
-} from '../deployment.ts';
+import { type Deployed, publicFiles, registryCaller, slowRegistryMs } from '../deployment.ts';
 import { NodeId, PublisherId } from 'registry-rules/names';
 import { NodeInput } from 'registry-rules/schemas/node';
 import { NodeVersion, NodeVersionInput } from 'registry-rules/schemas/node-version';
@@ -80,7 +74,8 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
       { table: ['Query', 'PutItem', 'DeleteItem'], keys: ['pending'] },
       // Only the administration says who belongs to a publisher and whether it is banned.
       { table: ['PutItem', 'UpdateItem'], neverChanges: ['members', 'banned', 'ban_reason'] },
-      idempotencyRight,
+      // An answer is smaller than a record, so it is kept in one part.
+      { table: ['PutItem', 'DeleteItem'], keys: ['idempotency'] },
       { bucket: ['PutObject'], folder: 'staging' },
     ],
     throttle: 10,

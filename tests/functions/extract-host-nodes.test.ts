@@ -1,8 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Worker } from 'node:worker_threads';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/extract-host-nodes.ts';
-import { s3 } from '../../lib/bucket/bucket.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { extractor } from '../../lib/uploads/extract-archive.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
@@ -207,6 +208,16 @@ describe('an event that is about nothing', () => {
     const { host_node_extract_status } = await storedVersion('extracted-other', '1.0.0');
     expect(host_node_extract_status).toBe('pending');
   });
+});
+
+test('ends the message of an archive that is gone', async () => {
+  const archive = pack(['Gone']);
+  const upload = await publishPack('extracted-gone', archive);
+  const Key = archiveKey(upload, sha256(archive));
+  await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
+
+  expect(await handler(extractionEvent(upload, archive), context)).toEqual(done);
+  expect(lines()).toContainEqual(expect.objectContaining({ event: 'extraction', outcome: 'missing' }));
 });
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html */

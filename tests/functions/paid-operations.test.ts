@@ -1,7 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
-import { type ProxyName, proxies, proxyNames, simulation } from '../support/proxies.ts';
+import {
+  acceptedTasks,
+  misbehave,
+  type ProxyName,
+  proxies,
+  proxyNames,
+  simulation,
+} from '../support/proxies.ts';
+import { pay, spender } from '../support/spending.ts';
 import { setVariables } from '../support/variables.ts';
 
 const send = (name: ProxyName, body: object = {}, headers = {}) =>
@@ -66,6 +75,32 @@ describe('a paid operation', () => {
 
     expect(simulation.received).toMatchObject([{ provider: 'video', path: '/multiframe', body: full }]);
     expect(simulation.received[0]?.body).toEqual(full);
+  });
+});
+
+describe.each(proxyNames)('%s', (name) => {
+  test('replays an answer that fills several records', async () => {
+    const noise = randomBytes(400_000).toString('base64');
+    const reply = {
+      image: { data: { task_id: '1', status: 'CREATED', generated: [noise] } },
+      video: { task_id: '1', state: 'created', payload: noise },
+    };
+    misbehave({ kind: 'text', text: JSON.stringify(reply[name.endsWith('-video') ? 'video' : 'image']) });
+    const headers = { 'idempotency-key': name };
+    const [first, again] = [await send(name, {}, headers), await send(name, {}, headers)];
+
+    expect(first.text.includes(noise)).toBe(true);
+    expect([again.headers['idempotent-replayed'], again.text === first.text]).toEqual(['true', true]);
+  });
+
+  test('rejects a task that may cost more than its caller may spend in a day', async () => {
+    const operation = name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    setVariables({ CREDIT_RATES: JSON.stringify([{ operation, task: 20 }]) });
+    const user = await spender({ credits_per_day: 1 });
+    const replies = [await pay(user, name), await pay(user, name)];
+
+    for (const { status, body } of replies) expect([status, body.error]).toEqual([429, 'budget_exhausted']);
+    expect(acceptedTasks()).toBe(0);
   });
 });
 

@@ -8,6 +8,7 @@ import { setLimits } from '../../tools/admin/spend/terms.ts';
 import { usagePages } from '../../tools/admin/spend/usage.ts';
 import { invoke, type Result, sampleBody } from './invoke.ts';
 import { type ProxyName, proxies } from './proxies.ts';
+import { asFunction } from './roles.ts';
 import { bearer } from './tokens.ts';
 
 /** A caller of this test only, with limits of its own. */
@@ -59,7 +60,8 @@ export function openOf(account: AccountRecord | undefined): Record<string, numbe
   return sums;
 }
 
-/** Closes all that could be closed so many minutes from now. */
+/** Closes all that could be closed so many minutes from now, with the rights of the function that does. */
 export function sweepAfter(minutes: number): Promise<SweepReport> {
-  return sweepSpending({ deadline: Date.now() + 60_000 }, { now: Date.now() + minutes * 60_000 });
+  const context = { deadline: Date.now() + 60_000 };
+  return asFunction('sweep-spending', () => sweepSpending(context, { now: Date.now() + minutes * 60_000 }));
 }
