@@ -6,7 +6,6 @@ import { isObject, type JsonObject, parseObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
 import { environmentCredentials, serviceHost, Sha256 } from './signing.ts';
-import { setTimeout as pause } from 'node:timers/promises';
 
 /*
  * One signed POST reads a secret, with the signer that upload URLs already use. An SDK client for either store would be
@@ -49,7 +48,7 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
   let last: string | undefined;
   let readAt = 0;
   const readAgain = async (timeoutMs: number, maxPauseMs: number): Promise<string> => {
-    if (maxPauseMs > 0) await pause(Math.random() * maxPauseMs);
+    if (maxPauseMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * maxPauseMs));
     try {
       last = await readSecret(store, name, use, timeoutMs);
     } catch (error) {

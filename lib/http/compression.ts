@@ -1,16 +1,20 @@
-import { gzipSync } from 'node:zlib';
 import type { Answer } from '../requests/attempt.ts';
 import type { Middleware } from './gateway-handler.ts';
 
 /** Sends an answer in gzip to a caller who accepts that: the gateway compresses nothing itself. */
 export function compression(): Middleware {
+  // An import would load it in every function: two percent of a cold start.
+  const { gzipSync } = process.getBuiltinModule('node:zlib');
+  const compress: Compress = (text) => gzipSync(text, { level }).toString('base64');
   return {
     after: (request) => {
       const { response, event } = request;
-      if (response) request.response = compressed(response, event.headers['accept-encoding']);
+      if (response) request.response = compressed(response, event.headers['accept-encoding'], compress);
     },
   };
 }
+
+type Compress = (text: string) => string;
 
 /** A smaller answer fits into one packet anyway. */
 const minBytes = 1400;
@@ -21,13 +25,13 @@ const minBytes = 1400;
  */
 const level = 1;
 
-function compressed(answer: Answer, acceptEncoding: string | undefined): Answer {
+function compressed(answer: Answer, acceptEncoding: string | undefined, compress: Compress): Answer {
   const headers = { ...answer.headers, vary: 'accept-encoding' };
   if (!accepts(acceptEncoding) || answer.body.length < minBytes) return { ...answer, headers };
   return {
     statusCode: answer.statusCode,
     headers: { ...headers, 'content-encoding': 'gzip' },
-    body: gzipSync(answer.body, { level }).toString('base64'),
+    body: compress(answer.body),
     isBase64Encoded: true,
   };
 }
