@@ -1,7 +1,18 @@
+import type { ExtractedFields } from 'registry-rules/host-node-entries';
 import type { FoundHostNode, FoundHostNodes } from './extraction.ts';
 
+interface Shown {
+  name: string;
+  fields: { [Field in keyof ExtractedFields]?: ExtractedFields[Field] | undefined };
+}
+
+interface Read extends Pick<FoundHostNodes, 'status' | 'notes'> {
+  reason?: string | undefined;
+  nodes: readonly Shown[];
+}
+
 /** The host nodes that the registry will show, for a person. */
-export function hostNodeLines({ status, reason, nodes, notes }: FoundHostNodes): string[] {
+export function hostNodeLines({ status, reason, nodes, notes }: Read): string[] {
   return [
     '',
     'The host nodes, read without running anything:',
@@ -17,7 +28,7 @@ export function hostNodeLines({ status, reason, nodes, notes }: FoundHostNodes):
   ];
 }
 
-function line({ name, fields }: FoundHostNode): string {
+function line({ name, fields }: Shown): string {
   const { category, display_name: title, function: entry, return_types: types } = fields;
   const titleText = title && title !== name ? ` "${title}"` : '';
   const condition = fields.conditional ? ' (only under a condition)' : '';

@@ -9,7 +9,7 @@ import { ownSetting } from './files/git-settings.ts';
 import { readOwnFile, statsOf } from './files/own-file.ts';
 import { write } from './new-file.ts';
 import type { Ending } from './output.ts';
-import { requireFolder } from './plan.ts';
+import { requireFolder } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 import { readPyProject } from './pyproject.ts';
 import { readRequirements } from './requirements.ts';

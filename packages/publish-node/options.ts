@@ -3,10 +3,12 @@ import { isWebAddress } from 'registry-rules/web-address';
 import { identities } from './identity.ts';
 import type { Metadata } from './pyproject.ts';
 
+export const version = ['--version <label>', 'The version; [project] version'] as const;
 export const json = ['--json', 'Print the result as JSON'] as const;
 
 export function packOptions(command: Command): Command {
   return command
+    .option(...version)
     .option('--display-name <text>', 'The name for people; [tool.node-registry] display-name')
     .option('--description <text>', 'What the node does; [project] description')
     .option('--other-version', 'Publish --version although pyproject.toml names another one')
@@ -70,9 +72,4 @@ export function downloadsUrlOption(): Option {
 function address(value: string): string {
   if (!isWebAddress(value)) throw new InvalidArgumentError('It must be an http or https URL.');
   return value.replace(/\/+$/, '');
-}
-
-export function positiveNumber(text: string): number {
-  if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);
-  throw new InvalidArgumentError('It must be a number above 0.');
 }

@@ -1,5 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
-import { Failure, together } from './failure.ts';
+import { together } from './failure.ts';
 import { chooseFiles, largestOf, type Pack, type PackedFile, pack } from './files/pack.ts';
 import { type Mean, say } from './output.ts';
 import { megabytes } from './progress.ts';
@@ -8,6 +7,7 @@ import {
   metadataNotes,
   type Project,
   readMetadata,
+  requireFolder,
   requireProject,
   versionFailures,
 } from './project.ts';
@@ -54,12 +54,6 @@ export async function planOf<Other>(
   const more = notes.length - maxNotes;
   say(...notes.slice(0, maxNotes), ...(more > 0 ? [`and ${more} more notes.`] : []));
   return { project, packed, notes, other: found };
-}
-
-export async function requireFolder(folder: string): Promise<string> {
-  const stats = await stat(folder).catch(() => undefined);
-  if (stats?.isDirectory()) return realpath(folder);
-  throw new Failure('usage', `There is no folder "${folder}".`);
 }
 
 const maxNames = 5;

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { positiveNumber } from 'command-line/command';
 import manifest from './package.json' with { type: 'json' };
 import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';
@@ -15,7 +16,7 @@ import {
   metadataOf,
   outputOption,
   packOptions,
-  positiveNumber,
+  version,
 } from './options.ts';
 import { packCommand } from './pack-command.ts';
 import { printable } from './printable.ts';
@@ -37,14 +38,15 @@ Examples:
   publish-node publish --dry-run
   publish-node publish my-node --publisher me
   publish-node publish --changelog 'Loads twice as fast'
-  publish-node publish --include web/dist --allow tests/data/key.pem
+  publish-node publish --include web/dist --allow tests/data/key.pem`;
 
+const exitHelp = `
 Exit codes:
-  0   done: the version is published, by this run or an earlier one of the same files
+  0   done; of publish: the version is published, by this run or an earlier one of the same files
   2   the command line, the folder or the URL is not valid; nothing was published
-  3   the registry rejected the publish; nothing was published
+  3   the registry rejected the request, or what was asked for is not there or not active
   4   the registry rejected the archive; change the files and run again
-  5   the network or the registry failed, or the upload is still being checked; run again
+  5   the network or the registry failed, or the upload is missing or still being checked; run again
   70  a bug of this command; report what it printed
   130 stopped by Ctrl-C; run again`;
 
@@ -81,7 +83,8 @@ export async function run(args: readonly string[]): Promise<number> {
         write(mistake);
       },
     })
-    .addHelpText('after', '\nEach command has its own --help.');
+    .addHelpText('after', '\nEach command has its own --help.')
+    .addHelpText('afterAll', exitHelp);
   addOnFolder(program, act);
   addDeprecate(program, act);
   addReading(program, act);
@@ -102,6 +105,11 @@ export async function run(args: readonly string[]): Promise<number> {
 
 /** Runs a command line and sets the exit code. Unexpected errors show their stack. */
 export async function runToExitCode(args: readonly string[]): Promise<void> {
+  // A reader such as head may leave early, and that stops no publish.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
   process.exitCode = await run(args).catch((error: unknown) => {
     say(...(error instanceof Error ? String(error.stack) : String(error)).split('\n'));
     return exitCodes.internal;
@@ -122,7 +130,6 @@ function onFolder<Flags>(
     .argument('[folder]', 'The folder', '.')
     .option('--publisher <id>', 'The publisher; [tool.node-registry] publisher')
     .option('--node <id>', 'The node; [project] name')
-    .option('--version <label>', 'The version; [project] version')
     .action((folder: string, flags) =>
       act(flags, (mean) =>
         work(folder, { include: [], allow: [], dryRun: false, ...flags, metadata: metadataOf(flags) }, mean),
@@ -145,6 +152,7 @@ function addOnFolder(program: Command, act: Act): void {
     .addOption(outputOption())
     .option(...json);
   add('status', 'show whether a version is published, and if not, why', noToken, statusCommand)
+    .option(...version)
     .addOption(baseUrlOption())
     .option(...json);
   identityOptions(
@@ -173,8 +181,10 @@ function addOnFolder(program: Command, act: Act): void {
     lacking,
     (folder, { metadata }) => initCommand(folder, metadata),
   )
+    .option(...version)
     .option('--display-name <text>', 'The name for people')
-    .option('--description <text>', 'What the node does');
+    .option('--description <text>', 'What the node does')
+    .option(...json);
 }
 
 function addDeprecate(program: Command, act: Act): void {
@@ -202,9 +212,9 @@ function addReading(program: Command, act: Act): void {
   reading('search <words...>', searched, searchCommand);
   reading('versions <node>', 'list the published versions of a node', versionsCommand);
   reading('show <node[@version]>', 'show a node, a version and its host nodes', showCommand);
-  reading('download <node[@version]>', 'download a version and verify its bytes', downloadCommand)
-    .addOption(outputOption().conflicts('unpack'))
-    .option('--unpack <folder>', 'Unpack it into this new folder instead, by the rules for archives');
+  reading('download <node[@version]>', 'download a version and verify its bytes', downloadCommand).addOption(
+    outputOption(),
+  );
 }
 
 const publishSummary = 'zip a folder, publish it, upload it, and wait until it can be downloaded';

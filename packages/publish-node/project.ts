@@ -1,3 +1,4 @@
+import { realpath, stat } from 'node:fs/promises';
 import { issueSentence } from 'registry-rules/issue-sentence';
 import { NodeId, PublisherId } from 'registry-rules/names';
 import { normalizeVersion, semanticSpelling } from 'registry-rules/version-label';
@@ -17,10 +18,16 @@ interface ReadMetadata extends PyProject {
   ownVersion: string | undefined;
 }
 
+export async function requireFolder(folder: string): Promise<string> {
+  const stats = await stat(folder).catch(() => undefined);
+  if (stats?.isDirectory()) return realpath(folder);
+  throw new Failure('usage', `There is no folder "${folder}".`);
+}
+
 /** The folder's own metadata, with what the command line says in its place. */
 export async function readMetadata(folder: string, flags: Metadata): Promise<ReadMetadata> {
   const said = Object.entries(flags).filter(([, value]) => value !== undefined);
-  const read = await readPyProject(folder);
+  const read = await readPyProject(await requireFolder(folder));
   const ownVersion = read.metadata.version;
   return { ...read, ownVersion, metadata: { ...read.metadata, ...Object.fromEntries(said) } };
 }

@@ -1,7 +1,8 @@
-import { table } from 'command-line/table';
+import { fields, table } from 'command-line/table';
 import * as z from 'zod/mini';
 import { CatalogPiece, IndexedHostNodes } from 'registry-rules/schemas/index-files';
 import { exitCodes } from './failure.ts';
+import { hostNodeLines } from './host-nodes.ts';
 import type { Ending, Mean } from './output.ts';
 import {
   openRegistry,
@@ -11,7 +12,6 @@ import {
   requireVersion,
   wantedOf,
 } from './reading.ts';
-import { signatureOf } from './signature.ts';
 
 const maxShown = 20;
 
@@ -58,10 +58,10 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
   const { versions: _, latest_version: __, ...node } = indexed;
   const found = await registry.hostNodes.list(wanted.node, String(version.version));
   requireShape(z.optional(IndexedHostNodes), found, `the host nodes of ${wanted.node}`);
-  const described = { name: node.name, description: node.description, license: node.license };
+  const { host_node_extract_status: status = 'pending', host_node_extract_reason: reason } = found ?? {};
+  const hostNodes = found?.host_nodes.map((each) => ({ ...each, left_open: leftOpen(each) }));
   const facts = {
-    ...described,
-    repository: node.repository,
+    ...{ name: node.name, description: node.description, license: node.license, repository: node.repository },
     publisher: node.publisher?.name ?? node.publisher?.id,
     status: node.status === 'NodeStatusDeleted' ? 'withdrawn' : undefined,
     created: version.createdAt,
@@ -77,14 +77,15 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
       ...{ status: 'found', ...ownerOf(node), version: version.version, nodes: [node] },
       node_version: version,
       ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: version.size_bytes },
-      host_node_extract_status: found?.host_node_extract_status ?? 'pending',
-      host_node_extract_reason: found?.host_node_extract_reason,
-      host_nodes: found?.host_nodes.map((hostNode) => ({ ...hostNode, left_open: leftOpen(hostNode) })),
+      ...{ host_node_extract_status: status, host_node_extract_reason: reason },
+      host_nodes: hostNodes,
     },
     lines: [
       `${node.id} ${version.version}`,
-      ...Object.entries(facts).flatMap(([name, value]) => (value ? [`${name.padEnd(12)}  ${value}`] : [])),
-      ...hostNodeLines(found),
+      ...fields(facts).split('\n'),
+      ...(hostNodes && status !== 'pending'
+        ? hostNodeLines({ status, reason, notes: [], nodes: hostNodes.map(named) })
+        : ['', 'Its host nodes are being read.']),
     ],
   };
 }
@@ -93,6 +94,8 @@ function ownerOf({ id, publisher }: { id?: string | undefined; publisher?: { id?
   return { publisher: publisher?.id, node: id };
 }
 
+const named = ({ host_node_name: name = '', ...fields }: HostNode) => ({ name, fields });
+
 type HostNode = IndexedHostNodes['host_nodes'][number];
 
 /** What every host node has: an older extraction leaves out what is open, and does not say why. */
@@ -100,20 +103,4 @@ const expected = ['category', 'function', 'input_types', 'return_types'] as cons
 
 function leftOpen(hostNode: HostNode): string[] {
   return hostNode.left_open ?? expected.filter((field) => hostNode[field] === undefined);
-}
-
-function hostNodeLines(found: IndexedHostNodes | undefined): string[] {
-  if (!found || found.host_node_extract_status === 'pending') return ['', 'Its host nodes are being read.'];
-  const { host_nodes: hostNodes, host_node_extract_reason: reason } = found;
-  const entries = hostNodes.flatMap((hostNode) => {
-    const { host_node_name: name = '', display_name: title } = hostNode;
-    const open = leftOpen(hostNode);
-    return [
-      `  ${name}${title && title !== name ? ` "${title}"` : ''}  (${hostNode.category ?? '?'})${hostNode.conditional ? ' (only under a condition)' : ''}`,
-      ...signatureOf(hostNode).map((line) => `    ${line}`),
-      ...(open.length > 0 ? [`    left open: ${open.join('; ')}`] : []),
-    ];
-  });
-  const ending = reason === undefined ? [] : [`They could not be read, or not all of them: ${reason}`];
-  return ['', `${hostNodes.length} host nodes:`, ...entries, ...ending];
 }

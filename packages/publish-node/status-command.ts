@@ -1,3 +1,4 @@
+import { fields } from 'command-line/table';
 import { connect } from './connect.ts';
 import { exitCodes, Failure } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
@@ -40,7 +41,7 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
   const lines = [
     `${node} ${version} is ${state}.`,
     ...(found.status_reason_code === 'awaiting_upload' ? ['To finish it: publish-node publish'] : []),
-    ...Object.entries(rows).flatMap(([name, value]) => (value ? [`${name.padEnd(10)}  ${value}`] : [])),
+    ...fields(rows).split('\n'),
   ];
   const exitCode =
     state === 'active' ? exitCodes.done : state === 'pending' ? exitCodes.tryAgain : exitCodes.refused;

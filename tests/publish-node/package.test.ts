@@ -93,6 +93,13 @@ describe('the packed publish-node command', () => {
     expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('"status": "published"')]);
   });
 
+  test('ends without a word if its reader leaves early', async () => {
+    const script = '"$0" "$1" --help | true; echo $PIPESTATUS';
+
+    const quiet = { code: 0, stdout: '0\n', stderr: '' };
+    expect(await runFile('bash', ['-c', script, node, installed])).toEqual(quiet);
+  });
+
   test('ends with exit code 70 and a stack after a fault of its own', async () => {
     const folder = await packFolder('at-fault');
     const env = { GITHUB_OUTPUT: join(folder, 'nowhere/output') };

@@ -87,7 +87,16 @@ describe('publish-node --json', () => {
 
   test.each<[string, [string, ...string[]], number, string, RegExp, string | null]>([
     ['a wrong command line', ['publish', '--versoin', '1'], 2, 'usage', /Did you mean --version\?/, null],
-    ['a wrong folder', ['publish', 'nowhere'], 2, 'usage', /There is no folder/, null],
+    ['a folder that is not there', ['status', 'nowhere'], 2, 'usage', /There is no folder/, null],
+    [
+      'a version of a node',
+      ['withdraw', '--version', '1.0.0'],
+      2,
+      'usage',
+      /unknown option '--version'/,
+      null,
+    ],
+    ['an init', ['init'], 2, 'usage', /has a \[tool.node-registry\] table already/, null],
     ['a secret', ['publish', '--version', 'v2.0.0'], 2, 'usage', /look like secrets/, '2.0.0'],
     ['an invalid label', ['publish', '--version', '1.0.0rc1'], 2, 'usage', /semantic/, '1.0.0rc1'],
     ['a refusal', ['publish', '--allow', '.env', '--token', 'nrp_x'], 3, invalidToken, /unknown/, '1.0.0'],

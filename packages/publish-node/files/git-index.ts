@@ -5,7 +5,7 @@ import type { Effort } from './effort.ts';
 import { readRepository, unreadable } from './git-folders.ts';
 
 /*
- * The index of a repository: the files that git tracks, in versions 2 to 4, split or sparse. Its author may be an attacker,
+ * The index of a repository: the files that git tracks, in versions 2 to 4, or sparse. Its author may be an attacker,
  * so no git reads it: git would obey the configuration next to it, which can start programs.
  */
 
@@ -18,20 +18,6 @@ export interface Tracked {
   isSkipped: boolean;
 }
 
-interface Entry extends Tracked {
-  /** In the file, counting the entries that were skipped too. */
-  position: number;
-}
-
-interface Index {
-  hashBytes: number;
-  entries: Entry[];
-  /** Entries without a name, which replace objects of the shared index. */
-  replacements: string[];
-  count: number;
-  link: Buffer | undefined;
-}
-
 /** Enough for a million files. */
 const maxIndexBytes = 256_000_000;
 /** Longer paths cannot be opened. */
@@ -41,25 +27,15 @@ const maxNameBytes = 4096;
 export async function readIndex(gitFolder: string, prefix: string, effort: Effort): Promise<Tracked[]> {
   const bytes = await readRepository(join(gitFolder, 'index'), maxIndexBytes);
   if (bytes === undefined) return [];
-  const index = parse(bytes, prefix, effort);
-  const base = index.link && (await sharedEntries(gitFolder, prefix, index, index.link, effort));
-  return [...new Map([...(base ?? []), ...index.entries].map((entry) => [entry.path, entry])).values()];
-}
-
-function parse(bytes: Buffer, prefix: string, effort: Effort): Index {
   effort.spend('indexBytes', bytes.length);
   try {
     const hashBytes = [32, 20].find((length) => hasChecksum(bytes, length));
     if (hashBytes === undefined) throw unreadable('the checksum of its index is wrong');
     return entriesIn(bytes, hashBytes, Buffer.from(prefix), effort);
   } catch (error) {
-    throw invalid(error);
+    // Reading beyond the end of a buffer throws.
+    throw error instanceof Failure ? error : unreadable('its index is cut off or not valid');
   }
-}
-
-/** Reading beyond the end of a buffer throws. */
-function invalid(error: unknown): Failure {
-  return error instanceof Failure ? error : unreadable('its index is cut off or not valid');
 }
 
 /** Says whether the repository has SHA-1 or SHA-256. Git writes zeros if it is told to save time. */
@@ -69,20 +45,14 @@ function hasChecksum(bytes: Buffer, length: number): boolean {
   return checksum.every((byte) => byte === 0) || hash.digest().equals(checksum);
 }
 
-function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer, effort: Effort): Index {
+function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer, effort: Effort): Tracked[] {
   const version = bytes.readUInt32BE(4);
   if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4)
     throw unreadable('its index has an unknown format');
-  const index: Index = {
-    hashBytes,
-    entries: [],
-    replacements: [],
-    count: bytes.readUInt32BE(8),
-    link: undefined,
-  };
+  const entries = new Map<string, Tracked>();
   const name = Buffer.alloc(maxNameBytes);
   let [at, nameBytes] = [12, 0];
-  for (let position = 0; position < index.count; position += 1) {
+  for (let left = bytes.readUInt32BE(8); left > 0; left -= 1) {
     const start = at;
     const mode = bytes.readUInt32BE(at + 24);
     const object = bytes.toString('hex', at + 40, at + 40 + hashBytes);
@@ -99,34 +69,25 @@ function entriesIn(bytes: Buffer, hashBytes: number, prefix: Buffer, effort: Eff
       throw unreadable('its index has a name that is too long or cut off');
     bytes.copy(name, nameBytes - (end - at), at, end);
     at = version === 4 ? end + 1 : start + ((end - start + 8) & ~7);
-    if (nameBytes === 0) index.replacements.push(object);
-    else if (
-      name.subarray(0, Math.min(nameBytes, prefix.length)).equals(prefix) &&
-      nameBytes > prefix.length
-    ) {
+    if (name.subarray(0, Math.min(nameBytes, prefix.length)).equals(prefix) && nameBytes > prefix.length) {
       effort.spend('indexFiles', 1);
       effort.spend('indexNameBytes', nameBytes);
       const path = pathIn(name.toString('utf8', 0, nameBytes));
       if (isUnmerged)
         throw new Failure('usage', `${path} has a merge conflict. Resolve it, then git add it.`);
-      index.entries.push({
-        path,
-        object,
-        kind: kindOf(mode),
-        isSkipped,
-        position,
-      });
+      entries.set(path, { path, object, kind: kindOf(mode), isSkipped });
     }
   }
   for (let length = 0; at < bytes.length - hashBytes; at += 8 + length) {
     const signature = bytes.toString('latin1', at, at + 4);
     length = bytes.readUInt32BE(at + 4);
     if (at + 8 + length > bytes.length - hashBytes) throw unreadable('its index is cut off');
-    if (signature === 'link') index.link = bytes.subarray(at + 8, at + 8 + length);
-    else if (/^[a-z]/.test(signature) && signature !== 'sdir')
+    if (signature === 'link')
+      throw unreadable('its index is split; make it one: git update-index --no-split-index');
+    if (/^[a-z]/.test(signature) && signature !== 'sdir')
       throw unreadable('its index needs an extension that only a newer git knows');
   }
-  return index;
+  return [...entries.values()];
 
   function varint(): number {
     let value = -1;
@@ -154,54 +115,4 @@ function pathIn(name: string): string {
   )
     throw unreadable('its index has a path that leads out of the folder or into .git');
   return name;
-}
-
-/** The entries of the file that a split index shares with others, without those that it deletes or replaces. */
-async function sharedEntries(
-  gitFolder: string,
-  prefix: string,
-  index: Index,
-  link: Buffer,
-  effort: Effort,
-): Promise<Tracked[]> {
-  const name = link.toString('hex', 0, index.hashBytes);
-  if (/^0*$/.test(name)) return [];
-  const bytes = await readRepository(join(gitFolder, `sharedindex.${name}`), maxIndexBytes);
-  if (bytes === undefined) throw unreadable('the shared part of its index is missing');
-  const base = parse(bytes, prefix, effort);
-  try {
-    const deleted = bitsAt(link, index.hashBytes, base.count);
-    const replaced = bitsAt(link, deleted.end, base.count);
-    const isDeleted = new Set(deleted.positions);
-    const objects = new Map(replaced.positions.map((position, at) => [position, index.replacements[at]]));
-    return base.entries
-      .filter(({ position }) => !isDeleted.has(position))
-      .map((entry) => ({ ...entry, object: objects.get(entry.position) ?? entry.object }));
-  } catch (error) {
-    throw invalid(error);
-  }
-}
-
-/** The set bits of a bitmap that git compresses as EWAH: runs of equal words, each followed by plain words of 64 bits. */
-function bitsAt(bytes: Buffer, start: number, count: number): { positions: number[]; end: number } {
-  if (start >= bytes.length) return { positions: [], end: start };
-  const positions: number[] = [];
-  let [at, bit] = [start + 8, 0];
-  const end = at + bytes.readUInt32BE(start + 4) * 8;
-  const addWord = (high: number, low: number) => {
-    if (bit >= count) throw unreadable('its split index names entries that do not exist');
-    for (let place = 0; place < 64; place += 1)
-      if (((place < 32 ? low >>> place : high >>> (place - 32)) & 1) === 1) positions.push(bit + place);
-    bit += 64;
-  };
-  while (at < end) {
-    const [high, low] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)];
-    const runWords = (low >>> 1) + (high & 1) * 2 ** 31;
-    if ((low & 1) === 1) for (let word = 0; word < runWords; word += 1) addWord(~0, ~0);
-    else bit += runWords * 64;
-    at += 8;
-    for (let word = 0; word < high >>> 1; word += 1, at += 8)
-      addWord(bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4));
-  }
-  return { positions, end: end + 4 };
 }

@@ -4,7 +4,10 @@ const credentials = 'a credentials file';
 
 /** Files that hold secrets by their name, at any depth. */
 const names: readonly [pattern: RegExp, what: string][] = [
-  [/(?:^|\/)(?:\.env(?!\.(?:example|sample|template)$)[^/]*(?:\/|$)|[^/]+\.env$)/i, 'an environment file'],
+  [
+    /(?:^|\/)(?:\.env(?![^/]*[._-](?:example|sample|template)$)[^/]*(?:\/|$)|[^/]+\.env$)/i,
+    'an environment file',
+  ],
   [/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\.(?:bak|backup|old|orig|save))?~?$/i, 'a private key'],
   [/\.(?:ppk|p12|pfx|jks|keystore)$/i, 'a private key'],
   [/(?:^|\/)(?:\.pypirc|[._]netrc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token)$/i, credentials],

@@ -5,7 +5,7 @@ import { normalizeVersion, semanticSpelling } from 'registry-rules/version-label
 import { cpuMsOf } from 'testing/cpu';
 import { folder } from 'testing/folders';
 import { dryRun, publishNode } from 'testing/publish-node';
-import { writeFiles } from 'testing/shell';
+import { emptyFiles, writeFiles } from 'testing/shell';
 import type { Failure } from '../failure.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { pathProblems } from '../files/path-rules.ts';
@@ -54,7 +54,7 @@ describe('publish-node and secrets', () => {
     const mistyped = `${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`;
     await writeFiles(folder, {
       'public.pem': pem.publicKey,
-      'environment.py': '',
+      ...emptyFiles('environment.py .env_example .env.local.sample'),
       'id_rsa.pub': 'ssh-rsa AAAA',
       'scanner.py': 'if "-----BEGIN PRIVATE KEY-----" in text: refuse()',
       '.npmrc': `save-exact=true\n//registry.example.com/:_authToken=\${TOKEN}\n`,
