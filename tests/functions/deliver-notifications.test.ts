@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { EventBridgeEvent } from 'aws-lambda';
 import { eventOf } from '../../tools/local/consume-queue.ts';
 import '../support/patience.ts';
@@ -23,7 +23,11 @@ import { type Answer, isSigned, type Received, startReceiver } from '../support/
 import { until } from 'testing/until';
 import { setVariables } from '../support/variables.ts';
 
-const { emptyOutbox, makeDue, shownStatus, storedNotification, writeNotification } = outbox;
+// Each run of the schedule reads 64 shards, and eight attempts take eight runs.
+jest.setTimeout(60_000);
+
+const { emptyOutbox, makeDue, shownStatus, storedNotification, storeNotification, writeNotification } =
+  outbox;
 const receiver = await startReceiver();
 const other = await startReceiver('localhost');
 type Schedule = EventBridgeEvent<'Scheduled Event', unknown>;
@@ -36,11 +40,8 @@ beforeAll(async () => {
 });
 
 /** A notification whose time has come, without its message. */
-async function dueOne(): Promise<NotificationRecord> {
-  const written = await writeNotification(receiver.url);
-  await runQueue(async () => undefined);
-  await makeDue(written);
-  return written;
+function dueOne(changes: Partial<NotificationRecord> = {}): Promise<NotificationRecord> {
+  return storeNotification(receiver.url, { pending_since: now(), ...changes });
 }
 
 beforeEach(async () => {
@@ -256,6 +257,8 @@ describe('a notification that comes before the answer', () => {
 
 describe('a message', () => {
   test('leads to one attempt when two invocations have it at the same time', async () => {
+    // So that it still waits when the second one begins.
+    receiver.answers.push(500);
     const written = await writeNotification(receiver.url);
     const event = eventOf([message(written)]);
     const meanwhile = beforeNext(dynamodb, /^UpdateItemCommand$/, () => handler(event, context));
@@ -352,11 +355,11 @@ describe('the schedule', () => {
 
   test('queues all due notifications once, and delivers nothing itself', async () => {
     // A page holds 100 of a shard.
-    const shard = { pending_shard: dueShard('notifications', '00') };
-    const write = () => writeNotification(receiver.url, shard);
+    const pending_shard = dueShard('notifications', '00');
+    const pending_since = new Date(Date.now() - 90_000).toISOString();
+    const write = (_: unknown, place: number) =>
+      dueOne({ pending_shard, ...(place === 0 && { pending_since }) });
     const written = await Promise.all(Array.from({ length: 101 }, write));
-    await runQueue(async () => undefined);
-    await Promise.all(written.map((each, place) => makeDue(each, place === 0 ? 90_000 : 0)));
     await handOver();
     await handOver();
 

@@ -4,7 +4,7 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { handlers } from '../support/endpoints.ts';
 import { intercept } from '../support/intercept.ts';
-import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
+import { type Changes, invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { endpointNames as names } from '../support/operation-names.ts';
 import '../support/proxies.ts';
@@ -17,8 +17,7 @@ const openToAnyone = contracts.filter(({ access }) => access === 'anyone').map((
 
 beforeAll(() => seed());
 
-const call = (name: string, changes: Parameters<typeof invoke>[2] = {}) =>
-  invoke(handlers.get(name), name, changes);
+const call = (name: string, changes: Changes = {}) => invoke(handlers.get(name), name, changes);
 
 /** The lists of all operations. */
 const listFields = 'tags tags_admin dependencies supported_os output_is_list images node_versions'.split(' ');

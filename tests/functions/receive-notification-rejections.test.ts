@@ -3,14 +3,14 @@ import { notificationsOf, storedTask, unknownTicket } from '../support/relay.ts'
 import { everythingOf, lastLine, say, started } from '../support/notified.ts';
 import { handler } from '../../functions/receive-notification.ts';
 import { handler as unknownRoute } from '../../functions/unknown-route.ts';
-import { invoke } from '../support/invoke.ts';
+import { type Changes, invoke } from '../support/invoke.ts';
 import { countRequests, setFields } from '../support/registry.ts';
 
 /** The body of a call in base64. */
 const encoded = (body: Buffer) => ({ rawBody: body.toString('base64'), isBase64Encoded: true });
 
 describe('POST /notifications/{provider}/{ticket}: 404', () => {
-  test.each<[what: string, reason: string, call: (ticket: string) => Parameters<typeof invoke>[2]]>([
+  test.each<[what: string, reason: string, call: (ticket: string) => Changes]>([
     ['an unknown ticket', 'unknown_ticket', () => ({ path: { ticket: unknownTicket() } })],
     [
       'the ticket of the other provider',

@@ -13,12 +13,12 @@ interface Answer {
   isBase64Encoded?: boolean;
 }
 
-interface Changes {
-  path?: Record<string, string>;
+export interface Changes {
+  path?: Record<string, string> | undefined;
   body?: unknown;
   /** Sent unchanged, for a body that is not JSON. */
   rawBody?: string;
-  headers?: Record<string, string | undefined>;
+  headers?: Record<string, string | undefined> | undefined;
   isBase64Encoded?: boolean;
   remainingMs?: number;
 }
@@ -37,6 +37,16 @@ export async function invoke(
   name: string,
   changes: Changes = {},
 ): Promise<Result> {
+  const answer = await answerOf(handler, name, changes);
+  return { ...answer, body: parseAsWritten(answer.text) };
+}
+
+/** The same without a look into the body. */
+export async function answerOf(
+  handler: Handler | undefined,
+  name: string,
+  changes: Changes,
+): Promise<Omit<Result, 'body'>> {
   if (!handler) throw new Error(`There is no handler of ${name}.`);
   const event = sampleEvent(name);
   const headers = Object.entries({ ...event.headers, ...changes.headers }).filter(
@@ -54,7 +64,7 @@ export async function invoke(
   const text = answer.isBase64Encoded
     ? gunzipSync(Buffer.from(answer.body, 'base64')).toString()
     : answer.body;
-  return { status: answer.statusCode, headers: answer.headers, text, body: parseAsWritten(text) };
+  return { status: answer.statusCode, headers: answer.headers, text };
 }
 
 export function sampleEvent(name: string): APIGatewayProxyEventV2 {

@@ -21,7 +21,14 @@ import { readObject } from './bucket-objects.ts';
 const soon = () => ({ deadline: Date.now() + 60_000 });
 
 /** A notification as the receiving half leaves it, with its message in the queue. */
-export async function writeNotification(
+export async function writeNotification(...given: Parameters<typeof storeNotification>) {
+  const record = await storeNotification(...given);
+  await enqueue(soon(), record);
+  return record;
+}
+
+/** The same without a message. */
+export async function storeNotification(
   address: string | undefined,
   changes: Partial<NotificationRecord> = {},
 ): Promise<NotificationRecord> {
@@ -46,7 +53,6 @@ export async function writeNotification(
     ...changes,
   };
   await put(soon(), record, absent);
-  await enqueue(soon(), record);
   return record;
 }
 

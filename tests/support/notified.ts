@@ -1,7 +1,7 @@
 import { notificationsOf, pathOf, storedTask } from './relay.ts';
 import { type ProxyName, simulation } from './proxies.ts';
 import { handler } from '../../functions/receive-notification.ts';
-import { invoke, type Result } from './invoke.ts';
+import { type Changes, invoke, type Result } from './invoke.ts';
 import { lines } from './logged-lines.ts';
 import './queue.ts';
 import { pay, spender } from './spending.ts';
@@ -21,7 +21,7 @@ export async function started(name: ProxyName = 'text-to-video', user?: string):
   return pathOf(simulation.received.at(-1)?.body[field]);
 }
 
-export function say(path: Path, body: object, changes: Parameters<typeof invoke>[2] = {}): Promise<Result> {
+export function say(path: Path, body: object, changes: Changes = {}): Promise<Result> {
   return invoke(handler, 'receive-notification', { path: { ...path }, body, ...changes });
 }
 

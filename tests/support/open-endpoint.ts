@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Access, Contract } from '../../lib/contract.ts';
 import type { Provider } from '../../lib/providers/exchange.ts';
 import type { PaidContract } from '../../lib/requests/money.ts';
-import { invoke, type Result } from './invoke.ts';
+import { type Changes, invoke, type Result } from './invoke.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { paidEndpoint } from '../../lib/http/paid-endpoint.ts';
 import { setVariables } from './variables.ts';
@@ -26,7 +26,6 @@ const contract = {
 
 type Call = Parameters<Parameters<typeof endpoint<Contract>>[1]>[0];
 type Handler = (call: Call) => Promise<{ body: unknown; headers?: Record<string, string> | undefined }>;
-export type Changes = NonNullable<Parameters<typeof invoke>[2]>;
 
 const echo: Handler = async ({ path, body, caller }) => ({ body: { path, body, caller } });
 

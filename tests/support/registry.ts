@@ -8,6 +8,7 @@ import { put, update } from '../../lib/store/write.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
+import { intercept } from './intercept.ts';
 
 /** State for tests that need more than the seed. It is written and read without the endpoints. */
 
@@ -117,17 +118,9 @@ function soon() {
 /** The commands that some work sent to DynamoDB, in order. */
 export async function countRequests<T>(work: () => Promise<T>): Promise<{ result: T; requests: string[] }> {
   const requests: string[] = [];
-  const name = 'countRequests';
-  dynamodb.middlewareStack.add(
-    (next, context) => (args) => {
-      requests.push(String(context.commandName));
-      return next(args);
-    },
-    { step: 'finalizeRequest', name },
-  );
-  try {
-    return { result: await work(), requests };
-  } finally {
-    dynamodb.middlewareStack.remove(name);
-  }
+  const stop = intercept(dynamodb, ({ command, send }) => {
+    requests.push(command);
+    return send();
+  });
+  return { result: await work().finally(stop), requests };
 }

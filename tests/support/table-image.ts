@@ -52,29 +52,6 @@ export async function emptyTable(): Promise<void> {
   await restoreTable(new Map(), await readTable());
 }
 
-export interface WatchedWrites {
-  /** Every write that the table accepted, as it was sent. */
-  done: string[];
-  stop: () => void;
-}
-
-/** Records the writes of the functions. */
-export function watchWrites(): WatchedWrites {
-  const name = 'watchWrites';
-  const done: string[] = [];
-  dynamodb.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        const result = await next(args);
-        if (!/^(?:BatchGet|Get|Query|Scan)/.test(String(commandName)))
-          done.push(`${commandName} ${JSON.stringify(args.input)}`);
-        return result;
-      },
-    { step: 'initialize', name },
-  );
-  return { done, stop: () => dynamodb.middlewareStack.remove(name) };
-}
-
 /** The key of an item in a table image. */
 function nameOf({ pk, sk }: StoredItem): string {
   return `${pk?.S} ${sk?.S}`;

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { Contract } from '../../../lib/contract.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { type Changes, open } from '../../support/open-endpoint.ts';
+import type { Changes } from '../../support/invoke.ts';
+import { open } from '../../support/open-endpoint.ts';
 import { bearer } from '../../support/tokens.ts';
 
 describe('an Idempotency-Key', () => {
