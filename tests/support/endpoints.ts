@@ -15,13 +15,12 @@ export interface EndpointRequest extends Omit<Changes, 'path' | 'headers' | 'raw
 setVariables({ NOTIFICATIONS: 'relay', NOTIFICATION_URL: 'https://api.example.com/notifications' });
 
 export const handlers = new Map<string, Handler>();
-for (const name of [...endpointNames, 'receive-notification'])
-  handlers.set(name, (await import(`../../functions/${name}.ts`)).handler);
+for (const name of endpointNames) handlers.set(name, (await import(`../../functions/${name}.ts`)).handler);
 
 const without = (part: object = {}) =>
   Object.fromEntries(Object.keys(part).map((name) => [name, undefined as unknown]));
 
-/** Calls an endpoint, or `receive-notification`, with its sample event, changed even where no client would. */
+/** Calls an endpoint with its sample event, changed even where no client would. */
 export async function call(name: string, request: EndpointRequest = {}): Promise<Result> {
   const { path, headers, text, ...rest } = request;
   const sample = sampleEvent(name);

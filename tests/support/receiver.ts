@@ -25,8 +25,6 @@ export interface Receiver {
   received: Received[];
   /** The answers to the next notifications; the last one stays. */
   answers: Answer[];
-  /** The answers to the first notifications at a path, before those. */
-  scripts: Map<string, Answer[]>;
   stop: () => Promise<void>;
 }
 
@@ -34,15 +32,12 @@ export interface Receiver {
 export async function startReceiver(host: '127.0.0.1' | 'localhost' = '127.0.0.1'): Promise<Receiver> {
   const received: Received[] = [];
   const answers: Answer[] = [];
-  const scripts: Receiver['scripts'] = new Map();
   const { port, stop } = await startHttpServer(async (request, response) => {
     const body = await text(request);
-    const path = String(request.url);
-    received.push({ path, headers: request.headers, body });
-    const usual = () => (answers.length > 1 ? answers.shift() : answers[0]) ?? 204;
-    answer(response, scripts.get(path)?.shift() ?? usual());
+    received.push({ path: String(request.url), headers: request.headers, body });
+    answer(response, (answers.length > 1 ? answers.shift() : answers[0]) ?? 204);
   });
-  return { url: `http://${host}:${port}`, received, answers, scripts, stop };
+  return { url: `http://${host}:${port}`, received, answers, stop };
 }
 
 function answer(response: ServerResponse, kind: Answer): void {
