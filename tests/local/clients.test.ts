@@ -1,11 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
 import { isListening } from 'command-line/is-listening';
@@ -14,7 +12,6 @@ import { localEnvironment } from '../../tools/local/addresses.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { notificationPublicKey } from '../../tools/local/public-key.ts';
-import { type HttpServer, type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
@@ -37,7 +34,6 @@ const run = promisify(execFile);
 let stack: LocalStack;
 let browser: Browser;
 let client: RegistryClient;
-const servers: HttpServer[] = [];
 const document = await readFile('docs/notifications.md', 'utf8');
 const video = { model: 'vidq3-pro', prompt: 'rain on a lake' } as const;
 const inBrowser = hasBrowser ? describe : describe.skip;
@@ -48,7 +44,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all(servers.map((server) => server.stop()));
   await Promise.all([stack?.stop(), browser?.close()]);
 });
 
@@ -61,17 +56,10 @@ async function startBrowser(): Promise<void> {
   if (hasBrowser) browser = await launchBrowser();
 }
 
-/** Another origin than the stack's, until the end of this file. */
-async function serve(answer: Serve): Promise<string> {
-  const server = await startHttpServer(answer);
-  servers.push(server);
-  return server.url;
-}
-
-async function openOrigin(html: string) {
+/** A page of another origin than the API's. */
+async function openOrigin() {
   const opened = await openPage(browser, 800);
-  const headers = { 'content-type': 'text/html' };
-  await opened.page.goto(await serve((_, response) => response.writeHead(200, headers).end(html)));
+  await opened.page.goto(`${stack.pagesUrl}/`);
   return opened;
 }
 
@@ -93,14 +81,6 @@ async function misbehave(misbehavior: Misbehavior): Promise<void> {
     body: JSON.stringify(misbehavior),
   });
 }
-
-async function bytesOf(url: string | undefined): Promise<Buffer> {
-  const answer = await fetch(String(url));
-  expect(answer.status).toBe(200);
-  return Buffer.from(await answer.arrayBuffer());
-}
-
-const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
 test('a CI job of the stack’s own issuer is known, and rejected for its repository alone', async () => {
   const printed = runProgram(process.execPath, ['tools/local/token.ts', '--ci', 'octo/nodes'], {
@@ -246,39 +226,16 @@ describe('npm run verify-stage', () => {
 });
 
 describe('docs/examples', () => {
-  const folder = 'docs/examples';
-  const texts = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
-
   test('shows the answer of every example', async () => {
     const { token, environment } = stack;
     const env = { ...environment, OWNER: token('OWNER') };
     const { stdout } = await run('npm', ['run', 'examples'], { env });
-    const examples = texts.join('').match(/^### /gm) ?? [];
+    const files = ['proxies', 'registry'].map((name) => readFile(`docs/examples/${name}.http`, 'utf8'));
+    const examples = (await Promise.all(files)).join('').match(/^### /gm) ?? [];
 
     expect(examples.length).toBeGreaterThan(30);
     expect(stdout.match(/^ {2}✓ /gm)).toHaveLength(examples.length);
     expect(stdout).toContain(`${examples.length} examples sent, ${examples.length} answered as expected.`);
-  });
-
-  test('shows a success and an error of every operation', () => {
-    const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
-    const examples = texts.flatMap((text) => text.split(/^### /m).slice(1));
-    const routes = Object.entries<object>(paths).flatMap(([path, operations]) =>
-      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    const missing = routes.flatMap((route) => {
-      const pattern = new RegExp(
-        `^${route.replace(' ', ' {{host}}').replaceAll(/\{(\w+)\}(?!\})/g, '[^/\\s]+')}$`,
-        'm',
-      );
-      const shown = examples.filter((example) => pattern.test(example));
-      return ['2', '[45]'].filter(
-        (kind) => !shown.some((text) => new RegExp(`status == ${kind}`).test(text)),
-      );
-    });
-
-    expect(routes).toHaveLength(8);
-    expect(missing).toEqual([]);
   });
 });
 
@@ -327,8 +284,8 @@ inBrowser(`serves the typed client on a page of another origin${note}`, () => {
       globalName: 'registry',
       target: 'es2022',
     });
-    const script = `<script>${outputFiles[0]?.text}</script>`;
-    const { page, problems } = await openOrigin(`<!doctype html><title>Other origin</title>${script}`);
+    const { page, problems } = await openOrigin();
+    await page.addScriptTag({ content: String(outputFiles[0]?.text) });
     const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
     const message = { id: 'msg_1', body: '{"state":"success"}' };
     const given = {
@@ -377,7 +334,11 @@ inBrowser(`serves the typed client on a page of another origin${note}`, () => {
     // The host nodes are extracted in the meantime.
     const host_node_extract_status = expect.any(String);
     expect(seen.entry?.node_version).toEqual({ ...seen.version, host_node_extract_status });
-    expect((await bytesOf(seen.media[0])).subarray(0, 4)).toEqual(png);
+    const media = await fetch(String(seen.media[0]));
+    expect([media.status, Buffer.from(await media.arrayBuffer()).toString('latin1', 1, 4)]).toEqual([
+      200,
+      'PNG',
+    ]);
     expect(seen.sent).toEqual([0, 1]);
     expect(seen.reasons).toEqual(['wrong_digest', 'msg_1', 'too_old']);
     expect(seen.error).toEqual({
@@ -393,7 +354,7 @@ inBrowser(`serves the typed client on a page of another origin${note}`, () => {
 inBrowser(`serves a page of another origin${note}`, () => {
   test('sends every request header of the document and reads every answer header', async () => {
     const misbehavior = { provider: 'video', kind: 'status', status: 429, retryAfter: 28, times: 1 } as const;
-    const { page, problems } = await openOrigin('<!doctype html><title>Other origin</title>');
+    const { page, problems } = await openOrigin();
     const given = { url: stack.apiUrl, owner: stack.token('OWNER') };
     const ask = (path: string, method: string, body: object, headers: Record<string, string> = {}) =>
       page.evaluate(
@@ -429,95 +390,6 @@ inBrowser(`serves a page of another origin${note}`, () => {
     expect(stale.status).toBe(412);
     expect(busy).toMatchObject({ status: 429, headers: { 'retry-after': '28' } });
     expect(problems).toEqual([]);
-  });
-});
-
-inBrowser(`shows docs/examples/film.html over a network that loses answers${note}`, () => {
-  let server: ReturnType<typeof spawn>;
-  let address = '';
-  /** How many of the registry's next answers are lost. */
-  let losing = 0;
-  const keys: unknown[] = [];
-
-  beforeAll(async () => {
-    const lossy = await serve(async (request, response) => {
-      keys.push(request.headers['idempotency-key']);
-      const { host: _, ...headers } = request.headers as Record<string, string>;
-      const answer = await fetch(stack.apiUrl + request.url, {
-        ...{ method: 'POST', headers, body: await text(request) },
-      });
-      if (losing-- > 0) return request.socket.destroy();
-      response.writeHead(answer.status, { link: answer.headers.get('link') ?? '' }).end(await answer.text());
-    });
-    const port = await findFreePort();
-    address = `http://localhost:${port}/`;
-    const own = { REGISTRY: lossy, ACCESS_TOKEN: stack.token('OWNER'), PORT: String(port) };
-    const env = { ...stack.environment, ...own };
-    server = spawn(process.execPath, ['docs/examples/film-server.mjs'], { env, stdio: 'ignore' });
-    await until(() => isListening(address, 1000));
-  });
-
-  afterAll(() => void server?.kill());
-
-  beforeEach(() => {
-    losing = 0;
-    keys.length = 0;
-  });
-
-  async function tasks(): Promise<number> {
-    const record = await (await fetch(`${stack.simulatorsUrl}/control/record`)).json();
-    return (record as { tasks: object[] }).tasks.length;
-  }
-
-  async function open() {
-    const { page, problems } = await openPage(browser, 800);
-    await page.goto(address);
-    const button = page.getByRole('button');
-    const status = page.getByRole('status');
-    const isShown = () => page.waitForFunction('document.querySelector("video").videoWidth === 160');
-    return { page, problems, button, status, isShown };
-  }
-
-  test('shows the film after lost polls, and never has the access token', async () => {
-    const { page, problems, button, status, isShown } = await open();
-    const heard: string[] = [];
-    page.on('request', async (request) => heard.push(JSON.stringify(await request.allHeaders())));
-    page.on('response', async (answer) => heard.push(await answer.text().catch(() => '')));
-    await page.route('**/status/*', (route) => route.abort(), { times: 2 });
-    await button.click();
-    await isShown();
-
-    expect(await status.textContent()).toBe('success');
-    expect(heard.join()).not.toContain(stack.token('OWNER'));
-    expect(problems).toEqual([]);
-  });
-
-  test('pays once for two clicks, lost answers and a reload', async () => {
-    const before = await tasks();
-    const { page, isShown } = await open();
-    losing = 2;
-    await page.evaluate('document.forms[0].requestSubmit(), document.forms[0].requestSubmit()');
-    await until(() => losing <= 0);
-    await page.reload();
-    await isShown();
-
-    expect([(await tasks()) - before, new Set(keys).size]).toEqual([1, 1]);
-  });
-
-  test.each([
-    ['[fail]', 'The simulated provider was asked to fail', 1],
-    ['[refuse]', 'The prompt asks for it', 0],
-  ])('shows why there is no film after %s, and makes the next one', async (word, reason, paid) => {
-    const before = await tasks();
-    const { page, button, status, isShown } = await open();
-    await page.getByLabel('Prompt').fill(`rain ${word}`);
-    await button.click();
-    await status.getByText(reason).waitFor();
-    await page.getByLabel('Prompt').fill('rain');
-    await button.click();
-    await isShown();
-
-    expect([(await tasks()) - before, new Set(keys).size]).toEqual([paid + 1, 2]);
   });
 });
 

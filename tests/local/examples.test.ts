@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { loadContracts } from '../../infra/operations.ts';
 import { parseHttpFile, sendExamples } from '../../tools/examples/http-file.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 
@@ -27,4 +29,19 @@ describe('an .http file', () => {
     for await (const { failures } of sendExamples(file)) expect(failures).toEqual([failure]);
     expect.assertions(1);
   });
+});
+
+test('docs/examples show a success and an error of every operation', async () => {
+  const files = ['proxies', 'registry'].map((name) => readFileSync(`docs/examples/${name}.http`, 'utf8'));
+  const examples = files.join('').split(/^### /m);
+  const missing = (await loadContracts()).flatMap(({ name, method, path }) => {
+    const address = path.replaceAll(/\{\w+\+?\}/g, '[^/\\s]+');
+    const shown = examples.filter((text) => new RegExp(`^${method} {{host}}${address}$`, 'm').test(text));
+    const kinds = ['2', '[45]'].filter(
+      (kind) => !shown.some((text) => new RegExp(`status == ${kind}`).test(text)),
+    );
+    return kinds.map((kind) => `${name} ${kind}`);
+  });
+
+  expect(missing).toEqual([]);
 });

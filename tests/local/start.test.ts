@@ -1,10 +1,14 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import { isListening } from 'command-line/is-listening';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
+import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
+import { findFreePort } from '../../tools/processes/ports.ts';
 import { until } from 'testing/until';
 import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 import { requireEndWithout } from '../support/lost-part.ts';
@@ -12,7 +16,7 @@ import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
 
-/** `npm start`: its pages in a browser, its API over HTTP, and how it ends. */
+/** `npm start`: its pages and the example of a film in a browser, its API over HTTP, and how it ends. */
 
 const run = promisify(execFile);
 
@@ -27,7 +31,9 @@ beforeAll(async () => {
   [stack] = await Promise.all([startLocalStack(), startBrowser()]);
 });
 
-afterAll(() => stack.stop());
+afterAll(async () => {
+  await Promise.all([stack.stop(), browser?.close()]);
+});
 
 async function startBrowser(): Promise<void> {
   if (hasBrowser) browser = await launchBrowser();
@@ -46,8 +52,6 @@ async function open(path: string, width: number): Promise<void> {
 }
 
 inBrowser(`the pages in a browser${note}`, () => {
-  afterAll(() => browser.close());
-
   afterEach(async () => {
     // A page asks every second: a route that is still asking when the page goes would fail every test of the file.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -127,6 +131,104 @@ inBrowser(`the pages in a browser${note}`, () => {
   });
 });
 
+inBrowser(`shows docs/examples/film.html over a network that loses answers${note}`, () => {
+  let lossy: HttpServer;
+  let server: ReturnType<typeof spawn>;
+  let address = '';
+  /** How many of the registry's next answers are lost. */
+  let losing = 0;
+  const keys: unknown[] = [];
+
+  beforeAll(async () => {
+    lossy = await startHttpServer(async (request, response) => {
+      keys.push(request.headers['idempotency-key']);
+      const { host: _, ...headers } = request.headers as Record<string, string>;
+      const answer = await fetch(stack.apiUrl + request.url, {
+        ...{ method: 'POST', headers, body: await text(request) },
+      });
+      if (losing-- > 0) return request.socket.destroy();
+      response.writeHead(answer.status, { link: answer.headers.get('link') ?? '' }).end(await answer.text());
+    });
+    const port = await findFreePort();
+    address = `http://localhost:${port}/`;
+    const own = { REGISTRY: lossy.url, ACCESS_TOKEN: stack.token('OWNER'), PORT: String(port) };
+    const env = { ...stack.environment, ...own };
+    server = spawn(process.execPath, ['docs/examples/film-server.mjs'], { env, stdio: 'ignore' });
+    await until(() => isListening(address, 1000));
+  });
+
+  afterAll(async () => {
+    server.kill();
+    await lossy.stop();
+  });
+
+  // An open page that plays a film would slow the other tests down.
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+  });
+
+  beforeEach(() => {
+    losing = 0;
+    keys.length = 0;
+  });
+
+  async function tasks(): Promise<number> {
+    const record = await (await fetch(`${stack.simulatorsUrl}/control/record`)).json();
+    return (record as { tasks: object[] }).tasks.length;
+  }
+
+  async function open() {
+    const { page, problems } = await openPage(browser, 800);
+    await page.goto(address);
+    const button = page.getByRole('button');
+    const status = page.getByRole('status');
+    const isShown = () => page.waitForFunction('document.querySelector("video").videoWidth === 160');
+    return { page, problems, button, status, isShown };
+  }
+
+  test('shows the film after lost polls, and never has the access token', async () => {
+    const { page, problems, button, status, isShown } = await open();
+    const heard: string[] = [];
+    page.on('request', async (request) => heard.push(JSON.stringify(await request.allHeaders())));
+    page.on('response', async (answer) => heard.push(await answer.text().catch(() => '')));
+    await page.route('**/status/*', (route) => route.abort(), { times: 2 });
+    await button.click();
+    await isShown();
+
+    expect(await status.textContent()).toBe('success');
+    expect(heard.join()).not.toContain(stack.token('OWNER'));
+    expect(problems).toEqual([]);
+  });
+
+  test('pays once for two clicks, lost answers and a reload', async () => {
+    const before = await tasks();
+    const { page, isShown } = await open();
+    losing = 2;
+    await page.evaluate('document.forms[0].requestSubmit(), document.forms[0].requestSubmit()');
+    await until(() => losing <= 0);
+    await page.reload();
+    await isShown();
+
+    expect([(await tasks()) - before, new Set(keys).size]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['[fail]', 'The simulated provider was asked to fail', 1],
+    ['[refuse]', 'The prompt asks for it', 0],
+  ])('shows why there is no film after %s, and makes the next one', async (word, reason, paid) => {
+    const before = await tasks();
+    const { page, button, status, isShown } = await open();
+    await page.getByLabel('Prompt').fill(`rain ${word}`);
+    await button.click();
+    await status.getByText(reason).waitFor();
+    await page.getByLabel('Prompt').fill('rain');
+    await button.click();
+    await isShown();
+
+    expect([(await tasks()) - before, new Set(keys).size]).toEqual([paid + 1, 2]);
+  });
+});
+
 async function request(method: string, path: string, body: unknown, headers: Record<string, string> = {}) {
   const response = await fetch(stack.apiUrl + path, {
     method,
@@ -175,30 +277,32 @@ describe('over HTTP', () => {
   // Every operation with an answer of its own, and other origins: tests/local/clients.test.ts.
   const hostNodes = `/nodes/${demo.nodeId}/versions/${demo.version}/host-nodes`;
 
-  async function updatedName(path: string): Promise<string> {
-    const { status, body } = await request('PUT', `${hostNodes}/${path}`, { category: 'e2e' }, admin());
-    return status === 200 ? body.host_node_name : `status ${status}`;
-  }
+  const encoded = encodeURIComponent;
 
   test.each([
-    ...['Load Image (demo)', 'a/b', 'HyperTile //Inspire', 'ends with/', 'A + B', 'a|b', 'a#b', '100%'],
-    ...['名前 ünï 🖼', "quote's & more"],
-  ])('keeps the host node name %j, with four characters encoded once or twice', async (name) => {
-    const encoded = encodeURIComponent(name);
-
-    expect(await updatedName(encoded)).toBe(name);
-    expect(await updatedName(encodeURIComponent(name.replace(/[%/?#]/g, encodeURIComponent)))).toBe(name);
-  });
-
-  test.each([
+    // With four characters encoded once or twice.
+    ...[
+      'Load Image (demo)',
+      'HyperTile //Inspire',
+      'ends/',
+      'A + B',
+      'a|b',
+      'a#b',
+      '100%',
+      '名前 ünï 🖼',
+      "quote's",
+    ].flatMap((name) => [name, name.replace(/[%/?#]/g, encoded)].map((sent) => [encoded(sent), name])),
+    // As a deployed gateway does.
     ['a/b', 'a/b'],
     ['HyperTile%20//Inspire', 'HyperTile //Inspire'],
     ['why%253F%2523%25252F', 'why?#%2F'],
     ['50%2525%20off', '50% off'],
     ['%252541', '%41'],
     ['why%3F', 'why'],
-  ])('reads the path %s as the host node %j, as a deployed gateway does', async (path, name) => {
-    expect(await updatedName(path)).toBe(name);
+  ])('reads the path %s as the host node %j', async (path, name) => {
+    const { status, body } = await request('PUT', `${hostNodes}/${path}`, { category: 'e2e' }, admin());
+
+    expect([status, body.host_node_name]).toEqual([200, name]);
   });
 
   test.each(['why%3Fx', 'a?b=c'])(
