@@ -75,16 +75,29 @@ describe('an upgrade of a stage', () => {
     expect(lossesBetween(before.full, changed)).toEqual([loss]);
   });
 
-  test('says in the change log which names are gone, and which defaults have changed', async () => {
+  test('says in the change log which names are gone, and which defaults, bounds and time-outs have changed', async () => {
     const surface = surfaceOf(now.full, await parameterDefaults());
     const last = (await readRecordedRelease()).surface ?? surface;
     expect(unsaidChanges(last, surface, await readFile('docs/CHANGELOG.md', 'utf8'))).toEqual([]);
 
     const { rateLimit, SiteUrl, updateNode, ...kept } = surface;
-    const changed = { ...kept, bulkRateLimit: '`1`' };
-    expect([rateLimit, SiteUrl, updateNode]).toEqual(['`200`', 'output', 'AWS::Lambda::Function']);
+    expect([rateLimit, SiteUrl, updateNode]).toEqual(['`200`', 'output', '29 s']);
+    const { Resources } = structuredClone(now.full);
+    Object.assign(Resources.BucketSizeAlarm?.Properties, { Threshold: 1 });
+    Object.assign(Resources.ServerErrorsAlarm?.Properties, { DatapointsToAlarm: 1 });
+    Object.assign(Resources.WriteIndexLambdaFunction?.Properties, { Timeout: 61 });
+    const changed = { ...kept, ...surfaceOf({ ...now.full, Resources }, { bulkRateLimit: '`1`' }) };
+    delete changed.updateNode;
+    delete changed.SiteUrl;
     expect(unsaidChanges(surface, changed, '## 3.1.0\n`SiteUrl` is gone.\n## 3.0.0\n`rateLimit`')).toEqual([
-      ...['rateLimit is gone', 'The default of bulkRateLimit has changed', 'updateNode is gone'],
+      'rateLimit is gone',
+      'bulkRateLimit has changed: `20`, now `1`',
+      expect.stringMatching(/^server-errors has changed: .* in 3 of 5 .*, now .* in 1 of 5 times 60 s$/),
+      expect.stringMatching(
+        /^bucket-size has changed: .*, now GreaterThanThreshold 1 in 1 of 2 times 86400 s$/,
+      ),
+      'updateNode is gone',
+      'writeIndex has changed: 60 s, now 61 s',
     ]);
   });
 

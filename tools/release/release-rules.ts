@@ -1,4 +1,5 @@
 import type { Template } from '../../infra/plugins/framework.ts';
+import type { Part } from '../../infra/plugins/references.ts';
 
 /** What a release is cut from. */
 export interface Cut {
@@ -28,29 +29,36 @@ export function problemsOf({ current, next, unclean, tree, passed, changeLog }: 
   return rules.flatMap(([isBroken, sentence]) => (isBroken ? [sentence] : []));
 }
 
-/** What operators and their tools name: parameters with their defaults, outputs, alarms and functions. */
+/** What operators and their tools name: parameters with defaults, outputs, alarms with bounds, functions with time-outs. */
 export type Surface = Record<string, string>;
 
 export function surfaceOf({ Resources, Outputs }: Template, defaults: Record<string, string>): Surface {
-  const named = (type: string, property: string) =>
+  const named = (type: string, property: string, value: (properties: Part) => string) =>
     Object.values(Resources)
       .filter(({ Type }) => Type === type)
-      .map(({ Properties }) => [String(Properties[property]).replace('node-registry-prod-', ''), type]);
+      .map(({ Properties: it }) => [String(it[property]).replace('node-registry-prod-', ''), value(it)]);
   return Object.fromEntries([
     ...Object.entries(defaults),
-    ...named('AWS::CloudWatch::Alarm', 'AlarmName'),
-    ...named('AWS::Lambda::Function', 'FunctionName'),
+    ...named('AWS::CloudWatch::Alarm', 'AlarmName', boundOf),
+    ...named('AWS::Lambda::Function', 'FunctionName', ({ Timeout }) => `${Timeout} s`),
     // Those of the framework name a version of a function.
     ...Object.keys(Outputs).flatMap((name) => (name.endsWith('QualifiedArn') ? [] : [[name, 'output']])),
   ]);
 }
 
-/** What is gone or has another default since the last release, and isn't named in the newest part of the change log. */
+function boundOf({ ComparisonOperator, Threshold, DatapointsToAlarm, EvaluationPeriods, ...alarm }: Part) {
+  const { Period = alarm.Metrics?.at(-1).MetricStat.Period } = alarm;
+  return `${ComparisonOperator} ${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods} times ${Period} s`;
+}
+
+/** What is gone or has another value since the last release, and isn't named in the newest part of the change log. */
 export function unsaidChanges(before: Surface, now: Surface, changeLog: string): string[] {
   const [, newest = ''] = changeLog.split(/^## /m);
   return Object.entries(before)
     .filter(([name, value]) => now[name] !== value && !newest.includes(`\`${name}\``))
-    .map(([name]) => (name in now ? `The default of ${name} has changed` : `${name} is gone`));
+    .map(([name, value]) =>
+      name in now ? `${name} has changed: ${value}, now ${now[name]}` : `${name} is gone`,
+    );
 }
 
 function successors(current: string): string[] {
