@@ -20,6 +20,8 @@ export class Modules {
   readonly #searchPath: Value;
   readonly #loaded = new Map<string, Module>();
   readonly #places: Places;
+  /** A pack may run a file more than once, under several names. */
+  readonly #sources = new Map<string, WeakRef<Source>>();
   #declared: ReadonlySet<string> | undefined;
   #parsed = 0;
   #depth = 0;
@@ -220,8 +222,11 @@ export class Modules {
     this.#parsed += text.length;
     if (this.#parsed > limits.parsedCharacters) return raise('ImportError', 'the pack has too much code');
     this.#machine.budget.spend(countTokens(text));
+    const known = this.#sources.get(text)?.deref();
+    if (known) return known;
     try {
       const source = parseSource(text);
+      this.#sources.set(text, new WeakRef(source));
       this.#machine.risks.read(file, text, source.body);
       return source;
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { StmtNode } from 'py-ast';
 import { limits } from './limits.ts';
-import { parseSource } from './source.ts';
+import { isPart, type Part, parseSource, partsOf, pushInner } from './source.ts';
 
 /*
  * What a pack's code calls that an administrator may want to know of. Well-known packs do all of these things, so they
@@ -8,39 +8,46 @@ import { parseSource } from './source.ts';
  * followed through imports only, so `run = subprocess.run` passes, and a file that hides what it does may hide it.
  */
 
-/** What the full name of a called function says. */
-const calls: readonly [risk: string, name: RegExp][] = [
-  ['calls-eval', /^(?:builtins\.)?eval$/],
-  ['calls-exec', /^(?:builtins\.)?exec$/],
+/** What the full name of a called function says. A file without one of a risk's words has no such call. */
+const calls: readonly [risk: string, name: RegExp, words: string][] = [
+  ['calls-eval', /^(?:builtins\.)?eval$/, String.raw`(?<!\.)\beval\b|\bbuiltins\b`],
+  ['calls-exec', /^(?:builtins\.)?exec$/, String.raw`(?<!\.)\bexec\b|\bbuiltins\b`],
   [
     'calls-subprocess',
     /^(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|asyncio\.create_subprocess_(?:exec|shell))$/,
+    'subprocess',
   ],
-  ['calls-os-system', /^os\.(?:system|popen|startfile|posix_spawnp?|exec[lv]p?e?|spawn[lv]p?e?)$/],
-  ['loads-pickle', /^(?:(?:c?pickle|dill|cloudpickle)\.(?:loads?|Unpickler)|joblib\.load)$/i],
-  ['loads-torch', /^torch\.load$/],
-  ['loads-native-code', /^ctypes\.(?:CDLL|WinDLL|OleDLL|PyDLL|(?:cdll|windll)\.LoadLibrary)$/],
+  [
+    'calls-os-system',
+    /^os\.(?:system|popen|startfile|posix_spawnp?|exec[lv]p?e?|spawn[lv]p?e?)$/,
+    String.raw`\b(?:system|popen|startfile|posix_spawnp?|exec[lv]p?e?|spawn[lv]p?e?)\b`,
+  ],
+  [
+    'loads-pickle',
+    /^(?:(?:c?pickle|dill|cloudpickle)\.(?:loads?|Unpickler)|joblib\.load)$/i,
+    String.raw`\b(?:[cC]?[pP]ickle|dill|cloudpickle|joblib)\b`,
+  ],
+  ['loads-torch', /^torch\.load$/, String.raw`\bload\b`],
+  ['loads-native-code', /^ctypes\.(?:CDLL|WinDLL|OleDLL|PyDLL|(?:cdll|windll)\.LoadLibrary)$/, 'ctypes'],
   [
     'uses-network',
     /^(?:requests|httpx)\.(?:get|post|put|patch|delete|head|request|stream|(?:Async)?Client|Session)$|^urllib\.request\.(?:urlopen|urlretrieve)$|^aiohttp\.(?:ClientSession|request)$|^socket\.(?:socket|create_connection)$/,
+    String.raw`\b(?:requests|httpx|urllib|aiohttp|socket)\b`,
   ],
-  ['installs-packages', /^pip(?:\._internal)?(?:\.cli\.main)?\.main$/],
+  ['installs-packages', /^pip(?:\._internal)?(?:\.cli\.main)?\.main$/, String.raw`\bpip3?\b`],
 ];
 const installs = 'installs-packages';
 const programs = ['calls-subprocess', 'calls-os-system'];
-/** A file without one of these words has none of the calls above, and need not be walked or even parsed. */
-const words =
-  /\b(?:eval|exec[lv]?p?e?|subprocess|create_subprocess_\w+|system|popen|startfile|posix_spawnp?|spawn[lv]p?e?|loads?|Unpickler|\w+DLL|LoadLibrary|requests|httpx|urllib|aiohttp|socket|pip3?)\b/;
 
 /** The order of what is reported. */
 const order = calls.map(([risk]) => risk);
-
-type Part = { readonly [Field in string]?: unknown } & { readonly nodeType: string };
 
 export class Risks {
   readonly #found = new Set<string>();
   readonly #seen = new Set<string>();
   #left: number = limits.riskParts;
+  /** The words of what was not found yet: a file without them need not be walked or even parsed. */
+  #words = wordsOf(calls);
 
   get found(): string[] {
     return order.filter((risk) => this.#found.has(risk));
@@ -49,14 +56,14 @@ export class Risks {
   /** Looks at a file that was parsed. */
   read(file: string, text: string, body: readonly StmtNode[]): void {
     this.#seen.add(file);
-    if (words.test(text)) this.#walk(partsIn(body));
+    if (this.#words.test(text)) this.#walk(body);
   }
 
   /** Looks at the files that were not parsed yet, as far as the limits go. */
   readRest(files: Iterable<[file: string, text: string]>): void {
     let characters: number = limits.riskCharacters;
     for (const [file, text] of files) {
-      if (this.#seen.has(file) || !words.test(text)) continue;
+      if (this.#seen.has(file) || !this.#words.test(text)) continue;
       characters -= text.length;
       if (characters < 0) return;
       try {
@@ -67,26 +74,30 @@ export class Risks {
     }
   }
 
-  #walk(body: readonly Part[]): void {
+  #walk(body: readonly StmtNode[]): void {
+    const known = this.#found.size;
     const imported: Names = Object.create(null);
     const called: [Part, Names][] = [];
-    const scopes = [[body, imported, imported] as const];
+    const scopes: [readonly object[], Names, Names][] = [[body, imported, imported]];
     for (const [roots, names, own] of scopes)
-      for (const part of partsOf(roots)) {
+      for (const part of partsOf(roots, this.#left)) {
         this.#left -= 1;
-        if (this.#left < 0) return;
-        if (part.names) addImports(imported, part);
-        else if (part.nodeType === 'Call') called.push([part, names]);
-        else if (part.elts) this.#readCommand(partsIn(part.elts));
+        const { nodeType } = part;
+        if (nodeType === 'Call') called.push([part, names]);
+        else if (nodeType === 'Import' || nodeType === 'ImportFrom') addImports(imported, part);
+        else if (nodeType === 'List' || nodeType === 'Tuple') this.#readCommand(partsIn(part.elts));
         else if (part.type_params) {
           // A function or a class.
           own[part.name as string] = '.';
           const inner = Object.create(names);
+          const parts: Part[] = [];
+          pushInner(part, parts);
           // What a class defines hides no name from its methods.
-          scopes.push([innerParts(part), part.bases ? names : inner, inner]);
+          scopes.push([parts.reverse(), part.bases ? names : inner, inner]);
         }
       }
     for (const [call, names] of called) this.#readCall(call, names);
+    if (this.#found.size > known) this.#words = wordsOf(calls.filter(([risk]) => !this.#found.has(risk)));
   }
 
   #readCall(call: Part, names: Names): void {
@@ -94,7 +105,7 @@ export class Risks {
     const risk = name === undefined ? undefined : calls.find(([, pattern]) => pattern.test(name))?.[0];
     if (risk === undefined || isHarmless(risk, call)) return;
     this.#found.add(risk);
-    if (programs.includes(risk)) this.#readCommand([...partsOf(partsIn(call.args), maxCommandParts)]);
+    if (programs.includes(risk)) this.#readCommand(partsOf(partsIn(call.args), maxCommandParts));
   }
 
   /** A command line, as one text or as a list of words, may install a package. */
@@ -105,6 +116,10 @@ export class Risks {
   }
 }
 
+function wordsOf(risks: typeof calls): RegExp {
+  return new RegExp(risks.map(([, , words]) => words).join('|') || '(?!)');
+}
+
 const installCommand = /(?:^|[ /\\])pip3?\s+(?:-\S+\s+)*install(?:\s|$)/;
 const maxWord = 200;
 const maxCommandParts = 100;
@@ -112,32 +127,12 @@ const maxCommandParts = 100;
 /** What a name of a file stands for; those of an inner function inherit from those around it. */
 type Names = Record<string, string>;
 
-/** Every part of a tree but what functions and classes hold, without calling itself: trees may be very deep. */
-function* partsOf(roots: readonly Part[], max: number = limits.riskParts): Generator<Part> {
-  const stack = roots.toReversed();
-  for (let count = 0; count < max; count += 1) {
-    const part = stack.pop();
-    if (part === undefined) return;
-    yield part;
-    const inner = part.type_params ? none : innerParts(part);
-    for (let index = inner.length - 1; index >= 0; index -= 1) stack.push(inner[index] as Part);
-  }
-}
-
-function innerParts(part: Part): Part[] {
-  return Object.values(part).flatMap(partsIn);
-}
-
 function partsIn(value: unknown): readonly Part[] {
   if (typeof value !== 'object' || value === null) return none;
   return Array.isArray(value) ? value.filter(isPart) : isPart(value) ? [value] : none;
 }
 
 const none: readonly Part[] = [];
-
-function isPart(value: unknown): value is Part {
-  return typeof value === 'object' && value !== null && 'nodeType' in value;
-}
 
 function addImports(imported: Names, part: Part): void {
   const from =

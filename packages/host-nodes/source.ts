@@ -13,11 +13,8 @@ const bareTuple = /^([ \t]*)(match|case)[ \t]+([^#'"(:[{]*,[^#'":]*):([ \t]*(?:#
 /** Parses a file as Python does; throws an Error with a sentence where it cannot. */
 export function parseSource(text: string): Source {
   if (text.length > limits.fileCharacters) throw new Error('the file is too long');
-  const clean = text
-    .replace(/^\uFEFF/, '')
-    .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(/^[ \t]*\f/gm, '')
-    .replaceAll('\f', ' ');
+  const lines = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
+  const clean = lines.includes('\f') ? lines.replaceAll(/^[ \t]*\f/gm, '').replaceAll('\f', ' ') : lines;
   return { body: parseBody(clean), lines: clean.split('\n') };
 }
 
@@ -36,8 +33,52 @@ function parseBody(text: string): readonly StmtNode[] {
 /** About how many tokens a text has, which is what parsing it costs. */
 export function countTokens(text: string): number {
   let count = 0;
-  for (const _ of text.matchAll(/[\w.]+|[^\s\w.]/g)) count += 1;
+  let isWord = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const kind = kinds[text.charCodeAt(index)] ?? 2;
+    if (kind === 2 || (kind === 1 && !isWord)) count += 1;
+    isWord = kind === 1;
+  }
   return count;
+}
+
+/** Of each ASCII character: 0 for a blank, 1 for a part of a word, 2 for a sign. */
+const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return /\s/.test(character) ? 0 : /[\w.]/.test(character) ? 1 : 2;
+});
+
+/** A part of a tree, of any kind. */
+export type Part = { readonly [Field in string]?: unknown } & { readonly nodeType: string };
+
+export function isPart(value: unknown): value is Part {
+  return typeof value === 'object' && value !== null && 'nodeType' in value;
+}
+
+/** Every part of a tree but what functions and classes hold, without calling itself: trees may be very deep. */
+export function partsOf(roots: readonly object[], max: number = limits.riskParts): Part[] {
+  const stack = roots.filter(isPart).reverse();
+  const parts: Part[] = [];
+  while (parts.length < max) {
+    const part = stack.pop();
+    if (part === undefined) break;
+    parts.push(part);
+    if (part.nodeType !== 'Name' && part.nodeType !== 'Constant' && !part.type_params) pushInner(part, stack);
+  }
+  return parts;
+}
+
+/** Puts the parts of a part on a stack, the first on top. */
+export function pushInner(part: Part, stack: Part[]): void {
+  const from = stack.length;
+  for (const field in part) {
+    const value = part[field];
+    if (Array.isArray(value)) {
+      for (const one of value) if (isPart(one)) stack.push(one);
+    } else if (isPart(value)) stack.push(value);
+  }
+  for (let low = from, high = stack.length - 1; low < high; low += 1, high -= 1)
+    [stack[low], stack[high]] = [stack[high] as Part, stack[low] as Part];
 }
 
 /** Whether a whole number was written as a float, such as `1.0`, of which the tree keeps only the 1. */

@@ -8,6 +8,7 @@ import { Iterator, Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { leaveOpen, put } from '../values/access.ts';
 import { settle } from './branches.ts';
+import { yields } from './functions.ts';
 import { instantiate } from './instances.ts';
 
 /** Packages whose functions take lists and dicts without changing them. */
@@ -52,7 +53,7 @@ function callFunction(machine: Machine, func: Func, args: Value[], keywords: Key
   frame.self = args[0];
   if (!Array.isArray(code.body)) return machine.evaluate(code.body, frame);
   const value = runBody(machine, code.body, frame);
-  if (code.isGenerator) return new Iterator(machine.iterate(frame.yielded));
+  if (yields(code.body)) return new Iterator(machine.iterate(frame.yielded));
   return value;
 }
 

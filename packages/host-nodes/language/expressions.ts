@@ -61,7 +61,7 @@ const rules: Rules = {
     return results.reduce((left, right) => join(machine, left, right));
   },
   Lambda: (machine, { args, body }, frame) =>
-    makeFunction(machine, { name: '<lambda>', args, body, isAsync: false, isGenerator: false }, frame),
+    makeFunction(machine, { name: '<lambda>', args, body, isAsync: false }, frame),
   JoinedStr: (machine, { values }, frame) => formatted(machine, values, frame),
   FormattedValue: (machine, node, frame) => formatted(machine, [node], frame),
   NamedExpr: (machine, { target, value }, frame) => {

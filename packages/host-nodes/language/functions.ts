@@ -1,4 +1,5 @@
 import type { ExprNode, StmtNode } from 'py-ast';
+import { partsOf } from '../source.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { Func, type FunctionCode } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
@@ -28,39 +29,19 @@ export function makeFunction(machine: Machine, code: FunctionCode, frame: Frame)
 }
 
 export function defineFunction(machine: Machine, node: Definition, frame: Frame): Func {
-  const isAsync = node.nodeType === 'AsyncFunctionDef';
-  const code = {
-    name: node.name,
-    args: node.args,
-    body: node.body,
-    isAsync,
-    isGenerator: yields(machine, node),
-  };
-  const func = makeFunction(machine, code, frame);
-  func.define('__doc__', docOf(node.body));
+  const { name, args, body, nodeType } = node;
+  const func = makeFunction(machine, { name, args, body, isAsync: nodeType === 'AsyncFunctionDef' }, frame);
+  func.define('__doc__', docOf(body));
   return func;
 }
 
-const answers = new WeakMap<Definition, boolean>();
+const answers = new WeakMap<readonly StmtNode[], boolean>();
 
 /** Whether a function's own body yields; what is defined inside of it does not count. */
-function yields(machine: Machine, node: Definition): boolean {
-  const known = answers.get(node);
+export function yields(body: readonly StmtNode[]): boolean {
+  const known = answers.get(body);
   if (known !== undefined) return known;
-  const pending: unknown[] = [...node.body];
-  let found = false;
-  while (pending.length > 0 && !found) {
-    const part = pending.pop();
-    if (typeof part !== 'object' || part === null) continue;
-    if ((pending.length & 15) === 0) machine.budget.spend();
-    if (Array.isArray(part)) pending.push(...part);
-    else {
-      const { nodeType } = part as { nodeType?: string };
-      found = nodeType === 'Yield' || nodeType === 'YieldFrom';
-      const isInner = nodeType === 'FunctionDef' || nodeType === 'AsyncFunctionDef' || nodeType === 'Lambda';
-      if (!isInner && nodeType !== 'ClassDef') pending.push(...Object.values(part));
-    }
-  }
-  answers.set(node, found);
+  const found = partsOf(body).some(({ nodeType }) => nodeType === 'Yield' || nodeType === 'YieldFrom');
+  answers.set(body, found);
   return found;
 }

@@ -66,25 +66,23 @@ function handlerOf(machine: Machine, { handlers }: Try, error: Raised, frame: Fr
   return handlers.find((handler) => takes(machine, handler, error, frame));
 }
 
-/** The dicts that are at hand, with their keys: those that list nodes are among them. */
-function listings(machine: Machine, { module, scope }: Frame): Map<Dict, ReadonlySet<unknown>> {
-  const found = new Map<Dict, ReadonlySet<unknown>>();
+/** The dicts that are at hand, with their sizes: those that list nodes are among them. */
+function listings(machine: Machine, { module, scope }: Frame): Map<Dict, number> {
+  const found = new Map<Dict, number>();
   for (const { entries } of scope ? [module, scope] : [module]) {
     machine.budget.read(entries.size);
-    for (const { value } of entries.values()) {
-      if (!(value instanceof Dict)) continue;
-      machine.budget.spend(value.entries.size);
-      found.set(value, new Set(value.entries.keys()));
-    }
+    for (const { value } of entries.values()) if (value instanceof Dict) found.set(value, value.entries.size);
   }
+  machine.budget.spend(found.size);
   return found;
 }
 
 /** Classes that were listed next to an import from outside are there only if that is. */
 function doubtAdditions(machine: Machine, frame: Frame, before: ReturnType<typeof listings>): void {
-  for (const dict of listings(machine, frame).keys()) {
-    const keys = before.get(dict);
-    const added = [...dict.entries].filter(([key, { value }]) => !keys?.has(key) && value instanceof Class);
+  for (const [dict, size] of listings(machine, frame)) {
+    machine.budget.spend(size);
+    const from = before.get(dict) ?? 0;
+    const added = [...dict.entries].filter(([, { value }], at) => at >= from && value instanceof Class);
     if (added.length === 0) continue;
     machine.heap.touch(dict);
     for (const [key, entry] of added) dict.entries.set(key, { ...entry, conditional: true });

@@ -68,7 +68,6 @@ export interface FunctionCode {
   args: Arguments;
   body: StmtNode[] | ExprNode;
   isAsync: boolean;
-  isGenerator: boolean;
 }
 
 export class Func extends Namespace {
