@@ -35,7 +35,12 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, f
   } catch {
     throw bodyIssue('is not valid JSON');
   }
-  if (text.includes('\\u')) rejectHalfCharacters(value);
+  const issue = issueIn(
+    value,
+    text.includes('\\u'),
+    freeForm && holderOf(value, freeForm) ? maxValues : Infinity,
+  );
+  if (issue !== undefined) throw bodyIssue(issue);
   if (freeForm) keepFreeForm(value, text, freeForm);
   return value;
 }
@@ -60,33 +65,41 @@ function unsupported(message: string): ApiError {
 }
 
 /** The other fields have types of their own, in which a number is a double. */
-function keepFreeForm(body: unknown, text: string, { in: parent, field }: FreeForm): void {
-  const holderIn = (root: unknown) => (isObject(root) && parent ? root[parent] : root);
-  const holder = holderIn(body);
-  if (!isObject(holder) || !isObject(holder[field])) return;
-  const issue = freeFormIssue(body);
-  if (issue !== undefined) throw bodyIssue(issue);
-  holder[field] = (holderIn(parseAsWritten(text)) as JsonObject)[field];
+function keepFreeForm(body: unknown, text: string, freeForm: FreeForm): void {
+  const holder = holderOf(body, freeForm);
+  if (holder) holder[freeForm.field] = holderOf(parseAsWritten(text), freeForm)?.[freeForm.field];
+}
+
+/** The object that has free-form JSON; undefined if there is none. */
+function holderOf(body: unknown, { in: parent, field }: FreeForm): JsonObject | undefined {
+  const holder = isObject(body) && parent ? body[parent] : body;
+  return isObject(holder) && isObject(holder[field]) ? holder : undefined;
 }
 
 const maxDepth = 500;
+
+/** Of a body with free-form JSON: reading it with the numbers as written takes thirty times as long. */
 const maxValues = 100_000;
 
 /**
- * Why a body with free-form JSON is rejected, if it is: nested too deep, no JSON writer gets it out again, and reading it
- * with the numbers as written takes thirty times as long. This keeps its own stack.
+ * Why a body that was parsed is rejected, if it is: nested too deep, no JSON writer gets it out again, and JSON.parse
+ * accepts an escaped half of a surrogate pair, which no UTF-8 store can hold. This keeps its own stack.
  */
-function freeFormIssue(root: unknown): string | undefined {
-  const pending: [unknown, number][] = [[root, 0]];
-  let found = 1;
+function issueIn(root: unknown, hasEscapes: boolean, limit: number): string | undefined {
+  const isHalf = (value: unknown) => hasEscapes && typeof value === 'string' && !value.isWellFormed();
+  const pending: [object, number][] = [[[root], -1]];
+  let found = 0;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const [value, depth] = next;
-    if (typeof value !== 'object' || value === null) continue;
+    const [holder, depth] = next;
     if (depth === maxDepth) return `must be nested at most ${maxDepth} deep`;
-    const inner = Object.values(value);
-    found += inner.length;
-    if (found > maxValues) return `must hold at most ${maxValues} values`;
-    for (const each of inner) pending.push([each, depth + 1]);
+    const values: unknown[] = Array.isArray(holder) ? holder : Object.values(holder);
+    found += values.length;
+    if (found > limit) return `must hold at most ${limit} values`;
+    if (!Array.isArray(holder) && Object.keys(holder).some(isHalf)) return notUnicode;
+    for (const value of values) {
+      if (isHalf(value)) return notUnicode;
+      if (typeof value === 'object' && value !== null) pending.push([value, depth + 1]);
+    }
   }
   return undefined;
 }
@@ -105,24 +118,6 @@ function decode(body: string): string {
   const bytes = Buffer.from(body, 'base64');
   if (!isUtf8(bytes)) throw bodyIssue(notUnicode);
   return bytes.toString();
-}
-
-/**
- * JSON.parse accepts an escaped half of a surrogate pair, which no UTF-8 store can hold. The walk keeps its own stack,
- * because a body can be nested very deep.
- */
-function rejectHalfCharacters(root: unknown): void {
-  const pending = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (typeof value === 'string') rejectMalformed(value);
-    else if (typeof value === 'object' && value !== null) {
-      for (const [key, inner] of Object.entries(value)) {
-        rejectMalformed(key);
-        pending.push(inner);
-      }
-    }
-  }
 }
 
 function rejectMalformed(text: string): void {

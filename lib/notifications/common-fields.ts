@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, parseAsWritten, parseObject } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
 
@@ -16,26 +17,21 @@ interface CommonFields {
  */
 export function withCommonFields(text: string, common: CommonFields): string {
   const body = parseObject(text) ?? {};
-  const changes = Object.entries(common).filter(([name, value]) => !isSame(body[name], value));
+  const changes = Object.entries(common).filter(([name, value]) => !isDeepStrictEqual(body[name], value));
   if (changes.length === 0) return text;
   const changed = Object.fromEntries(changes);
-  if (changes.some(([name]) => name in body)) return withChanges(text, body, changed);
+  if (changes.some(([name]) => name in body)) return withChanges(text, changed) ?? JSON.stringify(common);
   if (Object.keys(body).length === 0) return JSON.stringify(changed);
   return `${JSON.stringify(changed).slice(0, -1)},${text.trimStart().slice(1)}`;
 }
 
-function withChanges(text: string, body: JsonObject, changed: object): string {
+/** Undefined if the text is nested too deep to be visited. */
+function withChanges(text: string, changed: object): string | undefined {
   try {
     return JSON.stringify({ ...(parseAsWritten(text) as JsonObject), ...changed });
   } catch {
-    // It is nested too deep to be visited.
-    const { task_id, state, provider_state, media, error } = body;
-    return JSON.stringify({ task_id, state, provider_state, media, error, ...changed });
+    return undefined;
   }
-}
-
-function isSame(theirs: unknown, ours: unknown): boolean {
-  return JSON.stringify(theirs) === JSON.stringify(ours);
 }
 
 const ranks: Record<TaskState, number> = { created: 0, queueing: 1, processing: 2, failed: 3, success: 4 };

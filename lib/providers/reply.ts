@@ -59,7 +59,7 @@ const timestamp = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,6})?\d*(Z|[+-]\d\d:\
 
 /** The provider's creation time, or ours. Clients take at most six fractional digits, providers send nine. */
 export function readCreatedAt(value: unknown): string {
-  const [, seconds, fraction = '', zone] = timestamp.exec(String(value)) ?? [];
+  const [, seconds, fraction = '', zone] = (typeof value === 'string' && timestamp.exec(value)) || [];
   const time = `${seconds}${fraction}${zone}`;
   return Number.isNaN(Date.parse(time)) ? new Date().toISOString() : time;
 }
@@ -162,7 +162,8 @@ function readInvalidParams({ invalid_params }: JsonObject): ErrorDetail[] {
     .filter(isObject)
     .map(({ name, field, reason, message }) => {
       const path = [name, field].find((value) => typeof value === 'string' && value !== '');
-      return { path: path === undefined ? 'body' : `body.${path}`, message: String(reason ?? message ?? '') };
+      const text = [reason, message].find((value) => ['string', 'number'].includes(typeof value)) ?? '';
+      return { path: path === undefined ? 'body' : `body.${path}`, message: String(text) };
     });
 }
 

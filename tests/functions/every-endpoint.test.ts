@@ -28,6 +28,7 @@ const hugeBodies: Record<string, string> = {
   'a hundred thousand languages': `{"translations":{${manyKeys(100_001)}}}`,
   'a thousand wrong pairs': `{"node_versions":[${'1,'.repeat(999)}1]}`,
   'a thousand wrong frames': `{"image_settings":[${'{"key_image":1},'.repeat(999)}{}]}`,
+  'an id nested 10,000 deep': `{"node_versions":[{"node_id":${'['.repeat(10_000)}${']'.repeat(10_000)}}]}`,
   'a list nested 500,000 deep': `{"tags":${'['.repeat(500_000)}${']'.repeat(500_000)}}`,
 };
 

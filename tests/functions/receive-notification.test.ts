@@ -119,6 +119,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     test.each([
       ['many short texts', `"texts":${many}`, { generated: [hook] }],
       ['texts that are nested deep', `"texts":${deep(40_000)}`, { generated: [hook] }],
+      ['a list of media that is nested deep', `"media":${deep(30_000)}`, {}],
       ['a wrong ID, and texts too deep to be changed', `"task_id":"other","x":${deep(30_000)}`, {}],
     ])('keeps the common fields alone of %s', async (_, fields, kept) => {
       const path = await started();
