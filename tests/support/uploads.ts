@@ -11,7 +11,7 @@ import { nodeVersionView } from '../../lib/registry/node-versions.ts';
 import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { demo } from '../../tools/local/demo.ts';
-import { encodeEventKey } from '../../tools/local/s3-event-key.ts';
+import { encodeEventKey } from '../../tools/local/s3-events.ts';
 import { sampleEvent } from './invoke.ts';
 import { requireNoOpenWrites } from './open-writes.ts';
 import './patience.ts';

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { S3Error } from './s3-error.ts';
 
 /** The credentials of the local stack, which serverless.yml and the administration have too. */
 const localKey = { id: 'LOCALACCESSKEY', secret: 'LOCALSECRETKEY' };
@@ -129,16 +130,4 @@ function signingKey(scope: string): KeyObject {
   const derived = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${localKey.secret}`);
   known = { scope, key: createSecretKey(Buffer.from(derived)) };
   return known.key;
-}
-
-/** An error that S3 answers. */
-export class S3Error extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
 }

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
+import { S3Error } from './s3-error.ts';
+
+/* What S3 checks of the bodies that it is sent, and the XML that it answers. */
+
+interface Sums {
+  sizeBytes: number;
+  md5: Buffer;
+  sha256: Buffer;
+  crc32: Buffer;
+}
+
+/** Writes a body into a file, and returns its digests. */
+export async function store(request: IncomingMessage, file: string): Promise<Sums> {
+  const [md5, sha256] = [createHash('md5'), createHash('sha256')];
+  let [sizeBytes, crc] = [0, 0];
+  const measure = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      for (const hash of [md5, sha256]) hash.update(chunk);
+      crc = crc32(chunk, crc);
+      sizeBytes += chunk.length;
+      yield chunk;
+    }
+  };
+  await pipeline(request, measure, createWriteStream(file));
+  return { sizeBytes, md5: md5.digest(), sha256: sha256.digest(), crc32: bytesOf(crc) };
+}
+
+function bytesOf(crc: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc);
+  return bytes;
+}
+
+/** S3 takes tags only with a checksum of the body. */
+export async function checkedText(request: IncomingMessage): Promise<string> {
+  const body = await buffer(request);
+  const { 'x-amz-checksum-crc32': crc, 'content-md5': md5 } = request.headers;
+  if (crc === undefined && md5 === undefined)
+    throw new S3Error(400, 'InvalidRequest', 'Missing required header for this request: Content-MD5');
+  if (crc !== undefined && crc !== bytesOf(crc32(body)).toString('base64'))
+    throw new S3Error(400, 'BadDigest', 'The crc32 is not that of the body.');
+  return body.toString();
+}
+
+export function tagsIn(text: string): Record<string, string> {
+  const pairs = text.matchAll(/<Key>([^<]*)<\/Key><Value>([^<]*)<\/Value>/g);
+  return Object.fromEntries([...pairs].map(([, key = '', value = '']) => [key, value]));
+}
+
+/** All digests that the request states, in its headers or in its signed URL, must match the body. */
+export function checkSums(
+  request: IncomingMessage,
+  query: URLSearchParams,
+  digest: string,
+  sums: Sums,
+): void {
+  const stated = (name: string) => request.headers[name] ?? query.get(name) ?? undefined;
+  if (digest !== 'UNSIGNED-PAYLOAD' && digest !== sums.sha256.toString('hex'))
+    throw new S3Error(400, 'XAmzContentSHA256Mismatch', 'The signed digest is not that of the body.');
+  const md5 = stated('content-md5');
+  if (md5 !== undefined && md5 !== sums.md5.toString('base64'))
+    throw new S3Error(400, 'BadDigest', 'The Content-MD5 is not that of the body.');
+  const crc = stated('x-amz-checksum-crc32');
+  if (crc !== undefined && crc !== sums.crc32.toString('base64'))
+    throw new S3Error(400, 'BadDigest', 'The crc32 is not that of the body.');
+}
+
+export function xml(name: string, fields: Record<string, unknown>, more = ''): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element(name, fields, more)}`;
+}
+
+export function element(name: string, fields: Record<string, unknown>, more = ''): string {
+  const inner = Object.entries(fields).map(
+    ([field, value]) => `<${field}>${escaped(String(value))}</${field}>`,
+  );
+  return `<${name}>${inner.join('')}${more}</${name}>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"\p{Cc}]/gu, (character) => `&#${character.charCodeAt(0)};`);
+}
