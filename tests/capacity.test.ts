@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fileOf, loadPaidContracts } from '../infra/operations.ts';
@@ -9,6 +8,7 @@ import { createSigningKey, issueToken, publicKeyOf } from '../tools/local/issuer
 import { startParts } from '../tools/local/parts.ts';
 import { holdBack, readAll, relay, startReverseProxy } from '../tools/local/reverse-proxy.ts';
 import { startHttpServer } from '../tools/processes/http-server.ts';
+import { type Changes, invoke, sampleBody } from './support/invoke.ts';
 
 jest.setTimeout(60_000);
 
@@ -120,31 +120,17 @@ function startFront(url: string, service: 'bucket' | 'provider') {
   });
 }
 
-interface Request {
-  headers?: Record<string, string>;
-  path?: Record<string, string>;
-  body?: Record<string, unknown>;
-}
-
-type Reply = { statusCode?: number; body?: string } | undefined;
-
 let number = 0;
 const bearer = (user: string) => ({ authorization: `Bearer ${issueToken(key, { user })}` });
 const owner = bearer(demo.owner);
 
-/** Calls an endpoint with its sample event; a call that is not answered as it should be counts for nothing. */
-async function call(file: string, changes: Request = {}): Promise<Reply> {
-  const event = JSON.parse(await readFile(`events/${file}.json`, 'utf8'));
+/** Calls a function; a call that is not answered as it should be counts for nothing. */
+async function call(file: string, changes: Changes & { body?: object } = {}): Promise<void> {
   const { handler } = await import(`../functions/${file}.ts`);
   number += 1;
-  event.headers = { ...event.headers, ...changes.headers };
-  event.pathParameters = { ...event.pathParameters, ...changes.path };
-  event.body = JSON.stringify({ ...JSON.parse(event.body), ...changes.body });
-  const context = { awsRequestId: `capacity-${number}`, getRemainingTimeInMillis: () => 29_000 };
-  const reply: Reply = await handler(event, context);
-  const status = reply?.statusCode ?? 0;
-  if (status >= 300 || status < 200) throw new Error(`${file} answered ${status}: ${reply?.body}`);
-  return reply;
+  const body = { ...sampleBody(file), ...changes.body };
+  const { status, text } = await invoke(handler, file, { ...changes, body });
+  if (status >= 300) throw new Error(`${file} answered ${status}: ${text}`);
 }
 
 const times = 3;
@@ -163,12 +149,12 @@ async function countsOf(work: () => Promise<unknown>): Promise<Count[]> {
   return counts;
 }
 
-function pay(file: string, idempotencyKey?: string): Promise<Reply> {
+function pay(file: string, idempotencyKey?: string): Promise<void> {
   const headers = { ...bearer('payer'), ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) };
   return call(file, { headers });
 }
 
-function publish(nodeId: string, version: string): Promise<Reply> {
+function publish(nodeId: string, version: string): Promise<void> {
   return call('publish-node-version', {
     headers: owner,
     path: { nodeId },
@@ -185,7 +171,7 @@ const updateHostNode = () =>
   call('update-host-node', { headers: owner, body: { description: `Change ${number}.` } });
 
 /** A task of the video provider says something for the first time. */
-async function notify(state: string): Promise<() => Promise<Reply>> {
+async function notify(state: string): Promise<() => Promise<void>> {
   const paths: { provider: string; ticket: string }[] = [];
   for (let task = 0; task <= times; task += 1) {
     await pay('text-to-video');

@@ -1,20 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
-import { startS3 } from '../../tools/local/s3.ts';
+import { describe, expect, test } from '@jest/globals';
 import { objectUrl } from '../../lib/bucket/object-keys.ts';
 import { signUpload } from '../../lib/bucket/signed-upload.ts';
-import { setVariables } from '../support/variables.ts';
-
-const directory = await mkdtemp(join(tmpdir(), 'node-registry-cors-'));
-const server = await startS3(0, directory, String(process.env.BUCKET_NAME));
-setVariables({ AWS_ENDPOINT_URL_S3: server.url });
-
-afterAll(async () => {
-  await server.stop();
-  await rm(directory, { recursive: true });
-});
 
 const Key = 'archives/page/1.0.0/a.zip';
 /** Pages of other sites are rejected: see local-only.test.ts. */

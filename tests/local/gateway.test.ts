@@ -117,13 +117,13 @@ describe('the log of requests', () => {
     ]);
   });
 
-  test.each<[string, string, Record<string, string>, number]>([
+  test.each<[string, string, object, number]>([
     ['an unreadable token', 'no access token', { authorization: 'a.b.c' }, 403],
     ['a rejected token', 'unknown', bearer('olga'), 401],
   ])('names no user by %s', async (_, caller, headers, status) => {
     answer = { status, body: '{}' };
     await send('/x', {}, {}, 'OPTIONS');
-    await send('/x', {}, headers);
+    await send('/x', {}, { ...headers });
 
     expect(log.latest()).toMatchObject([{ method: 'POST', caller }]);
   });

@@ -25,7 +25,6 @@ const quick: readonly Misbehavior[] = [
   { kind: 'redirect' },
   { kind: 'delay', ms: 30 },
   { kind: 'numeric_ids' },
-  { kind: 'empty_echoes' },
   { kind: 'text', text: '{"data":{"task_id":"\\ud800"},"task_id":{},"credits":1e400}' },
   { kind: 'reply', without: ['task_id'] },
   { kind: 'reply', fields: { task_id: null, credits: 'many', state: 'other', created_at: 5 } },

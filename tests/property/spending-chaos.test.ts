@@ -43,7 +43,6 @@ const misbehaviors: readonly Misbehavior[] = [
   { kind: 'reset', accepted: false },
   { kind: 'truncated' },
   { kind: 'html' },
-  { kind: 'empty_echoes' },
   { kind: 'delay', ms: 20 },
   { kind: 'delay', ms: 200 },
   { kind: 'reply', without: ['task_id'] },

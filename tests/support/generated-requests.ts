@@ -3,7 +3,7 @@ import type { ApiDocument } from './api-document.ts';
 import type { EndpointRequest } from './endpoints.ts';
 import { endpointNames } from './operation-names.ts';
 import { sampleEvent } from './invoke.ts';
-import { anyText, oddValue, SchemaValues } from './schema-arbitrary.ts';
+import { anyText, SchemaValues } from './schema-arbitrary.ts';
 import { bearer } from './tokens.ts';
 
 export interface GeneratedRequest extends EndpointRequest {
@@ -13,7 +13,7 @@ export interface GeneratedRequest extends EndpointRequest {
 
 /** Requests: most have one error, some have several, and some are valid. */
 export function generatedRequests(document: ApiDocument): fc.Arbitrary<GeneratedRequest> {
-  const headers = headersWith(authorizations());
+  const headers = headersWith(authorizations);
   return fc.oneof(
     ...endpointNames.map((name) =>
       fc
@@ -81,28 +81,18 @@ function bodyTexts(document: ApiDocument, name: string): fc.Arbitrary<string> {
 }
 
 /** By default the sample's own is sent. */
-function authorizations(): fc.Arbitrary<Record<string, unknown>> {
-  const [head = '', claims = '', signature = ''] = bearer('demo-owner').slice(7).split('.');
-  const made = oddValue.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'));
-  const parts = fc.oneof(
-    made.map((part) => [part, claims, signature]),
-    made.map((part) => [head, part, signature]),
-    made.map((part) => [head, claims, part]),
-    made.map((part) => [part, part, part]),
-    fc.constantFrom(['', '', ''], [head, claims], [head, claims, signature, signature]),
-  );
-  const damagedTokens = parts.map((part) => `Bearer ${part.join('.')}`);
-  const texts = fc.constantFrom('', 'Bearer', 'Bearer ', undefined, `bearer  ${head}.${claims},${head}`);
-  return fc.oneof(
-    { withCrossShrink: true },
-    { weight: 35, arbitrary: fc.constant({}) },
-    { weight: 8, arbitrary: fc.constant({ authorization: bearer('root', { admin: true }) }) },
-    {
-      weight: 5,
-      arbitrary: fc.oneof(damagedTokens, texts, anyText(40)).map((authorization) => ({ authorization })),
-    },
-  );
-}
+const authorizations: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 35, arbitrary: fc.constant({}) },
+  { weight: 8, arbitrary: fc.constant({ authorization: bearer('root', { admin: true }) }) },
+  // Broken tokens: tests/lib/auth/access-tokens.test.ts.
+  {
+    weight: 5,
+    arbitrary: fc
+      .oneof(fc.constantFrom('', 'Bearer', 'Bearer ', undefined), anyText(40))
+      .map((authorization) => ({ authorization })),
+  },
+);
 
 const headerNames = [
   ...['content-type', 'idempotency-key', 'if-match', 'x-request-id', 'host', 'user-agent', '__proto__'],

@@ -60,7 +60,7 @@ const character = fc.oneof(
 export const anyText = (maxLength: number) => fc.string({ unit: character, maxLength });
 
 /** An unexpected value of a field, of any depth. */
-export const oddValue: fc.Arbitrary<unknown> = fc.oneof(
+const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...known) },
   { weight: 1, arbitrary: anyText(30) },
   { weight: 1, arbitrary: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })) },

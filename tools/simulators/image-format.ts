@@ -25,7 +25,6 @@ export const imageFormat: WireFormat = {
   }),
   askedFor: (path) => /^\/v1\/ai\/image-relight\/([\w-]+)$/.exec(path)?.[1],
   reply: ({ id, state }) => ({ data: { task_id: id, status: state, generated: [] } }),
-  emptyReply: ({ id }) => ({ data: { task_id: id, status: '', generated: null, has_nsfw: null } }),
   errorBody: ({ message, invalidParams }) => ({
     message,
     ...(invalidParams && { invalid_params: invalidParams }),

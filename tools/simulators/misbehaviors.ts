@@ -29,7 +29,7 @@ export interface BadExchange {
   response: ServerResponse;
   path: string;
   /** Starts the task as a working provider would, and returns its reply. */
-  accept: (empty?: boolean) => Fields;
+  accept: () => Fields;
   /** Resolves after the last notification of the task that was started. */
   ended: () => Promise<void>;
   errorBody: (error: ProviderError) => object;
@@ -113,9 +113,6 @@ export const misbehaviors = {
   oversize: async ({ options, response, accept }: BadExchange) => {
     response.writeHead(200, json);
     response.end(JSON.stringify({ ...accept(), padding: 'x'.repeat(options.bytes ?? 2_000_000) }));
-  },
-  empty_echoes: async ({ response, accept }: BadExchange) => {
-    response.writeHead(200, json).end(JSON.stringify(accept(true)));
   },
   /** Task ids as numbers, longer than a double holds. */
   numeric_ids: async ({ response, accept }: BadExchange) => {

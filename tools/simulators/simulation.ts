@@ -81,7 +81,7 @@ export class Simulation {
     this.received.push(entry);
     if (this.received.length > maxReceived) this.received.shift();
 
-    const accept = (empty = false) => this.#accept(format, entry, empty);
+    const accept = () => this.#accept(format, entry);
     const { errorBody } = format;
     const armed = this.#nextMisbehavior(format.provider, 'POST');
     const error = armed ? undefined : this.#findError(format, entry, request.method);
@@ -93,7 +93,7 @@ export class Simulation {
     await misbehaviors[options.kind]({ options, response, path: url, accept, ended, errorBody, stopped });
   }
 
-  #accept(format: WireFormat, entry: Received, empty: boolean): Fields {
+  #accept(format: WireFormat, entry: Received): Fields {
     const { provider, notification } = format;
     const credits = format.creditsOf(entry.body);
     const notifyUrl = format.notifyUrlOf(entry.body);
@@ -103,7 +103,7 @@ export class Simulation {
     const task = this.tasks.start({ provider, credits, states, payload, notifyUrl, notification, wishes });
     entry.taskId = task.id;
     this.credits -= credits;
-    return (empty ? format.emptyReply : format.reply)(task, entry.body, credits);
+    return format.reply(task, entry.body, credits);
   }
 
   /** Answers how a task stands. */

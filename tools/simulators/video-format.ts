@@ -21,15 +21,6 @@ const notEchoed = new Set([
   ...['audio', 'audio_type', 'callback_url', 'enhance', 'is_rec', 'meta_data', 'priority', 'voice_id'],
   ...['wm_position', 'wm_url'],
 ]);
-const echoesOfTextToVideo = [
-  'bgm',
-  'duration',
-  'images',
-  'movement_amplitude',
-  'off_peak',
-  'payload',
-  'seed',
-];
 
 export const videoFormat: WireFormat = {
   provider: 'video',
@@ -60,15 +51,6 @@ export const videoFormat: WireFormat = {
     ...required(task, credits),
     created_at: new Date().toISOString().replace('Z', '968916Z'),
     ...Object.fromEntries(Object.entries(body).filter(([name]) => !notEchoed.has(name))),
-  }),
-  emptyReply: (task, _, credits) => ({
-    ...required(task, credits),
-    created_at: '',
-    model: '',
-    prompt: null,
-    ...Object.fromEntries(echoesOfTextToVideo.map((name, index) => [name, ['', 0, null][index % 3]])),
-    image_settings: [{ key_image: 'https://images.example/1.png', prompt: '', duration: 0 }],
-    start_image: '',
   }),
   errorBody: ({ status, reason = 'Internal', message = '' }) => ({
     code: status,

@@ -28,7 +28,5 @@ export interface WireFormat {
   /** The id of the task that a GET asks for. */
   askedFor: (path: string) => string | undefined;
   reply: (task: Task, body: Fields, credits: number) => Fields;
-  /** The same reply with "", 0 and null in every optional field. */
-  emptyReply: (task: Task, body: Fields, credits: number) => Fields;
   errorBody: (error: ProviderError) => Fields;
 }

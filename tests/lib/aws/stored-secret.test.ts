@@ -1,4 +1,3 @@
-import { createHash, createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -67,11 +66,15 @@ describe('a secret by reference', () => {
 
     expect(await storedSecret(reference).read(soon())).toBe(secret);
     const [request] = asked as [Asked];
+    const [service] = reference.split(':');
     expect([asked.length, request.method, JSON.parse(request.body)]).toEqual([1, 'POST', body]);
     expect(request.headers).toMatchObject({
       'x-amz-target': target,
       'content-type': 'application/x-amz-json-1.1',
-      authorization: expectedSignature(String(reference.split(':')[0]), request),
+      // The signer is AWS's own: what it is told is ours.
+      authorization: expect.stringMatching(
+        new RegExp(`/us-east-1/${service}/aws4_request, SignedHeaders=content-type;host;.*x-amz-target, `),
+      ),
     });
   });
 
@@ -263,20 +266,3 @@ describe('a key that may have been replaced', () => {
     expect(await key.read(soon())).toBe('new-key');
   });
 });
-
-/** Signature Version 4 as AWS documents it, for a POST to `/` without a query. */
-function expectedSignature(service: string, { headers, body }: Asked): string {
-  const time = String(headers['x-amz-date']);
-  const scope = `${time.slice(0, 8)}/us-east-1/${service}/aws4_request`;
-  const names = /SignedHeaders=([^,]+)/.exec(String(headers.authorization))?.[1] ?? '';
-  expect(names.split(';')).toEqual(expect.arrayContaining(['host', 'x-amz-date', 'x-amz-target']));
-  const lines = names.split(';').map((name) => `${name}:${headers[name]}\n`);
-  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  const canonical = ['POST', '/', '', lines.join(''), names, sha256(body)].join('\n');
-  const text = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n');
-  const secret: Buffer = Buffer.from(`AWS4${process.env.AWS_SECRET_ACCESS_KEY}`);
-  const key = scope.split('/').reduce((key, part) => createHmac('sha256', key).update(part).digest(), secret);
-  const signature = createHmac('sha256', key).update(text).digest('hex');
-  const credential = `${process.env.AWS_ACCESS_KEY_ID}/${scope}`;
-  return `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${names}, Signature=${signature}`;
-}

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
-import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
 import { stopTimers } from 'testing/clock';
@@ -258,26 +256,4 @@ describe('exchange', () => {
       }
     },
   );
-
-  test('succeeds after the peer closed its idle connections while this process was frozen', async () => {
-    const idleMs = 50;
-    const peer = new Worker(new URL('../../support/impatient-peer.ts', import.meta.url), {
-      workerData: { idleMs },
-    });
-    const [port] = await once(peer, 'message');
-    const answers: string[] = [];
-    for (let count = 0; count < 6; count += 1) {
-      const answer = post(`http://127.0.0.1:${port}/`).then(({ body }) => body.toString());
-      answers.push(await answer.catch((error) => error.message));
-      freeze(4 * idleMs);
-    }
-    await peer.terminate();
-
-    expect(answers).toEqual(Array(6).fill('ok'));
-  });
 });
-
-/** Like a Lambda environment between two invocations: no event is handled meanwhile. */
-function freeze(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
