@@ -1,0 +1,70 @@
+/**
+ * Of each alarm: what it means, where to look after "See", and what to do. A line of docs/runbook.md and a mail are made
+ * from it. alarms.ts says when each fires.
+ */
+export const texts = {
+  faults:
+    'A crash, no time or memory left, or a failed event. See `causes`; `sending` lines without a `request`. Since a deployment: [roll back](#roll-back).',
+  internalErrors:
+    'The function returned `internal_error`. See `causes`; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back).',
+  slow: 'One request in 20 takes over 2 s (proxies: 15 s). See `ms`, `provider_ms`, `cold_start`, table throttles, the issuer. If `provider_ms` is most of `ms`, tell the provider.',
+  serverErrors:
+    'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; the access log’s `gateway_error`. `unavailable`: read `causes`.',
+  clientErrors:
+    'Over half of at least 20 requests got a 4xx. See lines by `code` and `principal`; 429 in the access log. `unauthorized`: did the issuer or its keys change? 429: raise `rateLimit`. One caller: disable it at the issuer.',
+  functionThrottles:
+    'Lambda throttled functions without a reservation. See `ConcurrentExecutions` of the account and its quota. Raise the quota, or lower `rateLimit`.',
+  reservedThrottles:
+    'A reserved concurrency is used up. See `provider_ms`; lines by `principal`. Limit the caller, tell a slow provider, or raise the reservation.',
+  tableThrottles:
+    'DynamoDB throttles the table or its index. See lines with `throttled`: `MaxOnDemandThroughputExceeded` is a ceiling, `KeyRangeThroughputExceeded` a hot key. Ceiling: raise `tableMaxReads` or `tableMaxWrites`. Hot key: limit its caller.',
+  providerCredentials:
+    'The provider rejects our key; all requests fail, uncharged. See who changed the key. [Store a valid key](#keys-and-tokens).',
+  providerQuota:
+    'Our account has no credits; all requests fail, uncharged. See the provider’s account. Buy credits.',
+  providerErrors:
+    'Over 20 % of calls failed, timed out or got an invalid reply. See `provider_status`. Tell the provider. Time-outs may have been charged.',
+  noSuccess:
+    'At least 10 calls in 30 minutes by several callers, and the provider accepted none. See lines by `code`, `provider_status` and `causes`. 404: correct the provider’s URL. 400: did its API change? 429: ask the provider.',
+  credits:
+    'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter.',
+  ceiling:
+    'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now.',
+  lostUploads:
+    'An upload’s check was given up, so its version stays pending; or a sweep got lost. See `causes` in its lines; none if it crashed. Fix the cause, then [redrive](#redrive-dead-letters).',
+  lostExtractions:
+    'Reading host nodes crashed five times, or failed because of us. See `causes` in its lines; none if it crashed. Fix the cause, then [redrive](#redrive-dead-letters).',
+  lostNotifications:
+    'A notification was given up after five tries, for a fault of ours. See `causes` in its lines; none if it crashed. Fix the cause, then [redrive](#redrive-dead-letters).',
+  lostChanges:
+    'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue.',
+  oldExtractions:
+    'An archive has waited over two hours. See `faults-extractHostNodes`, throttles, `extraction` lines by `outcome`. Too many publishes: raise `maximumConcurrency` in `serverless.yml`.',
+  oldChanges:
+    'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause. A large publisher takes long.',
+  oldNotifications:
+    'A notification has waited over 15 minutes in its queue. See `faults-deliverNotifications`, the signing key, `delivery` lines by `host`. Slow receivers: raise `maximumConcurrency` in `serverless.yml`.',
+  bucketSize:
+    'The archives take more than 500 GB. See `node-version list`. Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it.',
+  noSweep: 'The sweep has not run for two hours. See its `faults-` alarm and throttles. Enable the rule.',
+  noDownloads:
+    'The daily count of downloads has not ended for 36 hours. See its `faults-` alarm and throttles. Enable its rule: the next run counts a week.',
+  noCatalog:
+    'Lists, pages, feed and sitemap have not been renewed for 15 minutes. See its `faults-` alarm and throttles. Enable its rule.',
+  noSpending:
+    'A part of the sweep has not run for 15 minutes, so accounts count too much. See its `faults-` alarm and throttles. Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
+  noQuestions:
+    'No run asks for tasks whose end was not notified. See its `faults-` alarm and throttles. Enable its rule.',
+  unvisited:
+    'The sweep leaves work undone. See the sweep’s lines. Remove what keeps failing, or sweep with `npm run admin`.',
+  foundUploads:
+    'The sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',
+  indexAge:
+    'The public index is over 5 minutes behind, or not even the heartbeat came for 15 minutes. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
+  unknownStates:
+    'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`.',
+  failedNotifications:
+    'Over 10 notifications failed all attempts in an hour. See `notification list`: hosts, last errors. One host: tell its owner. Many: check the function’s internet access. Then [retry](#notifications).',
+  notificationRuns:
+    'A notification is 15 minutes overdue, or no run hands over what is due. See `faults-deliverNotifications`, the signing key, its schedule, `hand_over` lines. Remove the cause.',
+};
