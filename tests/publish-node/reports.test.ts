@@ -1,4 +1,4 @@
-import { symlink, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { banNodeVersion } from '../../tools/admin/registry/node-versions.ts';
@@ -121,48 +121,6 @@ describe('publish-node --json', () => {
   });
 });
 
-describe('publish-node and a folder with several problems', () => {
-  test('reports all problems at once: metadata, identity, includes, links, paths, secrets and allow entries', async () => {
-    const wrong = '[project]\nversion = "1.0.0rc1"\ndependencies = "numpy"\n[tool.node-registry]\ntag = []\n';
-    await writeFiles(folder, { 'pyproject.toml': wrong, '.env': 'A=1', 'aux.py': '', 'node.py': '' });
-    await symlink('nowhere', join(folder, 'link.py'));
-    const options = '--publisher Me! --include web/dist --include ../x --allow nothere.txt --allow .evn';
-    const { code, stdout, stderr } = await publishNode(['publish', folder, ...options.split(' ')]);
-
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr.trim().split('\n')).toEqual([
-      'The pyproject.toml has mistakes.',
-      '  project.dependencies: must be a list',
-      '  tool.node-registry.tag: is not a known key. Did you mean "tags"?',
-      'Name the node: in pyproject.toml as [project] name, or with --node.',
-      'The version "1.0.0rc1" is not a semantic version. Write "1.0.0-rc.1".',
-      expect.stringMatching(/^The publisher "Me!" is not valid: /),
-      'The includes entry "web/dist" names no file.',
-      'The includes entry "../x" leads out of the folder.',
-      'Some files cannot be published. Exclude them with .publishignore.',
-      '  link.py: is a link to nothing. Put the file in its place.',
-      'The registry would reject these paths. Exclude them with .publishignore.',
-      '  aux.py: the name "aux.py" cannot be written on Windows. Rename it.',
-      'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
-      '  .env: is an environment file.',
-      'These allow entries match no published file.',
-      '  nothere.txt: matches nothing.',
-      '  .evn: matches nothing. Did you mean ".env"?',
-      'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.',
-    ]);
-  });
-
-  test('does not ask for values that an unreadable pyproject.toml may have', async () => {
-    await writeFiles(folder, { 'pyproject.toml': '[project', '.env': 'A=1' });
-    const { stderr } = await command('publish');
-
-    expect(stderr).toMatch(
-      /^The pyproject\.toml is not valid TOML at line 1, column 2\.\n.*\n {2}\.env: is an environment file\.\n$/s,
-    );
-    expect(stderr).not.toContain('Name the');
-  });
-});
-
 describe('publish-node status', () => {
   test('reports that a published version was banned, and why', async () => {
     await write('banned-later');
@@ -176,16 +134,6 @@ describe('publish-node status', () => {
     expect(await command('status')).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/^banned-later 1\.0\.0 is banned\.\nreason {6}It mines coins\.\n/),
-    });
-  });
-
-  test('reports when a limit that is met ends', async () => {
-    const body = { error: 'too_many_requests', message: 'Too many requests.' };
-    registry.api.disturb({ status: 429, headers: { 'retry-after': '600' }, body });
-
-    expect(await command('status', '--node', 'x', '--version', '1.0.0')).toMatchObject({
-      code: 5,
-      stderr: expect.stringContaining('Too many requests. It can work again in 10 minutes.\n'),
     });
   });
 

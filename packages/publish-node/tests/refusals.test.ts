@@ -1,4 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { normalizeVersion, semanticSpelling } from 'registry-rules/version-label';
@@ -166,6 +168,48 @@ describe('invalid input', () => {
     [['pack', '--no'], "error: unknown option '--no' (Did you mean --node?). See publish-node pack --help\n"],
   ])('names the help after %j', async (args, stderr) => {
     expect(await publishNode(args)).toEqual({ code: 2, stdout: '', stderr });
+  });
+});
+
+describe('a folder with several problems', () => {
+  test('reports all problems at once: metadata, identity, includes, links, paths, secrets and allow entries', async () => {
+    const wrong = '[project]\nversion = "1.0.0rc1"\ndependencies = "numpy"\n[tool.node-registry]\ntag = []\n';
+    await writeFiles(folder, { 'pyproject.toml': wrong, '.env': 'A=1', 'aux.py': '', 'node.py': '' });
+    await symlink('nowhere', join(folder, 'link.py'));
+    const options = '--publisher Me! --include web/dist --include ../x --allow nothere.txt --allow .evn';
+    const { code, stdout, stderr } = await publishNode(['publish', folder, ...options.split(' ')]);
+
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr.trim().split('\n')).toEqual([
+      'The pyproject.toml has mistakes.',
+      '  project.dependencies: must be a list',
+      '  tool.node-registry.tag: is not a known key. Did you mean "tags"?',
+      'Name the node: in pyproject.toml as [project] name, or with --node.',
+      'The version "1.0.0rc1" is not a semantic version. Write "1.0.0-rc.1".',
+      expect.stringMatching(/^The publisher "Me!" is not valid: /),
+      'The includes entry "web/dist" names no file.',
+      'The includes entry "../x" leads out of the folder.',
+      'Some files cannot be published. Exclude them with .publishignore.',
+      '  link.py: is a link to nothing. Put the file in its place.',
+      'The registry would reject these paths. Exclude them with .publishignore.',
+      '  aux.py: the name "aux.py" cannot be written on Windows. Rename it.',
+      'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
+      '  .env: is an environment file.',
+      'These allow entries match no published file.',
+      '  nothere.txt: matches nothing.',
+      '  .evn: matches nothing. Did you mean ".env"?',
+      'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.',
+    ]);
+  });
+
+  test('does not ask for values that an unreadable pyproject.toml may have', async () => {
+    await writeFiles(folder, { 'pyproject.toml': '[project', '.env': 'A=1' });
+    const { stderr } = await publishNode(['publish', folder], { env: { NODE_REGISTRY_TOKEN: token } });
+
+    expect(stderr).toMatch(
+      /^The pyproject\.toml is not valid TOML at line 1, column 2\.\n.*\n {2}\.env: is an environment file\.\n$/s,
+    );
+    expect(stderr).not.toContain('Name the');
   });
 });
 

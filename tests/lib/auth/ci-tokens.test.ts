@@ -28,51 +28,6 @@ beforeEach(() => {
 beforeEach(() => configure({ ...process.env }));
 
 describe('verifyCiToken', () => {
-  test('names the job of GitHub Actions and of GitLab, whatever the case of its repository', async () => {
-    stopDate();
-    const expiresAt = Math.floor(Date.now() / 1000) + 300;
-    const token = { tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/), expiresAt };
-    const file = { workflow_ref: 'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0' };
-    const claims = { ...file, repository: 'Octo/Nodes', environment: 'production' };
-
-    expect(await verifyCiToken(sign(gitLabClaims({ user_id: '5' }), gitLab.key))).toEqual({
-      ...token,
-      issuer: gitLab.issuer,
-      repository: 'group/sub/nodes',
-      repositoryId: '22',
-      ownerId: '7',
-      workflow: '.gitlab-ci.yml',
-      jobWorkflow: undefined,
-      environment: undefined,
-      ref: 'refs/tags/v1.0.0',
-      commit: 'a'.repeat(40),
-      run: '900',
-    });
-    expect(await verifyCiToken(gitHubToken({ ...claims, run_number: '7' }))).toEqual({
-      ...token,
-      issuer: gitHub.issuer,
-      repository: 'Octo/Nodes',
-      repositoryId: '7100',
-      ownerId: '650',
-      workflow: 'release.yml',
-      jobWorkflow: 'Octo/Nodes/.github/workflows/release.yml@refs/tags/v1.0.0',
-      environment: 'production',
-      ref: 'refs/tags/v1.0.0',
-      commit: 'f'.repeat(40),
-      run: '4242',
-    });
-  });
-
-  test('reads ids that are numbers, and the ref of a GitLab that names no path of it', async () => {
-    const claims = gitLabClaims({ project_id: 22, pipeline_id: 900, ref_path: undefined });
-
-    expect(await verifyCiToken(sign(claims, gitLab.key))).toMatchObject({
-      repositoryId: '22',
-      run: '900',
-      ref: 'refs/tags/v1.0.0',
-    });
-  });
-
   test.each([
     [`${gitHub.issuer}/.well-known/jwks`, gitHubToken()],
     [`${gitLab.issuer}/oauth/discovery/keys`, sign(gitLabClaims(), gitLab.key)],
