@@ -57,7 +57,7 @@ const emptyReport = {
   /** What the registry has, and why it is as it is. */
   node_version: null,
   reason: null,
-  /** What `search` found, or the node that `show` shows. */
+  /** What `show` shows. */
   nodes: null,
   versions: null,
   /** The file or folder that `download` wrote. */

@@ -22,7 +22,7 @@ import { packCommand } from './pack-command.ts';
 import { printable } from './printable.ts';
 import { publishCommand } from './publish-command.ts';
 import type { Metadata } from './pyproject.ts';
-import { searchCommand, showCommand, versionsCommand } from './read-commands.ts';
+import { showCommand } from './read-commands.ts';
 import { statusCommand } from './status-command.ts';
 import { whoamiCommand } from './whoami-command.ts';
 import { type WithdrawFlags, withdrawCommand } from './withdraw-command.ts';
@@ -205,13 +205,12 @@ function addReading(program: Command, act: Act): void {
       .addOption(baseUrlOption())
       .addOption(downloadsUrlOption())
       .option(...json)
-      .action((text: string | string[], flags) =>
-        act(flags, (mean) => work([text].flat().join(' '), flags, mean)),
-      );
-  const searched = 'find nodes by words of their ID, name, description, tags, publisher or host nodes';
-  reading('search <words...>', searched, searchCommand);
-  reading('versions <node>', 'list the published versions of a node', versionsCommand);
-  reading('show <node[@version]>', 'show a node, a version and its host nodes', showCommand);
+      .action((text: string, flags) => act(flags, (mean) => work(text, flags, mean)));
+  reading(
+    'show <node[@version]>',
+    'show a node, its versions, and one of them with its host nodes',
+    showCommand,
+  );
   reading('download <node[@version]>', 'download a version and verify its bytes', downloadCommand).addOption(
     outputOption(),
   );
