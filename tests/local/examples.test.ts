@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadContracts } from '../../infra/operations.ts';
-import { parseHttpFile, sendExamples } from '../../tools/examples/http-file.ts';
+import { sendExamples } from '../../tools/examples/http-file.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 
 const { url: origin, stop } = await startHttpServer((_, response) =>
@@ -24,7 +24,7 @@ describe('an .http file', () => {
     ['js response.status > 404', 'expected js response.status > 404, found 404'],
     ['body contains x', '"body contains x" is not a known form of expectation'],
   ])('reports that an answer is not as expected: %s', async (expectation, failure) => {
-    const file = parseHttpFile(`### Ask\nGET ${origin}/missing\n\n?? ${expectation}\n`);
+    const file = `### Ask\nGET ${origin}/missing\n\n?? ${expectation}\n`;
 
     for await (const { failures } of sendExamples(file)) expect(failures).toEqual([failure]);
     expect.assertions(1);

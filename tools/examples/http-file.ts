@@ -1,28 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { parseObject } from '../../lib/json.ts';
 
-/**
- * Reads and sends the examples of an `.http` file. It knows as much of the format as docs/examples uses, which editors
- * with httpYac send too: variables, named answers, `{{expressions}}`, and what an answer must be. The package that
- * reads all of it brings 149 others.
- */
-
-interface Example {
-  title: string;
-  /** Later examples use its answer by this name. */
-  name: string | undefined;
-  method: string;
-  url: string;
-  headers: [name: string, value: string][];
-  body: string;
-  expectations: string[];
-}
-
-export interface HttpFile {
-  variables: [name: string, value: string][];
-  examples: Example[];
-}
-
 export interface ExampleResult {
   title: string;
   request: string;
@@ -32,92 +10,68 @@ export interface ExampleResult {
   answer: string;
 }
 
-export function parseHttpFile(source: string): HttpFile {
+type Variables = Record<string, unknown>;
+
+/**
+ * Sends the examples of an `.http` file one after the other. It knows as much of the format as docs/examples uses, which
+ * editors with httpYac send too: variables, named answers, `{{expressions}}`, and what an answer must be. The package
+ * that reads all of it brings 149 others.
+ */
+export async function* sendExamples(source: string): AsyncGenerator<ExampleResult> {
   const [head = '', ...blocks] = source.split(/^### /m);
-  const variables = [...head.matchAll(/^@(\w+) = (.*)$/gm)].map(
-    ([, name, value]) => [String(name), String(value)] satisfies [string, string],
-  );
-  return { variables, examples: blocks.map(parseExample) };
+  const variables: Variables = { process: { env: process.env, pid: process.pid } };
+  for (const [, name, value = ''] of head.matchAll(/^@(\w+) = (.*)$/gm))
+    variables[String(name)] = filled(value, variables);
+  for (const block of blocks) yield await sendExample(block, variables);
 }
 
-function parseExample(block: string): Example {
+async function sendExample(block: string, variables: Variables): Promise<ExampleResult> {
   const [title = '', ...lines] = block.split('\n');
-  const name = lines.map((line) => /^# @name (\w+)$/.exec(line)?.[1]).find((found) => found !== undefined);
-  const expectations = lines.filter((line) => line.startsWith('?? ')).map((line) => line.slice(3));
-  const request = lines
-    .filter((line) => !/^(?:# |\?\? )/.test(line))
-    .join('\n')
-    .trim();
-  const [head = '', ...body] = request.split('\n\n');
-  const [start = '', ...headers] = head.split('\n');
-  const [, method = '', url] = /^(\w+) (.+)$/.exec(start) ?? [];
-  if (url === undefined) throw new Error(`The example "${title}" has no request.`);
-  return {
-    title,
-    name,
-    method,
-    url,
+  const text = lines.filter((line) => !/^(?:# |\?\? )/.test(line)).join('\n');
+  const [head = '', ...body] = filled(text.trim(), variables).split('\n\n');
+  const [request = '', ...headers] = head.split('\n');
+  const [method, url = ''] = request.split(' ');
+  const response = await fetch(url, {
+    ...(method && { method }),
     headers: headers.map((line) => line.split(/: (.*)/, 2) as [string, string]),
-    body: body.join('\n\n'),
-    expectations,
-  };
+    ...(body.length > 0 && { body: body.join('\n\n') }),
+  });
+  const { status } = response;
+  const answer = await response.text();
+  const parsedBody = parseObject(answer);
+  variables.response = { status, headers: Object.fromEntries(response.headers), parsedBody };
+  // Later examples use the answer by this name.
+  const name = /^# @name (\w+)$/m.exec(block)?.[1];
+  if (name !== undefined)
+    Object.assign(variables, { [name]: parsedBody, [`${name}Response`]: variables.response });
+  const expectations = lines.filter((line) => line.startsWith('?? ')).map((line) => line.slice(3));
+  const failures = expectations.flatMap((line) => checkExpectation(filled(line, variables), variables));
+  return { title, request, status, failures, answer };
 }
 
-/** Sends the examples one after the other, as later ones use answers of earlier ones. */
-export async function* sendExamples({ variables, examples }: HttpFile): AsyncGenerator<ExampleResult> {
-  const context: Record<string, unknown> = { process: { env: process.env, pid: process.pid } };
-  const fill = (text: string) =>
-    text.replace(/\{\{(.+?)\}\}/g, (_, expression) => String(evaluate(expression, context)));
-  for (const [name, value] of variables) context[name] = fill(value);
-  for (const { title, name, method, url, headers, body, expectations } of examples) {
-    const address = fill(url);
-    const answer = await fetch(address, {
-      method,
-      headers: headers.map(([header, value]): [string, string] => [header, fill(value)]),
-      ...(body !== '' && { body: fill(body) }),
-    });
-    const text = await answer.text();
-    const response = {
-      status: answer.status,
-      headers: Object.fromEntries(answer.headers),
-      parsedBody: parseObject(text),
-    };
-    context.response = response;
-    if (name !== undefined)
-      Object.assign(context, { [name]: response.parsedBody, [`${name}Response`]: response });
-    const failures = expectations.map(fill).flatMap((expectation) => checkExpectation(expectation, context));
-    yield { title, request: `${method} ${address}`, status: answer.status, failures, answer: text };
-  }
+function filled(text: string, variables: Variables): string {
+  return text.replace(/\{\{(.+?)\}\}/g, (_, expression) => String(evaluate(expression, variables)));
 }
 
 /**
  * Checks an expectation such as `status == 200`, `header etag exists` or `js response.parsedBody.credits > 0`, and
  * returns what was found instead if it does not hold.
  */
-function checkExpectation(expectation: string, context: Record<string, unknown>): string[] {
+function checkExpectation(expectation: string, variables: Variables): string[] {
   const form = /^(status|header|js) ?(.*?) (==|>|exists)(?: (.*))?$/.exec(expectation);
   if (!form) return [`"${expectation}" is not a known form of expectation`];
   const [, kind, subject = '', operator, wanted = ''] = form;
-  const expression = {
-    status: 'response.status',
-    header: `response.headers[${JSON.stringify(subject)}]`,
-    js: subject,
-  };
-  const found = evaluate(expression[kind as keyof typeof expression], context);
-  const holds = {
-    '==': String(found) === wanted,
-    '>': Number(found) > Number(wanted),
-    exists: found !== undefined,
-  };
-  return holds[operator as keyof typeof holds]
-    ? []
-    : [`expected ${expectation}, found ${JSON.stringify(found)}`];
+  const expression = kind === 'header' ? `response.headers[${JSON.stringify(subject)}]` : subject;
+  const found = evaluate(kind === 'status' ? 'response.status' : expression, variables);
+  const known = operator === '>' ? Number(found) > Number(wanted) : String(found) === wanted;
+  const holds = operator === 'exists' ? found !== undefined : known;
+  return holds ? [] : [`expected ${expectation}, found ${JSON.stringify(found)}`];
 }
 
 /** An answer may lack the field that an expression reads; the value then is undefined. */
-function evaluate(expression: string, context: Record<string, unknown>): unknown {
+function evaluate(expression: string, variables: Variables): unknown {
   try {
-    return runInNewContext(expression, context);
+    return runInNewContext(expression, variables);
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createCommand, runCommand } from 'command-line/command';
 import { localAddress, ports } from '../local/addresses.ts';
 import { isListening } from 'command-line/is-listening';
-import { type ExampleResult, parseHttpFile, sendExamples } from './http-file.ts';
+import { type ExampleResult, sendExamples } from './http-file.ts';
 
 const command = createCommand({
   name: 'npm run examples --',
@@ -25,7 +25,7 @@ async function sendAll(files: string[]): Promise<number> {
   const results: ExampleResult[] = [];
   for (const file of files) {
     process.stdout.write(`${file}\n`);
-    for await (const result of sendExamples(parseHttpFile(await readFile(file, 'utf8')))) {
+    for await (const result of sendExamples(await readFile(file, 'utf8'))) {
       results.push(result);
       show(result);
     }
