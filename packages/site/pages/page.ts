@@ -5,7 +5,6 @@ const minToFilter = 12;
 for (const block of document.querySelectorAll('.copyable')) {
   const button = document.createElement('button');
   button.type = 'button';
-  button.className = 'copy';
   button.textContent = 'Copy';
   button.onclick = async () => {
     const line = block.querySelector('pre')?.textContent ?? '';

@@ -241,7 +241,7 @@ function versionList(node: IndexedNode): Markup | undefined {
   if (node.versions.length === 0) return undefined;
   const items = node.versions.map((version) => {
     const label = String(version.version);
-    return html`<li><a href="${nodeAddress(String(node.id), label)}">${foreign(label)}</a> ${label === node.latest_version?.version && pill('latest', 'good')}${version.deprecated && pill('deprecated', 'warn')}${version.status === 'NodeVersionStatusFlagged' && pill('under review', 'warn')}
+    return html`<li><a href="${nodeAddress(String(node.id), label)}">${foreign(label)}</a> ${label === node.latest_version?.version && pill('latest')}${version.deprecated && pill('deprecated', 'warn')}${version.status === 'NodeVersionStatusFlagged' && pill('under review', 'warn')}
 <span class="quiet">${dateOf(version.createdAt)}${version.size_bytes !== undefined && `, ${sizeOf(version.size_bytes)}`}${version.downloads !== undefined && `, ${countOf(version.downloads, 'download')}`}${version.provenance !== undefined && ', published by a CI job'}${version.sha256 && html`, <code title="${version.sha256}">${version.sha256.slice(0, 12)}</code>`}</span></li>`;
   });
   return html`<section aria-label="Versions"><h2>Versions</h2>${folded(items, maxVersions, 'versions')}</section>`;

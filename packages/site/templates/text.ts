@@ -25,7 +25,7 @@ export function lines(text: string): Markup {
   return html`<div class="lines">${foreign(text)}</div>`;
 }
 
-export function pill(text: string, tone: 'good' | 'warn' | 'bad' | 'plain' = 'plain'): Markup {
+export function pill(text: string, tone: 'warn' | 'plain' = 'plain'): Markup {
   return html`<span class="pill ${tone}">${text}</span> `;
 }
 
