@@ -5,9 +5,8 @@ import { handler } from '../../functions/write-index.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../lib/index/catalog-files.ts';
 import * as paths from 'registry-rules/index-paths';
-import type { HostNodeRecord } from '../../lib/registry/records.ts';
 import type { CatalogEntry } from 'registry-rules/schemas/index-files';
-import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { limitPages } from '../support/admin.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
@@ -127,76 +126,24 @@ describe('writeIndex', () => {
     expect(await linesOf('both', 2)).toHaveLength(1);
   });
 
-  test('sorts the lines of a piece, whatever the order in which they came', async () => {
-    const names = Array.from({ length: 200 }, (_, place) => `sorted-${place}`);
-    const ids = names.filter((id) => pieceOf(id, 16) === 7).slice(0, 3);
-    for (const id of ids.toReversed()) {
-      await addPublishedNode(id);
-      await follow(nodeKey(id));
-    }
-
-    const { nodes } = (await read(catalogPath(16, 7))).content;
-    const sorted = nodes.map(({ id }: CatalogEntry) => id);
-    expect(sorted).toEqual([...sorted].sort());
-    expect(sorted).toEqual(expect.arrayContaining(ids));
-  });
-
-  test('reads every page of the versions, the host nodes and the nodes of a publisher', async () => {
-    await addPublisher('paged', {});
-    for (const id of ['paged-1', 'paged-2', 'paged-3']) await addPublishedNode(id, 'paged');
-    for (const label of ['1.1.0', '1.2.0']) await addVersion('paged', 'paged-2', label, published);
-    for (const name of ['A', 'B', 'C']) await addHostNode('paged-2', name);
+  test('reads all versions again when the ban of a publisher is lifted', async () => {
+    await addPublisher('whole', {});
+    for (const id of ['whole-1', 'whole-2']) await addPublishedNode(id, 'whole');
+    await addVersion('whole', 'whole-1', '1.1.0', published);
     limitPages(1);
-    const shown = async (...followed: Key[]) => {
-      await follow(...followed, publisherKey('paged'));
-      const files = await Promise.all([1, 2, 3].map((place) => read(nodePath(`paged-${place}`))));
-      const { host_nodes } = (await read(hostNodesPath('paged-2', '1.0.0'))).content;
-      return [
-        ...files.map(({ content }) =>
-          content.versions.map((each: { version: string }) => each.version).join(),
-        ),
-        host_nodes.map((each: HostNodeRecord) => each.host_node_name).join(),
-        ...new Set(files.map(({ content }) => `${content.publisher.name} ${content.status}`)),
-      ];
+    const shown = async () => {
+      await follow(publisherKey('whole'));
+      const files = await Promise.all(['whole-1', 'whole-2'].map((id) => read(nodePath(id))));
+      return files.map(({ content: { status, publisher, versions } }) =>
+        [status, publisher.name, ...versions.map((each: { version: string }) => each.version)].join(' '),
+      );
     };
-    const first = nodeVersionKey('paged-2', '1.0.0');
-    const all = ['1.0.0', '1.2.0,1.1.0,1.0.0', '1.0.0', 'A,B,C', 'paged NodeStatusActive'];
-    expect(await shown(first)).toEqual(all);
-    await setPublisherFields('paged', { banned: true });
-    expect(await shown(first)).toEqual(['', '', '', '', 'paged NodeStatusBanned']);
-    await setPublisherFields('paged', { banned: null });
-    await setFields(nodeVersionKey('paged-2', '1.1.0'), { status: 'NodeVersionStatusBanned' });
-    expect(await shown(first)).toEqual(all.with(1, '1.2.0,1.0.0'));
-    await setPublisherFields('paged', { name: 'Renamed' });
-    await setFields(nodeVersionKey('paged-2', '1.2.0'), { status: 'NodeVersionStatusBanned' });
-    const last = [...all.with(1, '1.0.0').slice(0, 4), 'Renamed NodeStatusActive'];
-    expect(await shown(nodeVersionKey('paged-2', '1.2.0'))).toEqual(last);
-  });
-
-  test('brings eight nodes up to date at the same time, and no more', async () => {
-    const ids = Array.from({ length: 20 }, (_, place) => `crowd-${place}`);
-    await Promise.all(ids.map((id) => addPublishedNode(id)));
-    const eight = Promise.withResolvers<void>();
-    let [running, most] = [0, 0];
-    const begun = new Set<unknown>();
-    intercept(s3(), async ({ command, input, send }) => {
-      const isOwn = ids.some((id) => input.Key === nodePath(id));
-      // Once more for its pages.
-      if (isOwn && command === 'GetObjectCommand' && !begun.has(input.Key)) {
-        begun.add(input.Key);
-        running += 1;
-        most = Math.max(most, running);
-        // Others have time to begin before the first goes on.
-        if (running === 8) setTimeout(eight.resolve, 100);
-        await eight.promise;
-      }
-      const output = await send();
-      if (isOwn && command === 'PutObjectCommand') running -= 1;
-      return output;
-    });
-    await follow(...ids.map(nodeKey));
-
-    expect(most).toBe(8);
+    const all = ['NodeStatusActive whole 1.1.0 1.0.0', 'NodeStatusActive whole 1.0.0'];
+    expect(await shown()).toEqual(all);
+    await setPublisherFields('whole', { banned: true });
+    expect(await shown()).toEqual(Array(2).fill('NodeStatusBanned whole'));
+    await setPublisherFields('whole', { banned: null, name: 'Renamed' });
+    expect(await shown()).toEqual(all.map((text) => text.replace('whole', 'Renamed')));
   });
 
   test('writes nothing about a node before its first published version', async () => {
