@@ -30,11 +30,7 @@ export async function updateConfig(
   context: Context,
   change: (current: IndexConfig) => IndexConfig = (current) => current,
 ): Promise<IndexConfig> {
-  let config: IndexConfig = {
-    version: 1,
-    catalog_pieces: firstPieces,
-    updated_at: new Date().toISOString(),
-  };
+  let config: IndexConfig = { version: 1, catalog_pieces: firstPieces, updated_at: new Date().toISOString() };
   const next = async (stored: IndexConfig | undefined) => {
     // One of another layout counts as absent.
     const current =

@@ -123,10 +123,7 @@ function describeOperation(operation: Operation, contracts: readonly Contract[])
       ...pathParameters(contract, sample.path),
       ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema, examples } },
-    },
+    requestBody: { required: true, content: { 'application/json': { schema, examples } } },
     responses: describeAnswers(operation, contracts),
   };
 }
