@@ -125,7 +125,7 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
     const of = ids.flatMap((id) => nodes.get(id)?.keys ?? []);
     return attempt(`catalog of ${ids.join(', ')}`, of, work);
   });
-  const host_nodes = [...nodes.values()].reduce((sum, change) => sum + change.hostNodes.size, 0);
+  const host_nodes = [...nodes.values()].reduce((sum, change) => sum + change.labels.size, 0);
   return { nodes: nodes.size, host_nodes, parts, failed: [...failed.values()] };
 }
 
@@ -146,12 +146,13 @@ async function addNodesOf(context: Context, { nodes }: Changes, publisherId: str
 
 /** The file of the node is written before those that readers find by it, and pages are made from all of them. */
 async function refreshAllOf(context: Context, id: string, change: NodeChange): Promise<void> {
-  if (change.isListed) await refreshNode(context, id, [...change.versions]);
+  const { isListed, labels } = change;
+  if (isListed) await refreshNode(context, id, [...labels]);
   await allEnded([
-    ...(change.isListed ? [refreshReadme(context, id)] : []),
-    inParallel(change.hostNodes.values(), maxFilesAtOnce, (label) => refreshHostNodes(context, id, label)),
+    ...(isListed ? [refreshReadme(context, id)] : []),
+    inParallel(labels.values(), maxFilesAtOnce, (label) => refreshHostNodes(context, id, label)),
   ]);
-  await refreshPages(context, id, change.hostNodes);
+  await refreshPages(context, id, labels);
 }
 
 function oldestOf({ Records }: DynamoDBStreamEvent): number {
@@ -162,10 +163,8 @@ function oldestOf({ Records }: DynamoDBStreamEvent): number {
 interface NodeChange {
   /** Whether the node itself or one of its versions changed, and not only host nodes. */
   isListed: boolean;
-  /** The labels of the versions that changed. */
-  versions: Set<string>;
-  /** The labels of the versions whose host nodes changed. */
-  hostNodes: Set<string>;
+  /** Of the versions that changed, or whose host nodes did. */
+  labels: Set<string>;
   keys: Key[];
 }
 
@@ -180,19 +179,12 @@ function changesIn(keys: readonly Key[]): Changes {
   for (const key of keys) {
     const part = subjectOf(key);
     if (part?.subject === 'PUBLISHER') changes.publishers.set(part.id, key);
-    else if (part) addTo(changes, key, part);
+    if (!part || part.subject === 'PUBLISHER') continue;
+    const change = changes.nodes.get(part.id) ?? { isListed: false, labels: new Set(), keys: [] };
+    if (part.subject !== 'HOST_NODE') change.isListed = true;
+    if ('label' in part) change.labels.add(part.label);
+    change.keys.push(key);
+    changes.nodes.set(part.id, change);
   }
   return changes;
-}
-
-type Part = Exclude<ReturnType<typeof subjectOf>, undefined>;
-
-function addTo({ nodes }: Changes, key: Key, part: Part): void {
-  const { id } = part;
-  const change = nodes.get(id) ?? { isListed: false, versions: new Set(), hostNodes: new Set(), keys: [] };
-  if (part.subject !== 'HOST_NODE') change.isListed = true;
-  if (part.subject === 'VERSION') change.versions.add(part.label);
-  if ('label' in part) change.hostNodes.add(part.label);
-  change.keys.push(key);
-  nodes.set(id, change);
 }

@@ -1,6 +1,6 @@
 import type { HostNode } from 'registry-rules/schemas/host-node';
 import { html, type Markup } from './markup.ts';
-import { readHostNode, type Socket, type Widget } from './read-host-node.ts';
+import { readHostNode, type Value } from './read-host-node.ts';
 import { countOf, foreign, pill } from './text.ts';
 
 /** The colors that people know from the host, in steps of 15 degrees; other types get one from their name. */
@@ -44,22 +44,22 @@ function statesOf({ deprecated, experimental, policy }: HostNode): Markup[] {
   ];
 }
 
-function socketList(label: string, sockets: readonly Socket[]): Markup | undefined {
+function socketList(label: string, sockets: readonly Value[]): Markup | undefined {
   if (sockets.length === 0) return undefined;
   return html`<ul class="${label.toLowerCase()}" aria-label="${label}">${sockets.map(socketRow)}</ul>`;
 }
 
-function socketRow({ name, type, isOptional, isList }: Socket): Markup {
+function socketRow({ name, type, isOptional, isList }: Value): Markup {
   const shape = `dot hue-${hueOf(type)}${isOptional ? ' hollow' : ''}${isList ? ' square' : ''}`;
   const notes = [isOptional && 'optional', isList && 'list'].filter(Boolean).join(', ');
   const typed = name === type ? notes : `${cut(type)}${notes && `, ${notes}`}`;
   return html`<li><span class="${shape}"></span><span>${foreign(cut(name))}${typed && html` <small>${foreign(typed)}</small>`}</span></li>`;
 }
 
-function widgetRow({ name, type, value, choices, isOptional }: Widget): Markup {
+function widgetRow({ name, type, preset = '', choices, isOptional }: Value): Markup {
   const kind = choices === undefined ? type : `one of ${choices.toLocaleString('en-US')}`;
   const known = type === 'COMBO' && choices === 0 ? 'chosen in the host' : kind;
-  const shown = value !== '' && html` <span class="value">${foreign(cut(value))}</span>`;
+  const shown = preset !== '' && html` <span class="value">${foreign(cut(preset))}</span>`;
   return html`<li><span>${foreign(cut(name))} <small>${foreign(isOptional ? `${known}, optional` : known)}</small></span>${shown}</li>`;
 }
 

@@ -1,25 +1,19 @@
-/** A value that comes from or goes to another host node. */
-export interface Socket {
+/** A value of a host node. */
+export interface Value {
   name: string;
   type: string;
-  isOptional: boolean;
-  isList: boolean;
-}
-
-/** A value that a person sets on the host node itself. */
-export interface Widget {
-  name: string;
-  type: string;
-  value: string;
+  isOptional?: boolean;
+  isList?: boolean;
+  /** What a person sets on a widget at first. Without it, the value comes from or goes to another host node. */
+  preset?: string;
   /** How many there are to choose from. */
-  choices: number | undefined;
-  isOptional: boolean;
+  choices?: number;
 }
 
 export interface Drawing {
-  inputs: Socket[];
-  widgets: Widget[];
-  outputs: Socket[];
+  inputs: Value[];
+  widgets: Value[];
+  outputs: Value[];
   /** Whether the inputs are known. */
   isComplete: boolean;
 }
@@ -40,40 +34,35 @@ const widgetTypes = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO', 'COLO
  */
 export function readHostNode(described: Described): Drawing {
   const declared = parsed(described.input_types);
-  const entries = ['required', 'optional'].flatMap((group) =>
-    Object.entries(recordOf(recordOf(declared)[group])).map(([name, input]) => ({
-      name,
-      input,
-      isOptional: group === 'optional',
+  const groups = recordOf(declared);
+  const read = ['required', 'optional'].flatMap((group) =>
+    Object.entries(recordOf(groups[group])).map(([name, input]) => ({
+      ...readInput(input),
+      ...{ name, isOptional: group === 'optional' },
     })),
   );
-  const read = entries.map(({ name, input, isOptional }) => readInput(name, input, isOptional));
   const names = listOf(described.return_names);
   const outputs = listOf(described.return_types).map((type, place) => ({
     name: names[place] || type,
     type,
-    isOptional: false,
     isList: described.output_is_list?.[place] ?? false,
   }));
   return {
-    inputs: read.filter((input): input is Socket => 'isList' in input),
-    widgets: read.filter((input): input is Widget => 'value' in input),
+    inputs: read.filter(({ preset }) => preset === undefined),
+    widgets: read.filter(({ preset }) => preset !== undefined),
     outputs,
     isComplete: declared !== undefined,
   };
 }
 
-function readInput(name: string, input: unknown, isOptional: boolean): Socket | Widget {
+function readInput(input: unknown): Omit<Value, 'name'> {
   const [declared, given] = Array.isArray(input) ? input : [input];
   const options = recordOf(given);
   const choices = Array.isArray(declared) ? declared : Array.isArray(options.options) ? options.options : [];
   const type = Array.isArray(declared) ? 'COMBO' : declared === null ? '?' : shown(declared);
-  if (!widgetTypes.has(type) || options.forceInput === true) return { name, type, isOptional, isList: false };
-  const value = options.default ?? choices[0];
-  return {
-    ...{ name, type, isOptional, value: value === undefined ? '' : shown(value) },
-    choices: type === 'COMBO' ? choices.length : undefined,
-  };
+  if (!widgetTypes.has(type) || options.forceInput === true) return { type };
+  const preset = shown(options.default ?? choices[0]);
+  return { type, preset, ...(type === 'COMBO' && { choices: choices.length }) };
 }
 
 /** A JSON list, or names with commas between them. */
