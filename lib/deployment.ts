@@ -33,7 +33,13 @@ export type TableAction =
   | 'PutItem'
   | 'Query'
   | 'UpdateItem';
-type BucketAction = 'DeleteObjectVersion' | 'GetObject' | 'GetObjectVersion' | 'PutObject';
+type BucketAction =
+  | 'DeleteObjectTagging'
+  | 'DeleteObjectVersion'
+  | 'GetObject'
+  | 'GetObjectVersion'
+  | 'PutObject'
+  | 'PutObjectTagging';
 
 export interface Deployment<C extends Contract = Contract> {
   /** What the function reads of the environment. */

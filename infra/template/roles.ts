@@ -138,6 +138,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
       // HEAD of archives/ shows after a rejected copy whether the same bytes are there already.
       { bucket: ['GetObject', 'PutObject'], folder: 'archives' },
+      // A ban that came during the copy has not seen it.
+      { bucket: ['PutObjectTagging', 'DeleteObjectTagging'], folder: 'archives' },
       // Without it S3 answers 403 instead of 404 for an object that is not there.
       listBucket,
       allow('sqs', ['SendMessage'], queue('FinalizeUploadFailures')),

@@ -4,8 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
+  DeleteObjectTaggingCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  PutObjectTaggingCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
 import * as config from '../config.ts';
@@ -82,6 +84,16 @@ export async function findObject(key: string): Promise<StoredObject | undefined>
 /** Permanently deletes exactly this version. It is no error if it is already gone. */
 export async function deleteObject(object: StoredObject): Promise<void> {
   await s3().send(new DeleteObjectCommand(whereOf(object)));
+}
+
+/** The mark of an object that the bucket's policy denies to the distribution (infra/template/archives.yml). */
+export const deniedTag = { Key: 'node-registry', Value: 'denied' } as const;
+
+/** Sets the mark, or takes it away. */
+export async function markDenied(key: string, isDenied: boolean): Promise<void> {
+  const object = { Bucket: bucketName(), Key: key };
+  if (isDenied) await s3().send(new PutObjectTaggingCommand({ ...object, Tagging: { TagSet: [deniedTag] } }));
+  else await s3().send(new DeleteObjectTaggingCommand(object));
 }
 
 const maxCopies = 3;

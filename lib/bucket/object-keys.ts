@@ -51,8 +51,13 @@ export function publishedKeyOf(key: string): PublishedKey | undefined {
 
 const archiveShape = /^archives\/([^/]+)\/([^/]+)\/([^/]+)-([0-9a-f]{64})\.zip$/;
 
-export function archiveKey({ nodeId, version, versionId }: Upload, sha256: string): string {
-  return `${publishedFolder(nodeId)}${version}/${versionId}-${sha256}.zip`;
+export function archiveKey(upload: Upload, sha256: string): string {
+  return `${archivesOf(upload)}${sha256}.zip`;
+}
+
+/** Begins the key of each archive that was copied for a version. */
+export function archivesOf({ nodeId, version, versionId }: Upload): string {
+  return `${publishedFolder(nodeId)}${version}/${versionId}-`;
 }
 
 /** Has every archive of a node. */

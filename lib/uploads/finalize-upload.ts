@@ -5,6 +5,7 @@ import { checkArchive } from 'registry-rules/archives/check-archive';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
 import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
+import { denyIfBanned } from '../registry/denied-archives.ts';
 import { activate, beginChecks, block, endChecks, readUpload, reject } from '../registry/finalizing.ts';
 import { finishPublishing } from '../registry/latest-version.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
@@ -38,6 +39,9 @@ export type UploadState =
 /** After these, nothing under the object key is ever published. */
 const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before', 'superseded', 'unknown']);
 
+/** After these, an earlier run or this one may have copied an archive that no record has. */
+const mayBeBanned: ReadonlySet<UploadState> = new Set(['blocked', 'published_before', 'superseded']);
+
 /** How often the upload is looked up again because the looked-up version is gone. */
 const maxLooks = 5;
 
@@ -67,6 +71,7 @@ export async function finalizeUpload(
   const result = await takeSteps(context, { upload, objectKey, finalizerId, hasTimeFor });
   if (result === 'published' || result === 'published_before')
     await finishPublishing(context, upload.nodeId, upload.version);
+  if (mayBeBanned.has(result)) await denyIfBanned(context, upload);
   if (isOver.has(result)) await removeAll(context, objectKey);
   return result;
 }

@@ -63,6 +63,37 @@ test('denies an archive whose finalizer died between copying it and saying so', 
   expect([before, await answerOf(address)]).toEqual([200, 403]);
 });
 
+/** What happens while a finalizer copies the archive, and whether the finalizer dies then and its event comes again. */
+test.each([
+  ['its version', () => ['node-version', 'ban', nodeId, '1.0.0'], false],
+  ['its version, which is published again', () => ['node-version', 'ban', nodeId, '1.0.0'], true],
+  ['its node', () => ['node', 'ban', nodeId], false],
+  ['its publisher', () => ['publisher', 'ban', demo.publisherId], true],
+  ['its version, which is lifted before the mark', () => ['node-version', 'ban', nodeId, '1.0.0'], false],
+])('denies an archive that is copied right after the ban of %s', async (label, words, dies) => {
+  const bytes = await demoArchive(nodeId);
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, bytes);
+  const unban = () => admin(...words().map((word) => word.replace(/^ban$/, 'unban')));
+  const remove = intercept(s3(), async ({ command, send }) => {
+    if (/lifted/.test(label) && command === 'PutObjectTaggingCommand') await unban();
+    if (command !== 'CopyObjectCommand') return send();
+    if (/again/.test(label)) await publish(nodeId, '1.0.0');
+    await admin(...words(), ...because);
+    const output = await send();
+    if (dies) throw new Error('killed');
+    return output;
+  });
+  await finalize(upload).catch(() => undefined);
+  remove();
+  if (dies) await finalize(upload);
+  const address = objectUrl(archiveKey(upload, sha256(bytes)));
+  const banned = await answerOf(address);
+  await unban();
+
+  expect([banned, await answerOf(address)]).toEqual([/lifted/.test(label) ? 200 : 403, 200]);
+});
+
 test('takedown bans, denies, prints a notice, and leaves its own entry once, even of a version that is banned', async () => {
   const address = await publishArchive('1.0.0');
   await admin('node-version', 'ban', nodeId, '1.0.0', ...because);

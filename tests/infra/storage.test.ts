@@ -3,7 +3,7 @@ import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
-import { deniedTag } from '../../tools/admin/registry/denied-archives.ts';
+import { deniedTag } from '../../lib/bucket/bucket.ts';
 import { unknownPath } from 'site/build';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
@@ -66,13 +66,16 @@ describe('the bucket', () => {
     });
   });
 
-  test('lets no one but its administrator set or take away that mark, where there is one', () => {
+  test('lets only the finalizer and its administrator set or take away that mark, where there is one', () => {
     const { Action, Condition } = statementOf(full, 'OnlyTheAdministratorMarks');
 
     expect(Action).toEqual(
       ['Put', 'Delete'].flatMap((verb) => [`s3:${verb}ObjectTagging`, `s3:${verb}ObjectVersionTagging`]),
     );
-    expect(Condition.ArnNotEquals['aws:PrincipalArn']).toBe(parameterSets.full.archiveAdministratorArn);
+    expect(Condition.ArnNotEquals['aws:PrincipalArn']).toEqual([
+      `\${FinalizeUploadRole.Arn}`,
+      parameterSets.full.archiveAdministratorArn,
+    ]);
     expect(statementOf(plain, 'OnlyTheAdministratorMarks')).toBeUndefined();
   });
 

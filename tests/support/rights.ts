@@ -288,7 +288,9 @@ export function bucketDenial(
   if (isListing || key === '') calls.push({ action: 's3:ListBucket', resource: arn });
   else {
     const verb = { GET: 'Get', HEAD: 'Get', PUT: 'Put', DELETE: 'Delete' }[method];
-    calls.push(objectCall(verb, key, searchParams.has('versionId'), arn));
+    const isTagging = searchParams.has('tagging');
+    const { action, resource } = objectCall(verb, key, searchParams.has('versionId'), arn);
+    calls.push({ action: isTagging ? `${action}Tagging` : action, resource });
     // A write with a condition on the object reads it.
     if (headers['if-match'] !== undefined && verb === 'Put') calls.push(objectCall('Get', key));
     const [path, query] = String(headers['x-amz-copy-source'] ?? '').split('?');

@@ -7,9 +7,11 @@ import {
 } from '@aws-sdk/client-cloudfront';
 import { inParallel } from '../../lib/in-parallel.ts';
 import { publishedFolder, publishedKeyOf } from '../../lib/bucket/object-keys.ts';
+import { alignArchives } from '../../lib/registry/denied-archives.ts';
 import type { CommandResult } from './command.ts';
 import { textOf } from './faults.ts';
-import { alignArchives } from './registry/denied-archives.ts';
+import { newContext } from './registry/administration.ts';
+import { readNode } from './registry/records.ts';
 import { Rejection } from './registry/rejection.ts';
 import { findStage } from './stage.ts';
 
@@ -37,7 +39,8 @@ async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
   const { distributionId, servesDownloads } = await findStage();
   const denied: string[] = [];
   await inParallel(nodeIds.values(), nodesAtOnce, async (nodeId) => {
-    denied.push(...(await alignArchives(nodeId)));
+    const { id } = await readNode(newContext(), nodeId);
+    denied.push(...(await alignArchives(newContext, publishedFolder(id))));
   });
   if (denied.length === 0) return '';
   if (!servesDownloads)

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { S3Event } from 'aws-lambda';
-import { deniedTag } from '../admin/registry/denied-archives.ts';
+import { deniedTag } from '../../lib/bucket/bucket.ts';
 import { checkedText, checkSums, element, store, tagsIn, xml } from './s3-bodies.ts';
 import { accessDenied, noSuchKey, preconditionFailed, S3Error } from './s3-error.ts';
 import { createdEvent } from './s3-events.ts';

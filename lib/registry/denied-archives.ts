@@ -1,0 +1,47 @@
+import { markDenied } from '../bucket/bucket.ts';
+import { listObjects } from '../bucket/list-objects.ts';
+import { archivesOf, publishedKeyOf, type Upload } from '../bucket/object-keys.ts';
+import type { Context } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
+import { log } from '../log.ts';
+import { nodeVersionKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { nodeVersionRecord } from './records.ts';
+
+const maxAtOnce = 8;
+
+/**
+ * Marks the archives of banned versions below a folder and takes the mark from the others, whatever an earlier run left
+ * behind. The bucket is listed, because a finalizer that died may have copied an archive that no record has. Returns the
+ * keys of the archives that are denied now.
+ */
+export async function alignArchives(newContext: () => Context, folder: string): Promise<string[]> {
+  const denied: string[] = [];
+  const archives = await listObjects(newContext(), folder);
+  await inParallel(archives.keys(), maxAtOnce, async (key) => {
+    if (await alignArchive(newContext, key)) denied.push(key);
+  });
+  return denied.sort();
+}
+
+/** For a finalizer that may have copied an archive after a ban has listed the bucket. */
+export async function denyIfBanned(context: Context, upload: Upload): Promise<void> {
+  const [item] = await get(context, nodeVersionKey(upload.nodeId, upload.version));
+  if (nodeVersionRecord(item)?.bans === undefined) return;
+  const denied = await alignArchives(() => context, archivesOf(upload));
+  // Only the ban's command makes the distribution drop what it may have read before the mark.
+  if (denied.length > 0) log('warn', 'copied_during_ban', { denied, remedy: 'Run the ban again.' });
+}
+
+/** An administrator may ban or unban meanwhile, so the record is read again until it says what was done. */
+async function alignArchive(newContext: () => Context, key: string): Promise<boolean> {
+  const { nodeId = '', version = '' } = publishedKeyOf(key) ?? {};
+  let isBanned: boolean | undefined;
+  for (;;) {
+    const [item] = await get(newContext(), nodeVersionKey(nodeId, version));
+    const wanted = nodeVersionRecord(item)?.bans !== undefined;
+    if (wanted === isBanned) return wanted;
+    await markDenied(key, wanted);
+    isBanned = wanted;
+  }
+}
