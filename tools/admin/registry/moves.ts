@@ -28,7 +28,7 @@ import { Rejection } from './rejection.ts';
  * Nodes and publishers change hands. Each step is one conditional write that finds out by itself whether it is done, so an
  * interrupted command is run again as a whole. What becomes of what:
  *
- *   members    of a merged publisher join the other one, owners as owners. A transferred node brings none
+ *   members    of a merged publisher join the other one at its end, owners as owners. A transferred node brings none
  *   tokens     and trusts of a merged publisher are the other one's, under their ids. A transferred node brings none, so a
  *              version that waits for its archive is not published by them any more; its new owner resumes it
  *   old id     is reserved for good, and for 90 days endpoints 2 and 3 take it as the new one
@@ -44,6 +44,10 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
     const owner = requirePublisher(item);
     if (publisher.banned || owner.banned)
       throw new Rejection('A publisher is banned: lift the ban first, or its versions would stay banned.');
+    if ((await readVersions(newContext(), nodeId)).some(({ bans }) => bans?.publisher !== undefined))
+      throw new Rejection(
+        `Versions of "${node.id}" are still banned: run publisher unban ${owner.id} first.`,
+      );
     const owned: OwnedNodeRecord = {
       ...ownedNodeKey(to, node.id),
       node_id: node.id,
@@ -54,7 +58,7 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
       change: { of: nodeKey(nodeId), ...change },
       writes: [
         updating<NodeRecord>(node, { publisher_id: to }, onRevision(node)),
-        checking<PublisherRecord>(owner, [['banned', 'absent']]),
+        checking<PublisherRecord>(owner, onRevision(owner)),
         checking<PublisherRecord>(publisher, [
           ['banned', 'absent'],
           ['moved_to', 'absent'],
@@ -104,7 +108,8 @@ export async function renamePublisher(from: string, to: string): Promise<void> {
     const former = publisherRecord((await get(newContext(), key))[0]);
     const { pk: _pk, sk: _sk, moved_to: _to, moved_at: _at, ...fields } = old;
     const revision = (former?.revision ?? 0) + 1;
-    const renamed: PublisherRecord = { ...fields, ...key, id: to, renamed_from: from, revision };
+    // Members come in the write that gives the old id up, or one who is removed until then would stay.
+    const renamed: PublisherRecord = { ...fields, ...key, id: to, members: {}, renamed_from: from, revision };
     const when = former && (await successorOf(former)) === from ? onRevision(former) : absent;
     const [failed] = await transact(newContext(), [
       putting(renamed, when),
@@ -145,10 +150,9 @@ async function readEither(from: string, to: string): Promise<PublisherRecord> {
 }
 
 async function move(from: string, to: string, action: string): Promise<void> {
-  await joinMembers(from, to);
   await moveCredentials(from, to);
   for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
-  await joinMembers(from, to, action);
+  await giveUp(from, to, action);
   // What was made under the old id meanwhile.
   await moveCredentials(from, to);
   for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
@@ -157,30 +161,28 @@ async function move(from: string, to: string, action: string): Promise<void> {
 }
 
 /**
- * With the action that ends it, the old id is given up in the same write: a member who is added meanwhile is not lost, and
- * of two publishers that are merged into each other one stays.
+ * Members join in the write that gives the old id up. So one who is added or removed meanwhile is followed, and of two
+ * publishers that are merged into each other one stays.
  */
-async function joinMembers(from: string, to: string, end?: string): Promise<void> {
+async function giveUp(from: string, to: string, action: string): Promise<void> {
   await administerChange(async (context) => {
     const publisher = await readPublisher(context, to);
     const [item] = await get(context, publisherKey(from));
     const old = requirePublisher(item);
+    if (old.moved_to !== undefined) return { done: publisher };
+    if (old.banned) throw bannedPublisher(from);
     const joining = Object.entries(old.members).filter(([user, { role }]) => {
       const known = publisher.members[user];
       return !known || (role === 'owner' && known.role !== 'owner');
     });
-    if (end ? old.moved_to !== undefined : joining.length === 0) return { done: publisher };
-    if (old.banned) throw bannedPublisher(from);
     const members: Record<string, Member> = { ...publisher.members, ...Object.fromEntries(joining) };
-    const join = updating<PublisherRecord>(publisher, { members }, onRevision(publisher));
-    if (!end) {
-      const change = { of: publisherKey(to), action: 'member add', subject: from, detail: 'all members' };
-      return { change, writes: [join], result: publisher };
-    }
-    const change = { action: end, subject: from, detail: `${from} to ${to}` };
+    const change = { action, subject: from, detail: `${from} to ${to}` };
     const moved = { moved_to: to, moved_at: new Date().toISOString(), members: {} };
-    const leave = updating<PublisherRecord>(old, moved, onRevision(old));
-    const writes = [join, leave, historyOf({ of: publisherKey(to), ...change })];
+    const writes = [
+      updating<PublisherRecord>(publisher, { members }, onRevision(publisher)),
+      updating<PublisherRecord>(old, moved, onRevision(old)),
+      historyOf({ of: publisherKey(to), ...change }),
+    ];
     return { change: { of: publisherKey(from), ...change }, writes, result: publisher };
   });
 }
