@@ -30,6 +30,7 @@
  *   history of a publisher            PUBLISHER#<folded>       HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *   release that the records are of   STAGE                     RELEASE                     read before a deployment
+ *   commands that have not ended      STAGE                     COMMAND#<its words>         one query lists them
  *
  * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . meet in one item: the
  * item is its own name claim, and no second record can get out of step with it. Members live inside the
@@ -235,6 +236,11 @@ export const heartbeatKey: Key = { pk: 'HEARTBEAT', sk: 'HEARTBEAT' };
 
 /** No function reads it: deployments and the administration do. */
 export const releaseKey: Key = { pk: 'STAGE', sk: 'RELEASE' };
+
+/** Of a command of the administration, by what it is about. Without a subject, where the keys of all begin. */
+export function commandKey(subject: string): Key {
+  return { pk: 'STAGE', sk: `COMMAND#${subject}` };
+}
 
 /** Whether two ids name the same node: case does not matter, punctuation does. */
 export function isSameNodeId(a: string, b: string): boolean {

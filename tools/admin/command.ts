@@ -13,6 +13,8 @@ export interface Command {
   isDefault?: boolean;
   /** Any other command names the table that it changes. */
   readsOnly?: true;
+  /** It takes many steps. If it is interrupted, it must be run again. */
+  isResumable?: true;
   /** For a command that stops the work of others: what it is about to do. It must be confirmed on a deployed table. */
   impact?(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<string>;
   run(

@@ -3,6 +3,7 @@ import { createCommand, type Output } from 'command-line/command';
 import { release } from '../../infra/release.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
+import { describeOpenCommands, runSteps } from './open-commands.ts';
 import { Rejection } from './registry/rejection.ts';
 import { describeTarget, requireListening } from './target.ts';
 
@@ -72,11 +73,12 @@ function nounOf(program: Program, noun: string, output: Output): Program {
 
 function createVerb(
   verb: string,
-  { parameters, options, impact, readsOnly, run, ...about }: Command,
+  { parameters, options, impact, readsOnly, isResumable, run, ...about }: Command,
   output: Output,
   ask: Ask | undefined,
 ): Program {
-  const program = createCommand({ name: verb, ...about }, output).allowExcessArguments(false);
+  const notes = [about.notes, isResumable && 'If interrupted, run it again.'].filter(Boolean).join(' ');
+  const program = createCommand({ name: verb, ...about, notes }, output).allowExcessArguments(false);
   for (const parameter of parameters) program.argument(`<${parameter}>`);
   const known = Object.entries(options).map(([name, { value, about, required, isFormat }]) => {
     const option = new Option(
@@ -117,11 +119,26 @@ function createVerb(
     }
     const place = region === undefined ? '' : ` --region ${region} --table ${table}`;
     const suggest = (words: string) => `${name} ${words}${place}`;
-    const { data, text, problem } = await run(given, values, suggest);
+    const words = [String(program.parent?.name()), verb, ...program.args];
+    const work = () => run(given, values, suggest);
+    const { data, text, problem } = isResumable
+      ? await runSteps({ words: words.join(' '), line: suggest(lineOf(words, values)) }, work)
+      : await work();
+    for (const sentence of await describeOpenCommands()) output.stderr.write(`${sentence}\n`);
     if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
     if (problem !== undefined) throw new Rejection(problem);
   });
+}
+
+/** What to type for a command with its options. */
+function lineOf(words: readonly string[], options: Record<string, unknown>): string {
+  const given = Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return value === true ? [`--${name}`] : [`--${name}`, String(value)];
+  });
+  const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+  return [...words, ...given].map((word) => (/^[\w./:-]+$/.test(word) ? word : quoted(word))).join(' ');
 }
 
 /** The next word may be another option, if the value was forgotten. */

@@ -155,6 +155,7 @@ export const ban = command({
   notes:
     'Callers see the status and the reason, but no downloadUrl. If it was the latest version of its node, the\nhighest version that can be downloaded takes its place. A version that waits for its upload can also be banned.',
   options: { reason },
+  isResumable: true,
   examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
   impact: async ({ node, version }) => `bans ${await describeNodeVersion(node, version)}`,
   async run({ node, version }, { reason }) {
@@ -165,6 +166,7 @@ export const ban = command({
 export const unban = command({
   parameters: ['node', 'version'],
   summary: 'Restore a banned version to its earlier state',
+  isResumable: true,
   examples: ['node-version unban demo-node 1.2.0'],
   async run({ node, version }) {
     return withDownloads([node], resultOf('Unbanned', await unbanNodeVersion(node, version)));

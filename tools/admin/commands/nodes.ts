@@ -69,8 +69,9 @@ export const transfer = command({
   parameters: ['node'],
   summary: 'Give a node to another publisher',
   notes:
-    'Tokens and trusts stay with their publisher: a version that waits for its archive is published only after the new owner\npublishes it again. If interrupted, run it again.',
+    'Tokens and trusts stay with their publisher: a version that waits for its archive is published only after the new owner\npublishes it again.',
   options: { to: { value: 'PUBLISHER', about: 'The new owner', required: true } },
+  isResumable: true,
   examples: ['node transfer demo-node --to acme'],
   impact: async ({ node }, { to }) => `gives ${await describeNode(node)} to ${await describePublisher(to)}`,
   async run({ node: nodeId }, { to }) {
@@ -84,7 +85,7 @@ export const transfer = command({
 
 /** Of every ban. */
 export const banNotes =
-  'Versions are banned one by one, and their archives denied to readers; addresses that were handed out answer 403\nwithin minutes. Run the command again if it is interrupted. Needs the rights that docs/runbook.md lists.';
+  'Versions are banned one by one, and their archives denied to readers; addresses that were handed out answer 403\nwithin minutes. Needs the rights that docs/runbook.md lists.';
 
 export const ban = command({
   parameters: ['node'],
@@ -93,6 +94,7 @@ export const ban = command({
   options: {
     reason: { value: 'TEXT', about: 'The reason; callers see it as status_detail', required: true },
   },
+  isResumable: true,
   examples: ['node ban demo-node --reason "Copies another node; see ticket 7"'],
   impact: async ({ node }) => `bans ${await describeNode(node)}`,
   async run({ node: nodeId }, { reason }) {
@@ -107,6 +109,7 @@ export const ban = command({
 export const unban = command({
   parameters: ['node'],
   summary: 'Let a banned node be used again',
+  isResumable: true,
   examples: ['node unban demo-node'],
   async run({ node: nodeId }) {
     const changed = await unbanNode(nodeId);

@@ -29,8 +29,9 @@ export const numbers = command({
   parameters: [],
   summary: 'Take over stars, ratings and downloads of nodes from a file',
   notes:
-    'The file has JSON lines: {"node_id":"demo-node","repo_stars":12,"rating":4.5,"downloads":1200}. A field that is absent is\nkept, and null clears it. Downloads are shown in place of what the service counted itself. If interrupted, run it again.',
+    'The file has JSON lines: {"node_id":"demo-node","repo_stars":12,"rating":4.5,"downloads":1200}. A field that is absent is\nkept, and null clears it. Downloads are shown in place of what the service counted itself.',
   options: { file: { value: 'FILE', about: 'The file with the numbers', required: true } },
+  isResumable: true,
   examples: ['node numbers --file stars.jsonl'],
   async run(_, { file }) {
     const text = await readFile(file, 'utf8').catch((error: Error) => {

@@ -65,12 +65,13 @@ export const update = command({
 });
 
 const movedNotes =
-  'Its nodes, members, tokens and trusts go with it, and uploads that wait go on. The old ID stays reserved; for 90 days the\nAPI takes it as the new one. Meanwhile, a request for a node that is not moved yet gets a 403. If interrupted, run it again.\nAnother rename takes a rename back.';
+  'Its nodes, members, tokens and trusts go with it, and uploads that wait go on. The old ID stays reserved; for 90 days the\nAPI takes it as the new one. Meanwhile, a request for a node that is not moved yet gets a 403.\nAnother rename takes a rename back.';
 
 export const rename = command({
   parameters: ['publisher', 'new-id'],
   summary: 'Give a publisher another ID',
   notes: movedNotes,
+  isResumable: true,
   examples: ['publisher rename acme acme-nodes'],
   impact: async ({ publisher, 'new-id': to }) => `renames ${await describePublisher(publisher)} to "${to}"`,
   async run({ publisher: from, 'new-id': to }) {
@@ -85,6 +86,7 @@ export const merge = command({
   summary: 'Make a publisher part of another one',
   notes: movedNotes,
   options: { into: { value: 'PUBLISHER', about: 'The publisher that stays', required: true } },
+  isResumable: true,
   examples: ['publisher merge acme-labs --into acme'],
   impact: async ({ publisher }, { into }) =>
     `makes ${await describePublisher(publisher)} part of ${await describePublisher(into)}`,
@@ -133,6 +135,7 @@ export const ban = command({
   options: {
     reason: { value: 'TEXT', about: 'The reason, which only administrators see', required: true },
   },
+  isResumable: true,
   examples: ['publisher ban acme --reason "Account taken over, ticket 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
   async run({ publisher: id }, { reason }) {
@@ -147,6 +150,7 @@ export const ban = command({
 export const unban = command({
   parameters: ['publisher'],
   summary: 'Let a banned publisher publish and edit again',
+  isResumable: true,
   examples: ['publisher unban acme'],
   async run({ publisher: id }) {
     const { result, changed, nodeIds } = await unbanPublisher(id);

@@ -13,6 +13,7 @@ export const run = command({
     'Bans the version, denies its archive to readers, and leaves an entry in the history. Send the notice to the members\nthat it lists: the registry itself sends no mail. Callers see the reason as status_reason.',
   isDefault: true,
   options: { reason: { value: 'TEXT', about: 'The reason, and what to do about it', required: true } },
+  isResumable: true,
   examples: ['takedown demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0 and change your keys"'],
   impact: async ({ node, version }) => `takes down ${await describeNodeVersion(node, version)}`,
   async run({ node: nodeId, version }, { reason }) {

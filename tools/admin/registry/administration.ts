@@ -46,10 +46,13 @@ export function administerChange<Result>(
   });
 }
 
+export function actorName(): string {
+  return process.env.ADMIN_ACTOR || `${userInfo().username}@${hostname()}`;
+}
+
 /** The history of a change that an administrator makes. */
 export function historyOf(change: history.Change): Write {
-  const actor = process.env.ADMIN_ACTOR || `${userInfo().username}@${hostname()}`;
-  return history.historyOf(actor, change);
+  return history.historyOf(actorName(), change);
 }
 
 /** What administrators and owners changed about a publisher or a node, the latest first. */

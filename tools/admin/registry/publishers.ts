@@ -5,7 +5,7 @@ import type { PublisherRole } from 'registry-rules/schemas/publisher';
 import { absent, type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';
-import { administerChange, type Changed, historyOf, newContext } from './administration.ts';
+import { administerChange, type Changed, historyOf, listHistory, newContext } from './administration.ts';
 import { alignVersions, listOwnedNodes } from './node-versions.ts';
 import { readPublisher } from './records.ts';
 import { Rejection } from './rejection.ts';
@@ -60,10 +60,14 @@ export function unbanPublisher(publisherId: string): Promise<Ban> {
 }
 
 async function changeBan(publisherId: string, ...change: Change): Promise<Ban> {
-  const before = await listOwnedNodes(publisherId);
   const { result, changed } = await changePublisher(publisherId, ...change);
-  // Nodes move on meanwhile, with the versions of an earlier ban, and others come.
-  const nodeIds = [...new Set([...before, ...(await listOwnedNodes(publisherId))])];
+  // A node that has moved on may have taken along what an earlier run left undone.
+  const moved = (await listHistory(publisherKey(publisherId))).filter(
+    ({ action }) => action === 'node transfer',
+  );
+  const nodeIds = [
+    ...new Set([...moved.map(({ subject }) => subject), ...(await listOwnedNodes(publisherId))]),
+  ];
   let versions = 0;
   for (const nodeId of nodeIds) versions += await alignVersions(nodeId, 'publisher');
   return { result, changed: changed || versions > 0, nodeIds };

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { always, typedRead } from '../../lib/store/items.ts';
+import { commandKey, type Key } from '../../lib/store/keys.ts';
+import { put, remove } from '../../lib/store/write.ts';
+import { UsageError } from './command.ts';
+import { sentenceFor } from './faults.ts';
+import { actorName, listItems, newContext } from './registry/administration.ts';
+import { Rejection } from './registry/rejection.ts';
+
+/*
+ * A command of many steps is recorded while it runs. If its process dies, the record stays, and every later command, of any
+ * administrator, says that it must be run again.
+ */
+
+interface OpenCommand extends Key {
+  id: string;
+  /** The command line to type. */
+  line: string;
+  at: string;
+  actor: string;
+}
+
+const openCommand = typedRead<OpenCommand>();
+
+/** A ban and its end undo each other, so the later one stands for both. */
+function subjectOf(words: string): string {
+  return words.replace(/^takedown run/, 'node-version ban').replace(/^(\S+) unban/, '$1 ban');
+}
+
+/** Runs a command of many steps. `words` are its noun, verb and parameters. */
+export async function runSteps<Result>(
+  { words, line }: { words: string; line: string },
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const key = commandKey(subjectOf(words));
+  const id = randomUUID();
+  const at = new Date().toISOString();
+  await put<OpenCommand>(newContext(), { ...key, id, line, at, actor: actorName() }, always);
+  const again = `It may be half done. To finish it, run it again: ${line}`;
+  const stop = () => {
+    process.stderr.write(`\n${again}\n`);
+    process.exit(1);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const end = () => remove<OpenCommand>(newContext(), key, [['id', '=', id]]);
+  try {
+    const result = await run();
+    await end();
+    return result;
+  } catch (error) {
+    const sentence = sentenceFor(error);
+    // It says itself how to go on.
+    if (error instanceof Rejection || error instanceof UsageError) await end();
+    else if (sentence !== undefined) throw new Rejection(`${sentence} ${again}`, { cause: error });
+    throw error;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+/** A sentence for each command that has not ended. */
+export async function describeOpenCommands(): Promise<string[]> {
+  const open = (await listItems(commandKey(''))).map((item) => openCommand(item));
+  return open.map(
+    ({ line, at, actor }) =>
+      `${actor} began this at ${at}, and it has not ended. If it is not running, run it again: ${line}`,
+  );
+}
