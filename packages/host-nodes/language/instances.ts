@@ -59,7 +59,7 @@ export function allocate(machine: Machine, cls: Class, args: Value[], keywords: 
     const isFilledLater = [types.dictType, types.listType, types.setType].includes(builtin);
     const made = builtin.construct(
       machine,
-      builtin,
+      cls,
       isFilledLater ? [] : payloadArgs(cls, builtin, args),
       isFilledLater ? new Map() : keywords,
     );

@@ -1,10 +1,13 @@
 import type { StmtNode } from 'py-ast';
-import { isSubclass } from '../values/access.ts';
+import { asText, discard, isSubclass, lookUp, plain } from '../values/access.ts';
 import { typeOf } from '../values/builtin-types.ts';
-import { equal } from '../values/equality.ts';
+import { contains, equal } from '../values/equality.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Unknown } from '../values/plain.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Class } from '../values/objects.ts';
+import { isCounted, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
+import { findAttribute } from './attributes.ts';
 import { branch } from './branches.ts';
 import { writeName } from './names.ts';
 import { truth } from './truth.ts';
@@ -53,30 +56,93 @@ function matches(machine: Machine, pattern: Pattern, value: Value, frame: Frame)
       if (answers.includes(true)) return true;
       return answers.includes(undefined) ? undefined : false;
     }
-    case 'MatchClass': {
-      const cls = machine.evaluate(pattern.cls, frame);
-      const isBare = pattern.patterns.length + pattern.kwd_patterns.length === 0;
-      capture(machine, pattern, frame);
-      return isBare && !(value instanceof Unknown) ? isSubclass(machine, typeOf(value), cls) : undefined;
-    }
+    case 'MatchStar':
+      if (pattern.name) writeName(machine, pattern.name, value, frame);
+      return true;
+    case 'MatchSequence':
+      return matchesItems(machine, pattern, plain(value), frame);
+    case 'MatchMapping':
+      return matchesEntries(machine, pattern, plain(value), frame);
+    case 'MatchClass':
+      return matchesObject(machine, pattern, value, frame);
     default:
-      // What is inside of a value is not looked at.
-      capture(machine, pattern, frame);
       return undefined;
   }
 }
 
-/** The names of a pattern, whose parts are not followed. */
-function capture(machine: Machine, pattern: Pattern, frame: Frame): void {
-  const {
-    name,
-    rest,
-    patterns = [],
-    kwd_patterns: named = [],
-  } = pattern as Partial<Record<'name' | 'rest', string> & Record<'patterns' | 'kwd_patterns', Pattern[]>>;
-  machine.budget.spend();
-  for (const known of [name, rest]) {
-    if (known) writeName(machine, known, new Unknown('a part of what is matched'), frame);
+type Kind<Name extends Pattern['nodeType']> = Extract<Pattern, { nodeType: Name }>;
+
+/** Whether all parts fit. Those that are unknown still give their names a value. */
+function all(machine: Machine, frame: Frame, parts: [Pattern, Value | undefined][]): boolean | undefined {
+  return parts
+    .map(([pattern, value]) => value !== undefined && matches(machine, pattern, value, frame))
+    .reduce<boolean | undefined>(both, true);
+}
+
+const part = new Unknown('a part of what is matched');
+
+function matchesItems(machine: Machine, { patterns }: Kind<'MatchSequence'>, value: Value, frame: Frame) {
+  const isSequence = value instanceof List || value instanceof Tuple;
+  if (!isSequence && !(value instanceof Unknown)) return false;
+  if (!isSequence || !isCounted(machine, value.items)) {
+    all(
+      machine,
+      frame,
+      patterns.map((pattern) => [pattern, part]),
+    );
+    return undefined;
   }
-  for (const part of [...patterns, ...named]) capture(machine, part, frame);
+  const { items } = value;
+  const star = patterns.findIndex(({ nodeType }) => nodeType === 'MatchStar');
+  const surplus = items.length - patterns.length;
+  if (star < 0 ? surplus !== 0 : surplus < -1) return false;
+  return all(
+    machine,
+    frame,
+    patterns.map((pattern, at) => [
+      pattern,
+      at === star
+        ? new List(items.slice(star, star + surplus + 1))
+        : items[star >= 0 && at > star ? at + surplus : at],
+    ]),
+  );
+}
+
+function matchesEntries(machine: Machine, pattern: Kind<'MatchMapping'>, value: Value, frame: Frame) {
+  const isDict = value instanceof Dict;
+  if (!isDict && !(value instanceof Unknown)) return false;
+  const keys = pattern.keys.map((key) => machine.evaluate(key, frame));
+  const rest = isDict ? machine.call(machine.attribute(value, 'copy')) : part;
+  if (rest instanceof Dict) for (const key of keys) discard(machine, rest, key);
+  if (pattern.rest) writeName(machine, pattern.rest, rest, frame);
+  const isSure = isDict && keys.every((key) => contains(machine, value, key) !== undefined);
+  const fits = all(
+    machine,
+    frame,
+    pattern.patterns.map((inner, at) => [inner, isDict ? lookUp(machine, value, keys[at] ?? null) : part]),
+  );
+  return isSure ? fits : both(fits, undefined);
+}
+
+/** The parts by position are those that `__match_args__` names; of a built-in type it is the value itself. */
+function matchesObject(machine: Machine, pattern: Kind<'MatchClass'>, value: Value, frame: Frame) {
+  const cls = machine.evaluate(pattern.cls, frame);
+  const isIt = value instanceof Unknown ? undefined : isSubclass(machine, typeOf(value), cls);
+  if (isIt === false) return false;
+  const named = cls instanceof Class ? cls.find('__match_args__') : undefined;
+  const names = named instanceof Tuple ? named.items.map(asText) : [];
+  const member = (name: string | undefined): Value | undefined =>
+    isIt === undefined || name === undefined ? part : findAttribute(machine, value, name);
+  const isWhole = cls instanceof Class && cls.builtin;
+  const fits = all(machine, frame, [
+    ...pattern.patterns.map((inner, at): [Pattern, Value | undefined] => [
+      inner,
+      isWhole ? value : member(names[at]),
+    ]),
+    ...pattern.kwd_patterns.map((inner, at): [Pattern, Value | undefined] => [
+      inner,
+      member(pattern.kwd_attrs[at]),
+    ]),
+  ]);
+  return both(isIt, fits);
 }

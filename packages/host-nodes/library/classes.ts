@@ -1,15 +1,16 @@
-import { asText } from '../values/access.ts';
+import { asText, dictOf } from '../values/access.ts';
 import * as types from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
-import { Class, Instance, Native, type NativeCall } from '../values/objects.ts';
-import { Tuple } from '../values/plain.ts';
+import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { autoType } from '../language/enums.ts';
 import { makeClass } from '../language/classes.ts';
 import { argument, type Models, natives } from './define.ts';
 
+const rowType = types.builtinType('NamedTuple', types.tupleType);
 const identity: NativeCall = (_, [value = null]) => value;
 autoType.construct = (_machine, cls) => new Instance(cls);
 
@@ -42,11 +43,14 @@ export function typeModels(): Models {
     ...natives('abc', { abstractmethod: identity, abstractproperty: identity }),
     ['typing.Generic', types.objectType],
     ['typing.Protocol', types.objectType],
+    ['typing.NamedTuple', rowType],
     ['typing.TypedDict', types.dictType],
     ['typing_extensions.TypedDict', types.dictType],
     ...natives('dataclasses', {
       dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
       field: (_, __, keywords) => makeField(keywords),
+      asdict: (machine, [self]) => attributesOf(machine, self),
+      replace: (machine, [self], keywords) => replaced(machine, self, keywords),
     }),
     ...natives('collections', {
       defaultdict: (machine, [fallback = null, source]) => {
@@ -77,8 +81,8 @@ interface Field {
   fallback: Value | undefined;
 }
 
-/** Gives a class the `__init__` that its annotations ask for. */
-function dataclass(machine: Machine, cls: Class): Class {
+/** What a class's annotations name, from its first base on. */
+function fieldsOf(machine: Machine, cls: Class): Map<string, Field> {
   const fields = new Map<string, Field>();
   for (const base of [...cls.mro].reverse()) {
     const annotations = base.own('__annotations__');
@@ -89,6 +93,12 @@ function dataclass(machine: Machine, cls: Class): Class {
       fields.set(name, { name, fallback: base.own(name) });
     }
   }
+  return fields;
+}
+
+/** Gives a class the `__init__` that its annotations ask for. */
+function dataclass(machine: Machine, cls: Class): Class {
+  const fields = fieldsOf(machine, cls);
   const initialize = new Native(
     '__init__',
     (inner, [self = null, ...args], keywords) => {
@@ -122,25 +132,50 @@ function initial(machine: Machine, name: string, fallback: Value | undefined): V
   return value === undefined ? raise('TypeError', `__init__() is missing the argument '${name}'`) : value;
 }
 
-function namedTuple(machine: Machine, [name = null, fields = null]: Value[]): Value {
-  machine.budget.read(asText(fields)?.length ?? 0);
-  const names =
-    typeof fields === 'string' ? fields.split(/[\s,]+/) : [...machine.iterate(fields)].map(String);
-  const made = makeClass(
-    machine,
-    asText(name) ?? 'tuple',
-    new Tuple([types.objectType]),
-    new Dict(),
-    null,
-    new Map(),
+/** `typing.NamedTuple`, and the base of what `namedtuple` makes: its fields are annotations of the class. */
+rowType.construct = (machine, cls, args, keywords) => {
+  const fields = [...fieldsOf(machine, cls).values()];
+  const values = fields.map(({ name, fallback }, index) =>
+    initial(machine, name, argument(args, keywords, index, name) ?? fallback),
   );
-  if (!(made instanceof Class)) return made;
-  made.construct = (inner, cls, args, keywords) => {
-    inner.budget.spend(names.length);
-    const values = names.map((field, index) => argument(args, keywords, index, field) ?? null);
-    const instance = new Instance(cls, new Tuple(values));
-    for (const [index, field] of names.entries()) instance.define(field, values[index] ?? null);
-    return instance;
-  };
-  return made;
+  const row = new Instance(cls, new Tuple(values));
+  for (const [index, { name }] of fields.entries()) row.define(name, values[index] ?? null);
+  return row;
+};
+types.addMethods(rowType, {
+  _asdict: (machine, [self]) => attributesOf(machine, self),
+  _replace: (machine, [self], keywords) => replaced(machine, self, keywords),
+  __repr__: () => new Unknown('the text of a row'),
+});
+const fieldNames = new Native('_fields', (machine, [self]) =>
+  self instanceof Instance ? new Tuple([...fieldsOf(machine, self.cls).keys()]) : null,
+);
+rowType.define('_fields', new Descriptor('property', fieldNames));
+
+function attributesOf(machine: Machine, self: Value | undefined): Value {
+  if (!(self instanceof Instance)) return new Unknown('the fields of an object');
+  return dictOf(
+    machine,
+    [...self.entries.values()].map(({ key, value }) => [key, value]),
+  );
+}
+
+function replaced(machine: Machine, self: Value | undefined, keywords: Keywords): Value {
+  if (!(self instanceof Instance)) return new Unknown('the fields of an object');
+  const fields = [...fieldsOf(machine, self.cls).keys()];
+  const old = fields.map((name): [string, Value] => [name, self.own(name) ?? null]);
+  return machine.call(self.cls, [], new Map([...old, ...keywords]));
+}
+
+function namedTuple(machine: Machine, args: Value[], keywords: Keywords): Value {
+  const [name = null, fields = null] = args;
+  machine.budget.read(asText(fields)?.length ?? 0);
+  const listed = typeof fields === 'string' ? fields.split(/[\s,]+/) : [...machine.iterate(fields)];
+  const names = listed.map((field) => asText(field) ?? '');
+  const defaults = [...machine.iterate(keywords.get('defaults') ?? new Tuple([]))];
+  const pairs = names.slice(names.length - defaults.length);
+  const annotations = names.map((field): [Value, Value] => [field, null]);
+  const body: [Value, Value][] = pairs.map((field, at) => [field, defaults[at] ?? null]);
+  body.push(['_fields', new Tuple(names)], ['__annotations__', dictOf(machine, annotations)]);
+  return makeClass(machine, name, new Tuple([rowType]), dictOf(machine, body), null, new Map());
 }

@@ -12,9 +12,11 @@ import {
 } from '../values/objects.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
 import { isCounted, OutsideModule, Tuple, Unknown } from '../values/plain.ts';
-import { isSubclass, plain } from '../values/access.ts';
+import { asText, isSubclass, plain } from '../values/access.ts';
+import { raise } from '../values/exceptions.ts';
 import type { Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
+import { item } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
 import { cleaned } from '../types/texts.ts';
 import { lazily } from './builtin-functions.ts';
@@ -36,11 +38,29 @@ export function functionModels(): Models {
       wraps: (_, [wrapped = null]) =>
         new Native('wraps', (machine, [made = null]) => dressed(machine, made, wrapped)),
       update_wrapper: (machine, [made = null, wrapped = null]) => dressed(machine, made, wrapped),
+      reduce: (machine, [func = null, source = null, start]) => {
+        const items = [...(start === undefined ? [] : [start]), ...machine.iterate(source)];
+        if (!isCounted(machine, items)) return new Unknown('an unknown position');
+        if (items.length === 0) return raise('TypeError', 'reduce() of empty iterable with no initial value');
+        return items.reduce((left, right) => machine.call(func, [left, right]));
+      },
       lru_cache: transparent,
       cache: identity,
       total_ordering: identity,
       singledispatch: identity,
       cached_property: (_, [func = null]) => new Descriptor('property', func),
+    }),
+    ...natives('operator', {
+      itemgetter: getter(item),
+      attrgetter: getter((machine, value, path) =>
+        String(path)
+          .split('.')
+          .reduce((holder, name) => machine.attribute(holder, name), value),
+      ),
+      methodcaller: (_, [name = null, ...args], keywords) =>
+        new Native('methodcaller', (machine, [self = null]) =>
+          machine.call(machine.attribute(self, asText(name) ?? ''), args, keywords),
+        ),
     }),
     ['itertools.chain', chain],
     ...natives('itertools', { product }),
@@ -67,6 +87,14 @@ export function functionModels(): Models {
   ];
 }
 
+function getter(read: (machine: Machine, value: Value, key: Value) => Value): NativeCall {
+  return (_, keys) =>
+    new Native('getter', (machine, [value = null]) => {
+      const [first = null, ...others] = keys.map((key) => read(machine, value, key));
+      return others.length === 0 ? first : new Tuple([first, ...others]);
+    });
+}
+
 /** What `functools.wraps` gives: one that is called like the other. */
 function dressed(machine: Machine, made: Value, wrapped: Value): Value {
   if (!(made instanceof Func || made instanceof Class)) return made;
@@ -84,7 +112,10 @@ chain.construct = (machine, _cls, sources) => chained(machine, sources);
 const fromIterable = pure((machine, [sources = null]) => chained(machine, machine.iterate(sources)));
 chain.define('from_iterable', new Descriptor('staticmethod', new Native('from_iterable', fromIterable)));
 
-const product: NativeCall = (machine, sources) => {
+const product: NativeCall = (machine, given, keywords) => {
+  const repeat = Number(keywords.get('repeat') ?? 1n);
+  machine.budget.spend(given.length * repeat);
+  const sources = Array.from({ length: repeat }, () => given).flat();
   let rows: Value[][] = [[]];
   for (const source of sources) {
     const items = [...machine.iterate(source)];

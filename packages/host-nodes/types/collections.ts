@@ -167,6 +167,12 @@ export const dictMethods: Methods = {
     discard(machine, dictOf(self), key);
     return found === undefined ? raise('KeyError', 'pop') : found;
   },
+  popitem: (machine, [self]) => {
+    const last = held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])).at(-1);
+    if (!(last instanceof Tuple)) return last ?? raise('KeyError', 'popitem(): dictionary is empty');
+    discard(machine, dictOf(self), last.items[0] ?? null);
+    return last;
+  },
   clear: (machine, [self]) => {
     const dict = dictOf(self);
     machine.heap.touch(dict);

@@ -172,12 +172,11 @@ export function equipTypes(): void {
   types.dictType.define('fromkeys', new Descriptor('staticmethod', makeFromKeys));
   addUnfollowed(
     types.strType,
-    'casefold center count encode expandtabs format_map index isascii isprintable ljust maketrans rindex rjust swapcase translate zfill',
+    'casefold center count encode expandtabs format_map index isascii isprintable maketrans rindex swapcase translate',
   );
   addUnfollowed(types.intType, 'bit_count bit_length is_integer to_bytes');
   addUnfollowed(types.floatType, 'as_integer_ratio hex is_integer');
   for (const type of [types.listType, types.tupleType]) addUnfollowed(type, 'count');
-  addUnfollowed(types.dictType, 'popitem');
   for (const type of [types.setType, types.frozensetType])
     addUnfollowed(type, 'clear isdisjoint issubset issuperset pop');
 }

@@ -1,68 +1,134 @@
 import { asText, digitsOf, plain } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { each, joinParts, reprOf, textOf } from '../values/text.ts';
+import { each, joinParts, reprOf, sizeOf, textOf } from '../values/text.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
+import { item } from '../language/subscripts.ts';
 import type { Keywords, Value } from '../values/values.ts';
 
 const why = 'a text with an unknown part';
 
-/** `format(value, spec)`; undefined where the text is unknown. Only whole numbers of a width are followed. */
+const specs = /^(?:(.)?([<>=^]))?([-+ ]?)(0?)(\d{0,3})(,?)(?:\.(\d{1,2}))?([sdfxX]?)$/u;
+
+/** `format(value, spec)`; undefined where the text is unknown, or a spec is not followed. */
 export function formatValue(machine: Machine, value: Value, spec: string): string | undefined {
   if (spec === '') return textOf(machine, value);
   const known = plain(value);
-  const [, zero, width] = /^(0?)(\d{0,2})d$/.exec(spec) ?? [];
-  if (width === undefined || typeof known !== 'bigint') return undefined;
-  const sign = known < 0n ? '-' : '';
-  const digits = digitsOf(machine, known).slice(sign.length);
-  const size = Number(width) - sign.length;
-  return zero ? sign + digits.padStart(size, '0') : (sign + digits).padStart(Number(width));
+  const [found, fill, align, sign = '', zero, width = '', comma, places, kind = ''] = specs.exec(spec) ?? [];
+  if (found === undefined) return undefined;
+  machine.budget.text(Number(width));
+  const pad = (text: string, how: string, by: string) => {
+    const missing = Math.max(0, Number(width) - sizeOf(text));
+    const before = how === '<' ? 0 : how === '^' ? missing >> 1 : missing;
+    const start = how === '=' && /^[-+ ]/.test(text) ? 1 : 0;
+    return text.slice(0, start) + by.repeat(before) + text.slice(start) + by.repeat(missing - before);
+  };
+  if (typeof known === 'string') {
+    if (kind !== '' && kind !== 's') return undefined;
+    return pad(
+      places === undefined ? known : [...known].slice(0, Number(places)).join(''),
+      align ?? '<',
+      fill ?? (zero || ' '),
+    );
+  }
+  const digits = digitsIn(machine, known, kind, places);
+  if (digits === undefined) return undefined;
+  const grouped = comma ? digits.replace(/\d(?=(?:\d{3})+(?!\d))(?<!\..*)/g, '$&,') : digits;
+  const signed = grouped.startsWith('-') || sign === '-' ? grouped : sign + grouped;
+  return pad(signed, align ?? (zero ? '=' : '>'), fill ?? (zero || ' '));
 }
 
-/** `template % values`, as far as it is of plain `%s` and `%d`. */
+/** A number's digits of a kind. */
+function digitsIn(machine: Machine, value: Value, kind: string, places?: string): string | undefined {
+  if (kind === 'f' && (typeof value === 'number' || typeof value === 'bigint'))
+    return fixed(Number(value), Number(places ?? 6));
+  if (places !== undefined || (typeof value === 'number' && kind !== '')) return undefined;
+  if (typeof value === 'number') return textOf(machine, value);
+  if (typeof value !== 'bigint' || kind === 's') return undefined;
+  const digits = kind.toLowerCase() === 'x' ? value.toString(16) : digitsOf(machine, value);
+  return kind === 'X' ? digits.toUpperCase() : digits;
+}
+
+/** What lies between two goes to the even one, as Python rounds. */
+function fixed(value: number, places: number): string | undefined {
+  if (!(Math.abs(value) < 1e15)) return undefined;
+  const rest = value.toFixed(100).split('.')[1]?.slice(places) ?? '';
+  const near = value.toFixed(places);
+  const isOdd = /[13579]$/.test(near);
+  return isOdd && /^50*$/.test(rest) ? value.toFixed(places + 1).slice(0, places === 0 ? -2 : -1) : near;
+}
+
+/** A template with its fields filled in; unknown if one of them is. */
+function fill(
+  machine: Machine,
+  template: string,
+  fields: RegExp,
+  write: (...groups: (string | undefined)[]) => string | undefined,
+): Value {
+  let isKnown = true;
+  machine.budget.text(template.length);
+  const result = template.replaceAll(fields, (...groups) => {
+    const text = write(...groups);
+    machine.budget.text(text?.length ?? 0);
+    isKnown &&= text !== undefined;
+    return text ?? '';
+  });
+  machine.budget.text(result.length);
+  return isKnown ? result : new Unknown(why);
+}
+
+/** `template % values`. */
 export function formatPercent(machine: Machine, template: string, values: Value): Value {
   const given = values instanceof Tuple ? values.items : [values];
-  const [first = '', ...parts] = template.split(/%(?=[sd])/);
-  machine.budget.text(template.length);
-  if ([first, ...parts].join('').includes('%') || parts.length !== given.length) return new Unknown(why);
-  const texts = each(parts.entries(), ([at, part]) => {
-    const value = plain(given[at] ?? null);
-    const text =
-      part.startsWith('s') || typeof value === 'bigint' ? textOf(machine, given[at] ?? null) : undefined;
-    return text === undefined ? undefined : text + part.slice(1);
+  let next = 0;
+  const fields = /%(?:\((\w{1,100})\))?([-+ 0]*)(\d{0,3}(?:\.\d{1,2})?)([sdifrxX%]?)/g;
+  const result = fill(machine, template, fields, (_, key, flags = '', size = '', kind = '') => {
+    if (kind === '%') return '%';
+    if (key !== undefined) next = given.length;
+    const value = key === undefined ? given[next++] : item(machine, values, key);
+    if (value === undefined) return raise('TypeError', 'not enough arguments for format string');
+    const shown = converted(machine, value, kind);
+    if (shown === undefined || kind === '') return undefined;
+    const align = flags.includes('-') ? '<' : flags.includes('0') ? '' : '>';
+    const sign = flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';
+    const zero = flags.includes('0') && align === '' ? '0' : '';
+    return formatValue(
+      machine,
+      shown,
+      align + sign + zero + size + kind.replace(/[sr]/, '').replace('i', 'd'),
+    );
   });
-  const rest = joinParts(machine, texts, '');
-  return rest === undefined ? new Unknown(why) : first + rest;
+  return next === given.length ? result : new Unknown(why);
+}
+
+/** What is formatted: the value, or its text if that is asked for. */
+function converted(machine: Machine, value: Value, kind: string | undefined): Value | undefined {
+  if (value instanceof Unknown) return undefined;
+  if (kind === 'r' || kind === 'a') return reprOf(machine, value);
+  return kind === 's' ? textOf(machine, value) : value;
 }
 
 /** `template.format(...)`. */
 export function formatBraces(machine: Machine, template: string, args: Value[], keywords: Keywords): Value {
   let next = 0;
-  let isKnown = true;
-  machine.budget.text(template.length);
-  const result = template.replaceAll(
-    /\{\{|\}\}|\{([^{}!:]{0,200})(?:!([rsa]))?(?::([^{}]{0,100}))?\}/g,
-    (whole, name: string | undefined, conversion: string | undefined, spec = '') => {
-      if (whole === '{{' || whole === '}}') return whole.charAt(0);
-      const field = name === '' || name === undefined ? String(next++) : name;
-      const value = fieldOf(field, args, keywords);
-      const text = conversion === 'r' ? reprOf(machine, value) : formatValue(machine, value, spec);
-      if (text === undefined) isKnown = false;
-      machine.budget.text(text?.length ?? 0);
-      return text ?? '';
-    },
-  );
-  machine.budget.text(result.length);
-  return isKnown ? result : new Unknown(why);
+  const fields = /\{\{|\}\}|\{([^{}!:]{0,200})(?:!([rsa]))?(?::([^{}]{0,100}))?\}/g;
+  return fill(machine, template, fields, (whole = '', name, conversion, spec = '') => {
+    if (whole === '{{' || whole === '}}') return whole.charAt(0);
+    const [first = '', ...rest] = (name ?? '').split(/(?=[.[])/);
+    const index = first === '' ? next++ : Number(first);
+    const given = Number.isNaN(index) ? keywords.get(first) : args[index];
+    if (given === undefined) return raise(Number.isNaN(index) ? 'KeyError' : 'IndexError', first);
+    const value = rest.reduce<Value>((holder, part) => partOf(machine, holder, part), given);
+    const shown = converted(machine, value, conversion);
+    return shown === undefined ? undefined : formatValue(machine, shown, spec);
+  });
 }
 
-function fieldOf(field: string, args: Value[], keywords: Keywords): Value {
-  const [first = '', ...rest] = field.split(/(?=[.[])/);
-  const value = /^\d+$/.test(first) ? args[Number(first)] : keywords.get(first);
-  if (value === undefined) {
-    return /^\d+$/.test(first) ? raise('IndexError', 'index out of range') : raise('KeyError', first);
-  }
-  return rest.length === 0 ? value : new Unknown(why);
+/** `.name` or `[key]` of a field. */
+function partOf(machine: Machine, holder: Value, part: string): Value {
+  if (part.startsWith('.')) return machine.attribute(holder, part.slice(1));
+  const key = part.slice(1, -1);
+  return item(machine, holder, /^\d+$/.test(key) ? BigInt(key) : key);
 }
 
 /** `separator.join(parts)`. */

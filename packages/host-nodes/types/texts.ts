@@ -6,7 +6,7 @@ import { List } from '../values/collections.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import type { Methods } from '../values/builtin-types.ts';
-import { formatBraces, joinTexts } from './formatting.ts';
+import { formatBraces, formatValue, joinTexts } from './formatting.ts';
 
 type TextMethod = (text: string, args: Value[], machine: Machine, keywords: Keywords) => Value;
 
@@ -34,6 +34,9 @@ const plainMethods: Record<string, TextMethod> = {
   rfind: (text, [part, ...span]) => position(text, text.lastIndexOf(word(part)), span),
   partition: (text, [part]) => partition(text, text.indexOf(word(part)), word(part), false),
   rpartition: (text, [part]) => partition(text, text.lastIndexOf(word(part)), word(part), true),
+  zfill: (text, [width = 0n], machine) => padded(machine, text, `0=${width}`),
+  ljust: (text, [width = 0n, by = ' '], machine) => padded(machine, text, `${by}<${width}`),
+  rjust: (text, [width = 0n, by = ' '], machine) => padded(machine, text, `${by}>${width}`),
   isupper: (text) => text === text.toUpperCase() && text !== text.toLowerCase(),
   islower: (text) => text === text.toLowerCase() && text !== text.toUpperCase(),
   __len__: (text) => BigInt(sizeOf(text)),
@@ -82,6 +85,10 @@ export function cleaned(machine: Machine, doc: Value | undefined): Value {
   const margin = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
   const lines = [first.trimStart(), ...rest.map((line) => line.slice(Math.min(margin, line.length)))];
   return strip(lines.join('\n'), '\n', true, true);
+}
+
+function padded(machine: Machine, text: string, spec: string): Value {
+  return formatValue(machine, text, spec) ?? new Unknown('a text with an unknown part');
 }
 
 /** A search in a span of the text is not followed. */
