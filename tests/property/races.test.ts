@@ -41,7 +41,6 @@ const nodeFields = {
   icon: 'https://example.com/',
   tags: ['set'],
 };
-const hostFields = ['category', 'description', 'function', 'input_types', 'return_names', 'return_types'];
 
 const races: Record<string, (race: Race) => Promise<void>> = {
   async publish({ nodeId, meet }) {
@@ -59,16 +58,6 @@ const races: Record<string, (race: Race) => Promise<void>> = {
     for (const [caller, { status }] of answers.entries())
       if (status === 200) assert.deepEqual(body[fieldOf(caller)[0]], fieldOf(caller)[1], 'a field was lost');
     expectOnly(answers, [200]);
-  },
-
-  async 'if-match'({ nodeId, meet }) {
-    const { headers } = await registry.update(nodeId, {});
-    const match = { 'if-match': String(headers.etag) };
-    const answers = await meet((caller) => registry.update(nodeId, { author: `caller ${caller}` }, match));
-    const winners = done(answers).map(({ body }) => body.author);
-    const { body } = await registry.update(nodeId, {});
-    assert.deepEqual(winners, [body.author], 'If-Match has one winner');
-    expectOnly(answers, [200, 412]);
   },
 
   /**
@@ -89,17 +78,6 @@ const races: Record<string, (race: Race) => Promise<void>> = {
     assert.equal(new Set(body.tags).size, done(answers).length, 'an appended tag was lost');
     assert.equal(body.tags.length, done(answers).length, 'a tag was appended twice');
     expectOnly(answers, [200, 412]);
-  },
-
-  async 'host-node'({ nodeId, meet }) {
-    const fieldOf = (caller: number) => String(hostFields[caller % hostFields.length]);
-    const answers = await meet((caller) =>
-      registry.editHostNode(nodeId, '1.0.0', 'host', { [fieldOf(caller)]: `caller ${caller}` }),
-    );
-    const { body } = await registry.editHostNode(nodeId, '1.0.0', 'host', {});
-    for (const [caller, { status }] of answers.entries())
-      if (status === 200) assert.ok(fieldOf(caller) in body, `${fieldOf(caller)} was lost`);
-    expectOnly(answers, [200, 409]);
   },
 
   async finalize({ nodeId, meet }) {

@@ -55,23 +55,6 @@ const scenarios: Record<string, Scenario> = {
     },
   },
 
-  /** A single writer cannot lose a race, so it must never be answered 412. */
-  'update-if-unchanged': {
-    calls: 3,
-    async run(scene) {
-      const { nodeId } = scene;
-      await published(nodeId);
-      const { headers } = await registry.update(nodeId, { author: 'old' });
-      const match = { 'if-match': String(headers.etag) };
-      const answer = await struck(scene, 'update-node', () =>
-        registry.update(nodeId, { author: 'new' }, match),
-      );
-      assert.notEqual(answer.status, 412, 'the only writer was answered 412');
-      const { body } = await registry.update(nodeId, {});
-      if (answer.status === 200) assert.equal(body.author, 'new', 'a successful update is lost');
-    },
-  },
-
   'host-node': {
     calls: 3,
     async run(scene) {

@@ -37,17 +37,6 @@ export function generatedRequests(document: ApiDocument): fc.Arbitrary<Generated
   );
 }
 
-/** The sample of every operation with one field at a bound or beyond it. */
-export function requestsAtBounds(document: ApiDocument): GeneratedRequest[] {
-  const values = new SchemaValues(document.schemas, false);
-  return endpointNames.flatMap((name) =>
-    values.edgesOf(document.bodyOf(name)).map((field) => ({
-      name,
-      text: JSON.stringify({ ...JSON.parse(String(sampleEvent(name).body)), ...field }),
-    })),
-  );
-}
-
 /** The first one this many times as often as the second. A failure shrinks to the first one if possible. */
 function mostly<A, B>(weight: number, usual: fc.Arbitrary<A>, odd: fc.Arbitrary<B>): fc.Arbitrary<A | B> {
   return fc.oneof({ withCrossShrink: true }, { weight, arbitrary: usual }, { weight: 1, arbitrary: odd });

@@ -101,18 +101,6 @@ export class SchemaValues {
     );
   }
 
-  /** For each bounded field of an object, an object with only that field, at each bound and beyond it. */
-  edgesOf({ $ref, properties = {} }: JsonSchema): Record<string, unknown>[] {
-    if ($ref) return this.edgesOf(this.#resolve($ref));
-    return Object.entries(properties).flatMap(([name, { minimum, maximum, maxLength }]) => [
-      ...(minimum === undefined ? [] : [{ [name]: minimum }, { [name]: minimum - 1 }]),
-      ...(maximum === undefined ? [] : [{ [name]: maximum }, { [name]: maximum + 1 }]),
-      ...(maxLength === undefined
-        ? []
-        : [0, 1].map((more) => ({ [name]: (maxLength > 10_000 ? 'x' : '🙂').repeat(maxLength + more) }))),
-    ]);
-  }
-
   #resolve($ref: string): JsonSchema {
     return this.#schemas[$ref.split('/').at(-1) ?? ''] ?? {};
   }
