@@ -1,32 +1,30 @@
 import assert from 'node:assert/strict';
+import { count } from 'testing/property-runs';
 import { demo } from '../../tools/local/demo.ts';
 import type { ApiDocument } from './api-document.ts';
 import type { Result } from './invoke.ts';
-import { count } from 'testing/property-runs';
 import type { FaultPlan } from './wire-faults.ts';
 
+/** Texts that no log line and no answer may contain. */
+const { IMAGE_PROVIDER_KEY, VIDEO_PROVIDER_KEY } = process.env;
+const secrets = [demo.personalAccessToken, IMAGE_PROVIDER_KEY, VIDEO_PROVIDER_KEY].map(String);
+
 export interface LogReader {
-  /** Texts that no log line and no answer may contain. */
-  secrets: string[];
-  lastLine: string | undefined;
-  leaks: readonly string[];
-  count: number;
+  lastLine: string;
+  /** The lines with a secret. */
+  leaks: string[];
   stop: () => void;
 }
 
 /** Reads what the functions log in this process. */
 export function readLog(): LogReader {
-  const { IMAGE_PROVIDER_KEY, VIDEO_PROVIDER_KEY } = process.env;
-  const secrets = [demo.personalAccessToken, IMAGE_PROVIDER_KEY, VIDEO_PROVIDER_KEY].map(String);
   const usual = process.stdout;
-  const leaks: string[] = [];
   const replaceWith = (value: object) =>
     void Object.defineProperty(process, 'stdout', { value, configurable: true });
-  const reader: LogReader = { secrets, lastLine: undefined, leaks, count: 0, stop: () => replaceWith(usual) };
+  const reader: LogReader = { lastLine: '', leaks: [], stop: () => replaceWith(usual) };
   const write = (line: string) => {
-    reader.count += 1;
     reader.lastLine = line;
-    if (/Bearer ey/.test(line) || secrets.some((secret) => line.includes(secret))) leaks.push(line);
+    if (/Bearer ey/.test(line) || secrets.some((secret) => line.includes(secret))) reader.leaks.push(line);
     return true;
   };
   replaceWith({ write });
@@ -44,6 +42,6 @@ export function verifierOf(document: ApiDocument, log: LogReader): VerifyAnswer 
     // Only an unreadable answer of a store may become an unknown error.
     const isExplained = answer.status !== 500 || plan.struck.includes('garbage');
     assert.ok(isExplained, `a fault of a store became a 500: ${plan.struck} ${log.lastLine}`);
-    for (const secret of log.secrets) assert.ok(!answer.text.includes(secret), 'an answer shows a secret');
+    for (const secret of secrets) assert.ok(!answer.text.includes(secret), 'an answer shows a secret');
   };
 }

@@ -41,21 +41,19 @@ export async function usageOf(user: string): Promise<UsageRecord[]> {
 
 /** The counters of an account over all days, and its requests over all minutes that it still has. */
 export function countersOf(account: AccountRecord | undefined): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const [name, value] of Object.entries(account ?? {})) {
-    const [, daily, momentary] = /^(?:(credits|tasks):|(requests)@)/.exec(name) ?? [];
-    const counter = daily ?? momentary;
-    if (counter !== undefined) sums[counter] = (sums[counter] ?? 0) + Number(value);
-  }
-  return sums;
+  return sumsOf(account, /^(credits|tasks)(?=:)|^requests(?=@)/);
 }
 
 /** What the open minutes of an account count, and how many of its attempts are running. */
 export function openOf(account: AccountRecord | undefined): Record<string, number> {
+  return sumsOf(account, /^(credits|tasks|running)(?=@)/);
+}
+
+function sumsOf(account: AccountRecord | undefined, counter: RegExp): Record<string, number> {
   const sums: Record<string, number> = {};
-  for (const [name, value] of Object.entries(account ?? {})) {
-    const [, counter] = /^(credits|tasks|running)@/.exec(name) ?? [];
-    if (counter !== undefined) sums[counter] = (sums[counter] ?? 0) + Number(value);
+  for (const [field, value] of Object.entries(account ?? {})) {
+    const [name] = counter.exec(field) ?? [];
+    if (name !== undefined) sums[name] = (sums[name] ?? 0) + Number(value);
   }
   return sums;
 }

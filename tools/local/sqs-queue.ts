@@ -58,7 +58,7 @@ export class Queue {
   /** Of messages that come without a delay of their own. */
   readonly delaySeconds: number;
   /** How a test makes it misbehave: the share of messages that are shown twice, whether their order is lost, an outage. */
-  readonly faults = { duplicates: 0, isShuffled: false, isDown: false, random: Math.random };
+  readonly faults = { duplicates: 0, isShuffled: false, isDown: false };
   readonly #deadLetter: DeadLetter | undefined;
   readonly #messages = new Map<string, Message>();
   readonly #byHandle = new Map<string, Message>();
@@ -103,7 +103,7 @@ export class Queue {
     const now = this.#now();
     this.#messages.set(id, {
       ...{ id, body, group, sentAt: now, visibleAt: now + delaySeconds * 1000 },
-      ...{ receives: 0, handle: undefined, isDuplicated: this.faults.random() < this.faults.duplicates },
+      ...{ receives: 0, handle: undefined, isDuplicated: Math.random() < this.faults.duplicates },
     });
     this.#wake();
     return id;
@@ -141,7 +141,7 @@ export class Queue {
     if (inFlight.length >= maxInFlight)
       throw new SqsError('OverLimit', `More than ${maxInFlight} messages are in flight.`);
     const visible = messages.filter((message) => this.#isVisible(message, now));
-    if (this.faults.isShuffled) visible.sort(() => this.faults.random() - 0.5);
+    if (this.faults.isShuffled) visible.sort(() => Math.random() - 0.5);
     return visible.slice(0, max).map((message) => this.#show(message, now + visibilitySeconds * 1000));
   }
 
