@@ -36,10 +36,10 @@ describe('the local stream of the table', () => {
   });
 
   test('repeats a batch that failed, before the next one', async () => {
-    const { calls, done, follow } = reader(1, 101);
-    for (let index = 0; index < 101; index += 1) follow(written(`NODE#${index}`, 'NODE'));
+    const { calls, done, follow } = reader(1, 501);
+    for (let index = 0; index < 501; index += 1) follow(written(`NODE#${index}`, 'NODE'));
     await done;
 
-    expect(calls.map(({ length }) => length)).toEqual([100, 100, 1]);
+    expect(calls.map(({ length }) => length)).toEqual([500, 500, 1]);
   });
 });

@@ -10,7 +10,7 @@ export type StreamHandler = (
 
 /** As in serverless.yml. */
 const limitMs = 60_000;
-const batchSize = 100;
+const batchSize = 500;
 const maxAttempts = 11;
 const followed = /^(?:NODE|PUBLISHER|HEARTBEAT|VERSION#.*|HOST_NODE#.*)$/s;
 
