@@ -1,9 +1,9 @@
-// npm run rehearse -- [--stage NAME] [--region REGION] [--param NAME=VALUE]
+// npm run rehearse -- [the options of npm run deploy]
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildFunctions } from '../bundle/build.ts';
-import { createCommand, type Output, runCommand } from 'command-line/command';
 import { acceptedWarnings, checkTemplate } from './check-template.ts';
 import { packageWith, templateIn } from './packages.ts';
 
@@ -12,82 +12,33 @@ import { packageWith, templateIn } from './packages.ts';
  * deployed is checked. What only AWS can show is a checklist in docs/deploy.md.
  */
 
-interface Options {
-  stage: string;
-  region?: string;
-  param: string[];
-}
-
-/** Runs the command line on a project and returns the exit status. */
+/** Returns whether the stage that the options describe can be deployed, and what a person should read about it. */
 export async function rehearse(
-  args: readonly string[],
+  options: readonly string[],
   project = '.',
-  output: Output = process,
-): Promise<number> {
-  let status = 0;
-  const about = {
-    name: 'npm run rehearse --',
-    summary: 'Packages a stage and checks what would be deployed, without an account',
-    notes: 'It takes the options of npm run deploy.',
-    examples: ['--stage prod --region eu-west-1 --param=tokenIssuer=https://issuer.example.com/'],
-  };
-  const command = createCommand(about, output)
-    .option('--stage <NAME>', 'The stage', 'prod')
-    .option('--region <REGION>', 'Its region')
-    .option(
-      '--param <NAME=VALUE>',
-      'A parameter, in addition to those in serverless.yml',
-      (pair: string, pairs: string[]) => [...pairs, pair],
-      [],
-    )
-    .action(async (options: Options) => {
-      const print = (line: string) => output.stdout.write(`${line}\n`);
-      if (!(await checkStage(options, project, print))) status = 1;
-    });
-  return (await runCommand(command, args)) || status;
-}
-
-type Print = (line: string) => void;
-
-async function checkStage(
-  { stage, region, param }: Options,
-  project: string,
-  print: Print,
-): Promise<boolean> {
+): Promise<{ isFine: boolean; text: string }> {
   await buildFunctions();
-  print('Checked: the parameters, every resource against its schema and cfn-lint’s rules, all conditions,');
-  print('references, circles, and the limits of CloudFormation, Lambda and IAM.\n');
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-rehearsal-'));
-  const place = region === undefined ? [] : ['--region', region];
-  const flags = ['--stage', stage, ...place, ...param.map((pair) => `--param=${pair}`)];
-  const isFine = await isValid(stage, packageWith(project, folder, flags), folder, print).finally(() =>
-    rm(folder, { recursive: true, force: true }),
-  );
-  print('\nAccepted warnings:');
-  for (const [rule, reason] of Object.entries(acceptedWarnings)) print(`  ${rule}  ${reason}`);
-  print('\nOnly AWS can show the rest: docs/deploy.md, "Verify the stage".');
-  return isFine;
-}
-
-async function isValid(
-  name: string,
-  packaging: Promise<unknown>,
-  folder: string,
-  print: Print,
-): Promise<boolean> {
   try {
-    await packaging;
+    const printed = await packageWith(project, folder, options);
+    // The framework has only shown its help.
+    if (!existsSync(templateIn(folder))) return { isFine: true, text: printed };
+    const { resources, errors, accepted } = checkTemplate(templateIn(folder));
+    const warnings = Object.entries(accepted).map(
+      ([rule, count]) => `Accepted ${count} times, ${rule}: ${acceptedWarnings[rule]}`,
+    );
+    const rest = 'Only AWS can show the rest: docs/deploy.md, "Verify the stage".';
+    const lines = [`${resources} resources, ${errors.length} errors`, ...errors, ...warnings, rest];
+    return { isFine: errors.length === 0, text: lines.join('\n') };
   } catch (error) {
-    print(`${name}: not packaged\n${(error as { stdout?: string }).stdout ?? error}`);
-    return false;
+    return { isFine: false, text: (error as { stdout?: string }).stdout ?? String(error) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-  const { resources, errors, accepted } = checkTemplate(templateIn(folder));
-  const warnings = Object.entries(accepted).map(([rule, count]) => `${count} × ${rule}`);
-  print(
-    `${name}: ${resources} resources, ${errors.length} errors; accepted: ${warnings.join(', ') || 'nothing'}`,
-  );
-  for (const error of errors) print(`  ${error}`);
-  return errors.length === 0;
 }
 
-if (import.meta.main) process.exitCode = await rehearse(process.argv.slice(2));
+if (import.meta.main) {
+  const { isFine, text } = await rehearse(process.argv.slice(2));
+  process.stdout.write(`${text}\n`);
+  process.exitCode = isFine ? 0 : 1;
+}
