@@ -1,16 +1,16 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fileOf, loadContracts, loadOperations } from '../../infra/operations.ts';
+import { type ColdStart, Lambda } from '../../tools/bench/lambda.ts';
+import { measureSizes } from '../../tools/bench/sizes.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { unzip } from 'testing/unzip';
+import { sampleEvent } from '../support/invoke.ts';
+import { endpointNames } from '../support/operation-names.ts';
 import { type Packaged, packagedStage, unzipInto } from './packaging.ts';
-
-const run = promisify(execFile);
 
 const expected: Record<string, number> = {
   ...Object.fromEntries((await loadContracts()).map(({ name, status }) => [fileOf(name), status])),
@@ -92,65 +92,65 @@ describe('packages', () => {
   });
 });
 
-/** What Lambda does: a process that imports the handler, here out of a folder that has the unpacked zip alone. */
-const runtime = `
-  const [handlerFile, eventFile] = process.argv.slice(2);
-  const { handler } = await import(handlerFile);
-  const event = JSON.parse(process.getBuiltinModule('fs').readFileSync(eventFile, 'utf8'));
-  const answer = await handler(event, { getRemainingTimeInMillis: () => 29_000 });
-  console.log(JSON.stringify({ answer }));
-  process.exit();`;
-
-async function invokePackaged(name: string): Promise<string> {
-  const home = join(folder, name);
-  await unzipInto(home, zipOf(name));
-  const files = [join(home, 'dist', name, 'index.js'), resolve(`events/${name}.json`)];
-  const { stdout } = await run(process.execPath, [join(folder, 'runtime.mjs'), ...files], {
-    cwd: home,
-    env: environment(),
-  });
-  return stdout;
-}
-
-function environment(): NodeJS.ProcessEnv {
-  return {
-    ...process.env,
-    NODE_OPTIONS: '',
-    IMAGE_PROVIDER_URL: `${simulators.url}/image`,
-    IMAGE_PROVIDER_KEY: 'local-image-key',
-    VIDEO_PROVIDER_URL: `${simulators.url}/video`,
-    VIDEO_PROVIDER_KEY: 'local-video-key',
-  };
-}
-
-describe('a handler out of its unpacked package', () => {
-  const linesOf = new Map<string, { answer?: { body: string } }[]>();
+describe('a handler out of its unpacked package, in a process of its own', () => {
+  const started = new Map<string, Promise<ColdStart>>();
+  const lambdas = [new Lambda(), new Lambda()];
 
   beforeAll(async () => {
-    // A file, because a worker inherits the flags of an --eval and rejects them.
-    await writeFile(join(folder, 'runtime.mjs'), runtime);
+    const environment = {
+      ...process.env,
+      NODE_OPTIONS: '',
+      IMAGE_PROVIDER_URL: `${simulators.url}/image`,
+      IMAGE_PROVIDER_KEY: 'local-image-key',
+      VIDEO_PROVIDER_URL: `${simulators.url}/video`,
+      VIDEO_PROVIDER_KEY: 'local-video-key',
+    };
     const waiting = [...names];
-    const work = async () => {
+    const work = async (lambda: Lambda) => {
       for (let name = waiting.shift(); name; name = waiting.shift()) {
-        const output = (await invokePackaged(name)).trim();
-        const lines = output.split('\n');
-        linesOf.set(
-          name,
-          lines.map((line) => JSON.parse(line)),
-        );
+        // A folder that has the zip alone.
+        const file = join(folder, name, 'dist', name, 'index.js');
+        await unzipInto(join(folder, name), zipOf(name));
+        const start = lambda.start({ file, event: sampleEvent(name), environment });
+        started.set(name, start);
+        await start.catch(() => {});
       }
     };
-    await Promise.all([work(), work()]);
+    await Promise.all(lambdas.map(work));
   });
 
-  test.each(Object.entries(expected))('%s answers its sample event with %i', (name, status) => {
-    const answer = linesOf.get(name)?.at(-1)?.answer;
+  afterAll(() => Promise.all(lambdas.map((lambda) => lambda.stop())));
+
+  test.each(Object.entries(expected))('%s answers its sample event with %i', async (name, status) => {
+    const { answer } = { answer: {}, ...(await started.get(name)) } as { answer: { body?: string } };
 
     expect(answer).toMatchObject({ statusCode: status, headers: { 'x-request-id': `sample-${name}` } });
-    expect(JSON.parse(String(answer?.body))).toEqual(expect.any(Object));
+    expect(JSON.parse(String(answer.body))).toEqual(expect.any(Object));
   });
 
-  test.each(Object.entries(onEvents))('%s takes its sample event, and logs what it did: %j', (name, line) => {
-    expect(linesOf.get(name)).toEqual([expect.objectContaining(line), expect.any(Object)]);
+  test.each(Object.entries(onEvents))(
+    '%s takes its sample event, and logs what it did: %j',
+    async (name, line) => {
+      const lines = (await started.get(name))?.lines.map((each) => JSON.parse(each));
+
+      expect(lines).toEqual([expect.objectContaining(line)]);
+    },
+  );
+
+  test.each(endpointNames)('%s starts without the slow parts of Node', async (name) => {
+    const { modules = [] } = (await started.get(name)) ?? {};
+    const slow = ['undici', 'fs/promises', 'webcrypto', 'webstreams', 'blocklist'];
+    const compresses = ['bulk-node-versions', 'publish-node-version'].includes(name);
+    if (!compresses) slow.push('zlib');
+
+    expect(modules).toContain('NativeModule http');
+    expect(modules.filter((module) => slow.some((part) => module.includes(part)))).toEqual([]);
   });
+});
+
+test('no endpoint loads more than 105 KB, compressed, before it answers, and the finalizer 155 KB', async () => {
+  const maxOf = (name: string) => (name.endsWith('finalize-upload') ? 155 : 105);
+  const sizes = (await measureSizes()).map(({ name, median }) => [name, Math.round(median)] as const);
+
+  expect(sizes.filter(([name, kilobytes]) => kilobytes > maxOf(name))).toEqual([]);
 });

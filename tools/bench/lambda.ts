@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { dirname, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { startHttpServer } from '../processes/http-server.ts';
 
 /** The options with which Lambda's own bootstrap starts Node at 1024 MB. */
@@ -27,6 +27,8 @@ export interface ColdStart extends Report {
   initMs: number;
   /** From the start of the process until its answer has arrived. */
   totalMs: number;
+  /** The lines that it has printed. */
+  lines: string[];
 }
 
 interface Start {
@@ -43,7 +45,7 @@ export class Lambda {
       response.end(this.#event);
       return;
     }
-    this.#answered(JSON.parse((await buffer(request)).toString()));
+    this.#answered(JSON.parse(await text(request)));
     response.end();
   });
   #event = '';
@@ -55,15 +57,15 @@ export class Lambda {
     const { port } = await this.#server;
     const began = performance.now();
     const child = spawn(process.execPath, [...flags, runtime, resolve(file)], {
+      cwd: dirname(file),
       env: { ...environment, RUNTIME_PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: patienceMs,
     });
-    child.stdout.resume();
-    const errors = buffer(child.stderr);
+    const [printed, errors] = [text(child.stdout), text(child.stderr)];
     return new Promise((done, fail) => {
       let initMs = 0;
-      let result: ColdStart | undefined;
+      let result: Omit<ColdStart, 'lines'> | undefined;
       this.#asked = () => {
         initMs = performance.now() - began;
       };
@@ -71,7 +73,7 @@ export class Lambda {
         result = { initMs, totalMs: performance.now() - began, ...report };
       };
       child.once('exit', async () => {
-        if (result) done(result);
+        if (result) done({ ...result, lines: (await printed).split('\n').slice(0, -1) });
         else fail(new Error(`${file} gave no answer. ${await errors}`));
       });
     });
