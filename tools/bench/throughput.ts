@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http';
 import { startLocalStack } from '../local/spawn-stack.ts';
 import { apiProcess } from '../local/stack-processes.ts';
 import type { Figure } from './figures.ts';
@@ -27,28 +26,17 @@ export async function measureThroughput(seconds: number): Promise<Figure[]> {
 
 /** Requests answered per second; a single failed request makes the run fail. */
 async function drive(url: URL, seconds: number): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
   const until = performance.now() + seconds * 1000;
   let answered = 0;
   const work = async () => {
     while (performance.now() < until) {
-      const status = await ask(url, agent);
-      if (status !== 200) throw new Error(`The local stack answered ${status}.`);
+      const answer = await fetch(url, request);
+      await answer.arrayBuffer();
+      if (!answer.ok) throw new Error(`The local stack answered ${answer.status}.`);
       answered += 1;
     }
   };
   await Promise.all(Array.from({ length: connections }, work));
-  agent.destroy();
   return answered / seconds;
-}
-
-function ask(url: URL, agent: Agent): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const options = { agent, method: 'POST', headers: { 'content-type': 'application/json' } };
-    const outgoing = request(url, options, (incoming) =>
-      incoming.on('end', () => resolve(incoming.statusCode ?? 0)).resume(),
-    );
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
 }
