@@ -1,8 +1,8 @@
 // npm run rehearse -- [the options of npm run deploy]
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createCommand, runCommand } from 'command-line/command';
 import { buildFunctions } from '../bundle/build.ts';
 import { acceptedWarnings, checkTemplate } from './check-template.ts';
 import { packageWith, templateIn } from './packages.ts';
@@ -20,9 +20,7 @@ export async function rehearse(
   await buildFunctions();
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-rehearsal-'));
   try {
-    const printed = await packageWith(project, folder, options);
-    // The framework has only shown its help.
-    if (!existsSync(templateIn(folder))) return { isFine: true, text: printed };
+    await packageWith(project, folder, options);
     const { resources, errors, accepted } = checkTemplate(templateIn(folder));
     const warnings = Object.entries(accepted).map(
       ([rule, count]) => `Accepted ${count} times, ${rule}: ${acceptedWarnings[rule]}`,
@@ -38,7 +36,18 @@ export async function rehearse(
 }
 
 if (import.meta.main) {
-  const { isFine, text } = await rehearse(process.argv.slice(2));
-  process.stdout.write(`${text}\n`);
-  process.exitCode = isFine ? 0 : 1;
+  const command = createCommand({
+    name: 'npm run rehearse --',
+    summary: 'Packages a stage and checks what would be deployed, without an account',
+    notes: 'It takes the options of npm run deploy.',
+    examples: ['--stage prod --region eu-west-1 --param=tokenIssuer=https://issuer.example.com/'],
+  })
+    .allowUnknownOption()
+    .argument('[options...]')
+    .action(async (options: string[]) => {
+      const { isFine, text } = await rehearse(options);
+      process.stdout.write(`${text}\n`);
+      if (!isFine) process.exitCode = 1;
+    });
+  process.exitCode = (await runCommand(command, process.argv.slice(2))) || process.exitCode;
 }
