@@ -7,12 +7,15 @@ import {
   DeleteObjectTaggingCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  type ListObjectsV2CommandInput,
+  paginateListObjectsV2,
   PutObjectTaggingCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
 import * as config from '../config.ts';
 import { encodedPath } from './object-keys.ts';
 import { freshAgents } from '../aws/agents.ts';
+import { type Context, untilDeadline } from '../context.ts';
 
 export const bucketName = () => config.bucket().BUCKET_NAME;
 
@@ -163,4 +166,21 @@ function whereOf({ key, versionId }: StoredObject) {
 
 export function statusOf(error: unknown): number | undefined {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+}
+
+export function listPages(context: Context, range: ListObjectsV2CommandInput) {
+  return paginateListObjectsV2({ client: s3() }, range, untilDeadline(context));
+}
+
+/** The ETags of the objects under each folder or key, by their keys. */
+export async function listObjects(
+  context: Context,
+  root: string,
+  names: readonly string[] = [''],
+): Promise<Map<string, string>> {
+  const etags = new Map<string, string>();
+  for (const name of names)
+    for await (const { Contents = [] } of listPages(context, { Bucket: bucketName(), Prefix: root + name }))
+      for (const { Key = '', ETag = '' } of Contents) etags.set(Key, ETag);
+  return etags;
 }

@@ -1,7 +1,6 @@
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { type Context, untilDeadline } from '../context.ts';
-import { s3, statusOf } from './bucket.ts';
-import { listPages } from './list-objects.ts';
+import { listPages, s3, statusOf } from './bucket.ts';
 
 /* Objects of any bucket of the stage, such as that of the logs. */
 

@@ -13,7 +13,7 @@ import { foldNodeId } from 'registry-rules/names';
 import type { CatalogEntry, CatalogPiece, IndexConfig, TopNodes } from 'registry-rules/schemas/index-files';
 import { byUse, feed, nodesPage, publisherPage, robots, sitemap } from 'site/lists';
 import { searchPiecesOf } from 'site/search-pieces';
-import { listObjects } from '../bucket/list-objects.ts';
+import { listObjects } from '../bucket/bucket.ts';
 import { json, maxFilesAtOnce, readFile } from '../bucket/public-file.ts';
 import { readText, writeIfMatches } from '../bucket/text-objects.ts';
 import { siteAddress } from '../config.ts';

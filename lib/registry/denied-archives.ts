@@ -1,5 +1,4 @@
-import { markDenied } from '../bucket/bucket.ts';
-import { listObjects } from '../bucket/list-objects.ts';
+import { listObjects, markDenied } from '../bucket/bucket.ts';
 import { archivesOf, publishedKeyOf, type Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';

@@ -11,11 +11,11 @@ import { get, queryAll } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, updating, type Write } from '../store/write.ts';
 import { isDownloadable, pending } from './node-versions.ts';
-import { requireNode } from './nodes.ts';
 import { forgetPending } from './publishing-limits.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
+  nodeRecord,
   nodeVersionRecord,
   type VersionCopy,
   pickFields,
@@ -60,10 +60,9 @@ export function versionWrites(
 export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
   await untilWritten(context, async () => {
     const [versionItem, nodeItem] = await get(context, nodeVersionKey(nodeId, version), nodeKey(nodeId));
-    const record = nodeVersionRecord(versionItem);
+    const [record, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
     const shard = record?.pending_shard;
-    if (!record || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
-    const node = requireNode(nodeItem, nodeId);
+    if (!record || !node || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
     const isDue = record.host_node_extract_status === 'pending';
     const changes = isDue
       ? { pending_shard: dueShard('host-nodes', shard), pending_since: new Date().toISOString() }

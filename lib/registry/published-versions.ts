@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { NodeInput } from 'registry-rules/schemas/node';
 import type { NodeVersionInput } from 'registry-rules/schemas/node-version';
-import { type Changes, withChanges } from '../store/items.ts';
+import { dueShard } from '../store/due.ts';
+import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
-import { transact, type Write } from '../store/write.ts';
+import { transact, update, type Write } from '../store/write.ts';
 import { readVersions, versionWrites } from './latest-version.ts';
 import { historyOf } from './history.ts';
-import { maxVersionBytes } from './node-versions.ts';
+import { isDownloadable, maxVersionBytes } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
 import type { NodeRecord, NodeVersionRecord } from './records.ts';
 
@@ -73,4 +74,21 @@ function describe({ deprecated, changelog }: Pick<NodeVersionInput, 'deprecated'
     ...(deprecated === undefined ? [] : [deprecated ? 'deprecated' : 'not deprecated']),
     ...(changelog === undefined ? [] : ['changelog']),
   ].join(', ');
+}
+
+/**
+ * Has a version read again whose archive could not be read to its end. Its publisher asks for it by publishing it again,
+ * which changes nothing else: the archive is the same forever.
+ */
+export async function extractAgain(context: Context, version: NodeVersionRecord): Promise<void> {
+  if (version.extraction_tries === undefined || !isDownloadable(version)) return;
+  const changes: Changes<NodeVersionRecord> = {
+    host_node_extract_status: 'pending',
+    host_node_extract_reason: null,
+    extraction: null,
+    extraction_tries: null,
+    pending_shard: dueShard('host-nodes', version.id),
+    pending_since: new Date().toISOString(),
+  };
+  await update<NodeVersionRecord>(context, version, changes, onRevision(version));
 }

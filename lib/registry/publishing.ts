@@ -46,7 +46,7 @@ import {
   requireNotBannedNode,
 } from './nodes.ts';
 import { movedTo, requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
-import { editVersion, isEdit } from './published-versions.ts';
+import { editVersion, extractAgain, isEdit } from './published-versions.ts';
 import {
   countNewNode,
   isRecorded,
@@ -64,7 +64,6 @@ import {
   publishingRecord,
   pickFields,
 } from './records.ts';
-import { extractAgain } from './extract-again.ts';
 import { readTrusts } from './trusts.ts';
 
 type Publication = GivenCredential & RequestedVersion;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { confirm } from 'command-line/confirm';
 import { table } from 'command-line/table';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
-import { runCommandLine } from '../../tools/admin/command-line.ts';
+import { runCommandLine } from '../../tools/admin/program.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';

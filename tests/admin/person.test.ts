@@ -4,7 +4,7 @@ import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { scan } from '../../tools/admin/registry/scan.ts';
+import { scan } from '../../tools/admin/registry/administration.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';

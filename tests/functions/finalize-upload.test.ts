@@ -7,7 +7,6 @@ import { activate } from '../../lib/registry/finalizing.ts';
 import { dueShards, dueWork } from '../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/node-versions.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
@@ -24,6 +23,7 @@ import {
   uploaded,
 } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
+import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/bans.ts';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);

@@ -4,7 +4,7 @@ import { handler as publishHandler } from '../../functions/publish-node-version.
 import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { fromAttributes } from '../../lib/store/items.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';
-import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
+import { sweepUploads } from '../../lib/uploads/upload-events.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { runsOf } from 'testing/property-runs';

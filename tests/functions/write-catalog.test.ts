@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { handler } from '../../functions/write-catalog.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { publisherKey } from '../../lib/store/keys.ts';
-import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';
 import { addFollowedNode, follow, own } from '../support/index-nodes.ts';
 import { addPublisher } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
+import { banNode } from '../../tools/admin/registry/bans.ts';
 
 const invocation = { awsRequestId: 'a-run', getRemainingTimeInMillis: () => 50_000 };
 const event = JSON.parse(readFileSync('events/write-catalog.json', 'utf8'));

@@ -4,7 +4,6 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { type Key, nodeKey, publisherKey } from '../../lib/store/keys.ts';
 import * as paths from 'registry-rules/index-paths';
-import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
 import { readIndexFile as read } from '../support/bucket-objects.ts';
 import { addHostNode, addPublishedNode, context, follow, own } from '../support/index-nodes.ts';
@@ -14,6 +13,7 @@ import { indexChanges } from '../support/queue.ts';
 import { addPublisher, setFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { setVariables } from '../support/variables.ts';
+import { banNode } from '../../tools/admin/registry/bans.ts';
 
 const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } = paths;
 

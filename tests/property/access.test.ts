@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { expect, test } from '@jest/globals';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { createPersonalAccessToken, hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
-import { banPublisher, createPublisher } from '../../tools/admin/registry/publishers.ts';
+import { createPublisher } from '../../tools/admin/registry/publishers.ts';
 import * as tokens from '../../tools/admin/registry/tokens.ts';
 import { createSigningKey, signClaims } from '../../tools/local/issuer.ts';
 import { call, type EndpointRequest } from '../support/endpoints.ts';
@@ -13,6 +13,7 @@ import { proxyNames, simulation } from '../support/proxies.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 import { differences, emptyTable, readTable, restoreTable } from '../support/table-image.ts';
 import { bearer } from '../support/tokens.ts';
+import { banPublisher } from '../../tools/admin/registry/bans.ts';
 
 interface Actor {
   /** Who a valid token names. */

@@ -16,9 +16,9 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';
 import { listItems } from '../../tools/admin/registry/administration.ts';
 import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
-import { banNode, unbanNode } from '../../tools/admin/registry/nodes.ts';
-import * as versions from '../../tools/admin/registry/node-versions.ts';
-import * as publishers from '../../tools/admin/registry/publishers.ts';
+import * as bans from '../../tools/admin/registry/bans.ts';
+import { flagNodeVersion } from '../../tools/admin/registry/node-versions.ts';
+import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';
@@ -43,7 +43,7 @@ const stream = recordStream(dynamodb);
 let history = 0;
 
 beforeAll(async () => {
-  await publishers.createPublisher({ id: demo.publisherId, name: 'Demo Publisher' });
+  await createPublisher({ id: demo.publisherId, name: 'Demo Publisher' });
 });
 
 afterAll(() => stream.stop());
@@ -58,8 +58,8 @@ interface Subject {
 async function newSubject(): Promise<Subject> {
   history += 1;
   const publisherId = `publisher-${history}`;
-  await publishers.createPublisher({ id: publisherId, name: 'First name' });
-  await publishers.putMember(publisherId, owner, { role: 'owner', name: 'Olga', email: secretEmail });
+  await createPublisher({ id: publisherId, name: 'First name' });
+  await putMember(publisherId, owner, { role: 'owner', name: 'Olga', email: secretEmail });
   return { publisherId, nodeId: `node-${history}`, token: await addToken(publisherId) };
 }
 
@@ -106,13 +106,13 @@ const actions = {
   restore: (subject: Subject) => edit(subject, { status: 'NodeStatusActive' }),
   renamePublisher: ({ publisherId }: Subject, label: Label) =>
     setPublisherFields(publisherId, { name: `Named ${label}` }),
-  banVersion: ({ nodeId }: Subject, label: Label) => versions.banNodeVersion(nodeId, label, 'test'),
-  unbanVersion: ({ nodeId }: Subject, label: Label) => versions.unbanNodeVersion(nodeId, label),
-  flagVersion: ({ nodeId }: Subject, label: Label) => versions.flagNodeVersion(nodeId, label, 'test'),
-  banNode: ({ nodeId }: Subject) => banNode(nodeId, 'test'),
-  unbanNode: ({ nodeId }: Subject) => unbanNode(nodeId),
-  banPublisher: ({ publisherId }: Subject) => publishers.banPublisher(publisherId, 'test'),
-  unbanPublisher: ({ publisherId }: Subject) => publishers.unbanPublisher(publisherId),
+  banVersion: ({ nodeId }: Subject, label: Label) => bans.banNodeVersion(nodeId, label, 'test'),
+  unbanVersion: ({ nodeId }: Subject, label: Label) => bans.unbanNodeVersion(nodeId, label),
+  flagVersion: ({ nodeId }: Subject, label: Label) => flagNodeVersion(nodeId, label, 'test'),
+  banNode: ({ nodeId }: Subject) => bans.banNode(nodeId, 'test'),
+  unbanNode: ({ nodeId }: Subject) => bans.unbanNode(nodeId),
+  banPublisher: ({ publisherId }: Subject) => bans.banPublisher(publisherId, 'test'),
+  unbanPublisher: ({ publisherId }: Subject) => bans.unbanPublisher(publisherId),
 };
 
 type Step = [action: keyof typeof actions, label: Label];

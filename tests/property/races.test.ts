@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { fc } from 'testing/properties';
-import { banNode } from '../../tools/admin/registry/nodes.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import type { Result } from '../support/invoke.ts';
 import { registry, seed } from '../support/demo-registry.ts';
@@ -10,6 +9,7 @@ import { check } from 'testing/property-runs';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { download, finalize, put, uploadAt } from '../support/uploads.ts';
 import { injectFaults, planOf, underPlan } from '../support/wire-faults.ts';
+import { banNode } from '../../tools/admin/registry/bans.ts';
 
 const maxCallers = 10;
 const maxAttempts = 10;

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { banNodeVersion } from '../../tools/admin/registry/node-versions.ts';
 import { adminJson } from '../support/admin.ts';
 import { folder } from 'testing/folders';
 import { publishNode } from 'testing/publish-node';
@@ -10,6 +9,7 @@ import { writeFiles } from 'testing/shell';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { addNode, addPublisher, addVersion, storedItem } from '../support/registry.ts';
 import { until } from 'testing/until';
+import { banNodeVersion } from '../../tools/admin/registry/bans.ts';
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let access: (typeof registry)['access'];

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { dynamodb } from '../../lib/store/table.ts';
-import { runCommandLine } from '../../tools/admin/command-line.ts';
+import { runCommandLine } from '../../tools/admin/program.ts';
 import { beforeNext, intercept } from './intercept.ts';
 
 /** Runs `npm run admin -- ...` in this process, on the test file's own table. */

@@ -1,6 +1,6 @@
 // npm run admin -- <noun> <verb> ...
 import { confirm } from 'command-line/confirm';
-import { runCommandLine } from './command-line.ts';
+import { runCommandLine } from './program.ts';
 import { chooseTarget } from './target.ts';
 
 const args = process.argv.slice(2);

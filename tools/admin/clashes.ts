@@ -1,6 +1,6 @@
 import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
 import { hostNodeKey, nodeKey } from '../../lib/store/keys.ts';
-import { scan } from './registry/scan.ts';
+import { scan } from './registry/administration.ts';
 
 /** One name that the latest versions of several nodes have. The host application loads one of them. */
 export interface Clash {

@@ -13,7 +13,6 @@ import * as notifications from './commands/notifications.ts';
 import * as people from './commands/people.ts';
 import * as publishers from './commands/publishers.ts';
 import { numbers } from './commands/numbers.ts';
-import { run as takedown } from './commands/takedown.ts';
 import * as tokens from './commands/tokens.ts';
 import * as requests from './commands/requests.ts';
 import * as trusts from './commands/trusts.ts';
@@ -57,7 +56,7 @@ export const commands: Record<string, Command> = {
   'node-version changelog': nodeVersions.changelog,
   'node-version ban': nodeVersions.ban,
   'node-version unban': nodeVersions.unban,
-  'takedown run': takedown,
+  'takedown run': nodeVersions.takedown,
   'host-node list': hostNodes.list,
   'host-node clashes': hostNodes.clashes,
   'index rebuild': indexFiles.rebuild,

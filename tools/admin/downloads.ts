@@ -10,10 +10,8 @@ import { publishedFolder, publishedKeyOf } from '../../lib/bucket/object-keys.ts
 import { alignArchives } from '../../lib/registry/denied-archives.ts';
 import type { CommandResult } from './command.ts';
 import { textOf } from './faults.ts';
-import { newContext } from './registry/administration.ts';
-import { readNode } from './registry/records.ts';
-import { Rejection } from './registry/rejection.ts';
-import { findStage } from './stage.ts';
+import { newContext, readNode, Rejection } from './registry/administration.ts';
+import { findStage } from './target.ts';
 
 /** Each of them marks eight archives at once. */
 const nodesAtOnce = 6;

@@ -1,6 +1,6 @@
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../../lib/errors.ts';
-import { Rejection } from './registry/rejection.ts';
+import { Rejection } from './registry/administration.ts';
 import { UsageError } from './command.ts';
 
 /** A sentence for the person at the command line; undefined for an unknown error. */

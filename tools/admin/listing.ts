@@ -1,21 +1,30 @@
 import {
   type HistoryRecord,
   historyRecord,
+  hostNodeRecord,
   type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
+  pickFields,
   type PublisherRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
 import { readVersions } from '../../lib/registry/latest-version.ts';
+import { HostNode } from 'registry-rules/schemas/host-node';
 import { normalizeVersion } from 'registry-rules/version-label';
-import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
-import { newContext } from './registry/administration.ts';
-import { listOwnedNodes } from './registry/node-versions.ts';
-import { noSuchVersion, readNode, readPublisher } from './registry/records.ts';
-import { scan, scanFor } from './registry/scan.ts';
+import {
+  listItems,
+  listOwnedNodes,
+  newContext,
+  noSuchVersion,
+  readNode,
+  readPublisher,
+  scan,
+  scanFor,
+} from './registry/administration.ts';
 
 /** What administrators look up and count without changing it. */
 
@@ -70,6 +79,20 @@ export async function showNodeVersion(nodeId: string, version: string): Promise<
   const found = (await readVersions(newContext(), nodeId)).find((each) => each.version === normal);
   if (!found) throw noSuchVersion(nodeId, version);
   return found;
+}
+
+export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
+  const node = await readNode(newContext(), nodeId);
+  return { node, publisher: await readPublisher(newContext(), node.publisher_id) };
+}
+
+export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {
+  const normal = normalizeVersion(version);
+  await readNode(newContext(), nodeId);
+  const [found] = normal ? await get(newContext(), nodeVersionKey(nodeId, normal)) : [];
+  if (!normal || !found) throw noSuchVersion(nodeId, version);
+  const items = await listItems(hostNodeKey(nodeId, normal, ''));
+  return items.map((item) => pickFields<HostNode>(hostNodeRecord(item), HostNode));
 }
 
 /** What a ban of a publisher reaches, as the end of a sentence. */

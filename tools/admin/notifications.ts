@@ -10,8 +10,7 @@ import { dueShard, duePages, firstDue } from '../../lib/store/due.ts';
 import { type Key, signingKeysKey, ticketHashOf } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { update } from '../../lib/store/write.ts';
-import { newContext } from './registry/administration.ts';
-import { Rejection } from './registry/rejection.ts';
+import { newContext, Rejection } from './registry/administration.ts';
 
 /** What one listing shows at most. */
 const maxListed = 1000;

@@ -4,8 +4,7 @@ import { commandKey, type Key } from '../../lib/store/keys.ts';
 import { put, remove } from '../../lib/store/write.ts';
 import { UsageError } from './command.ts';
 import { sentenceFor } from './faults.ts';
-import { actorName, listItems, newContext } from './registry/administration.ts';
-import { Rejection } from './registry/rejection.ts';
+import { actorName, listItems, newContext, Rejection } from './registry/administration.ts';
 
 /*
  * A command of many steps is recorded while it runs. If its process dies, the record stays, and every later command, of any

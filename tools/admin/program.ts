@@ -1,10 +1,11 @@
 import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
-import { createCommand, type Output } from 'command-line/command';
+import { createCommand, type Output, runCommand } from 'command-line/command';
 import { release } from '../../infra/release.ts';
-import type { Command } from './command.ts';
+import { type Command, UsageError } from './command.ts';
 import { commands } from './commands.ts';
+import { sentenceFor } from './faults.ts';
 import { describeOpenCommands, runSteps } from './open-commands.ts';
-import { Rejection } from './registry/rejection.ts';
+import { Rejection } from './registry/administration.ts';
 import { describeTarget, requireListening } from './target.ts';
 
 const name = 'npm run admin --';
@@ -15,7 +16,7 @@ const notes =
 export type Ask = (question: string) => Promise<boolean>;
 
 /** The whole command line, made from `commands`: nouns, each with its verbs. */
-export function createProgram(output: Output, ask?: Ask): Program {
+function createProgram(output: Output, ask?: Ask): Program {
   const program = createCommand(
     {
       name,
@@ -145,4 +146,30 @@ function lineOf(words: readonly string[], options: Record<string, unknown>): str
 function requireValue(text: string): string {
   if (text !== '' && !text.startsWith('--')) return text;
   throw new InvalidArgumentError('It needs a value.');
+}
+
+interface Result {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs one command line. Its status is 0 for success, 1 for a failure, and 2 for a command line that is invalid. */
+export async function runCommandLine(args: string[], ask?: Ask): Promise<Result> {
+  const result: Result = { status: 0, stdout: '', stderr: '' };
+  const output = {
+    stdout: { write: (text: string) => (result.stdout += text) },
+    stderr: { write: (text: string) => (result.stderr += text) },
+  };
+  const program = createProgram(output, ask);
+  try {
+    result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
+  } catch (error) {
+    const sentence = sentenceFor(error);
+    // An unexpected error is a bug of ours, and its stack helps.
+    if (sentence === undefined) throw error;
+    result.status = error instanceof UsageError ? 2 : 1;
+    result.stderr += `${sentence}\n`;
+  }
+  return result;
 }

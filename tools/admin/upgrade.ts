@@ -7,7 +7,7 @@ import {
   type Table,
   writeRelease,
 } from '../../infra/release.ts';
-import { Rejection } from './registry/rejection.ts';
+import { Rejection } from './registry/administration.ts';
 
 interface Options {
   release?: Release;

@@ -55,7 +55,7 @@ export async function bundleRelease(minify = true): Promise<Record<string, strin
   const names = (await readdir('functions')).map((file) => parse(file).name);
   const entries = [
     ...names.map((name) => [name, `functions/${name}.ts`]),
-    ['admin', 'tools/admin/command-line.ts'],
+    ['admin', 'tools/admin/program.ts'],
   ];
   const imports = entries.map(([name, file]) => `'${name}': () => import('./${file}')`);
   const options = { ...bundling, minify, sourcemap: false, outdir: 'release' } as const;

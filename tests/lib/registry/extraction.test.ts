@@ -7,8 +7,6 @@ import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
-import { listHostNodes } from '../../../tools/admin/registry/nodes.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import '../../support/patience.ts';
 import { stopDate } from 'testing/clock';
@@ -23,6 +21,8 @@ import {
   storedItem,
   storedNode,
 } from '../../support/registry.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/bans.ts';
+import { listHostNodes } from '../../../tools/admin/listing.ts';
 
 const caller = { userId: 'admin', isAdmin: true };
 const sha256 = 'a'.repeat(64);

@@ -9,9 +9,7 @@ import type { Item } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import type { Upload } from '../../../lib/bucket/object-keys.ts';
-import { banNode, unbanNode } from '../../../tools/admin/registry/nodes.ts';
-import { banNodeVersion, flagNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
-import { banPublisher, unbanPublisher } from '../../../tools/admin/registry/publishers.ts';
+import { flagNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
 import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
@@ -20,6 +18,13 @@ import { beforeNext, failCalls } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { countRequests, setFields, storedNode } from '../../support/registry.ts';
 import { publish, storedVersion } from '../../support/uploads.ts';
+import {
+  banNode,
+  banNodeVersion,
+  banPublisher,
+  unbanNode,
+  unbanPublisher,
+} from '../../../tools/admin/registry/bans.ts';
 
 const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
 const active = 'NodeVersionStatusActive';

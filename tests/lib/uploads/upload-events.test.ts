@@ -8,7 +8,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
 import type { Context } from '../../../lib/context.ts';
-import { sweepUploads } from '../../../lib/uploads/sweep-uploads.ts';
+import { sweepUploads } from '../../../lib/uploads/upload-events.ts';
 import { beforeNext, failCalls, intercept } from '../../support/intercept.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';

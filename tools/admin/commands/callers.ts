@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { Rejection } from '../registry/rejection.ts';
+import { Rejection } from '../registry/administration.ts';
 import { callerOf, neverPaid, callerText } from '../spend/caller-name.ts';
 import { blockCaller, showTerms, unblockCaller } from '../spend/terms.ts';
 import { periodOf } from '../spend/period.ts';

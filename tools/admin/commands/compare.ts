@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { table } from 'command-line/table';
 import { loadPaidContracts } from '../../../infra/operations.ts';
 import { command, UsageError } from '../command.ts';
-import { Rejection } from '../registry/rejection.ts';
+import { Rejection } from '../registry/administration.ts';
 import { readBill } from '../spend/bill.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { type Reconciliation, reconcile } from '../spend/reconcile.ts';

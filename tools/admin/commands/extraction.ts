@@ -1,7 +1,7 @@
 import { versionCopy } from '../../../lib/registry/latest-version.ts';
 import { command } from '../command.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
-import { findStage } from '../stage.ts';
+import { findStage } from '../target.ts';
 import { fields } from 'command-line/table';
 import { extractionOf } from './node-versions.ts';
 

@@ -3,8 +3,7 @@ import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { table } from 'command-line/table';
 import { command, UsageError } from '../command.ts';
 import { listHistorySince } from '../listing.ts';
-import { listHistory, newContext } from '../registry/administration.ts';
-import { readNode, readPublisher } from '../registry/records.ts';
+import { listHistory, newContext, readNode, readPublisher } from '../registry/administration.ts';
 
 export const ofPublisher = command({
   parameters: ['publisher'],

@@ -1,7 +1,7 @@
-import { listHostNodes } from '../registry/nodes.ts';
 import { listClashes } from '../clashes.ts';
 import { command } from '../command.ts';
 import { table } from 'command-line/table';
+import { listHostNodes } from '../listing.ts';
 
 export const list = command({
   parameters: ['node', 'version'],

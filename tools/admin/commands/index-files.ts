@@ -1,7 +1,7 @@
 import { table } from 'command-line/table';
 import { command } from '../command.ts';
 import { rebuildIndex } from '../registry/index-files.ts';
-import { findStage } from '../stage.ts';
+import { findStage } from '../target.ts';
 
 const nodesPerLine = 100;
 

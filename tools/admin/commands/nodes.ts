@@ -1,13 +1,13 @@
-import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
 import { command, UsageError } from '../command.ts';
 import { transferNode } from '../registry/moves.ts';
 import { fields, table } from 'command-line/table';
 import { withDownloads } from '../downloads.ts';
-import { describeNode, describePublisher, listAllNodes, listNodes } from '../listing.ts';
+import { describeNode, describePublisher, listAllNodes, listNodes, showNode } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
 import { Node } from 'registry-rules/schemas/node';
 import { parseAsWritten } from '../../../lib/json.ts';
+import { banNode, unbanNode } from '../registry/bans.ts';
 
 const statuses: Record<string, NodeRecord['status']> = {
   active: 'NodeStatusActive',

@@ -7,10 +7,8 @@ import { refreshCatalog } from '../../../lib/index/catalog-files.ts';
 import { refreshNode } from '../../../lib/index/node-files.ts';
 import { changeNumbers, type NumbersRecord } from '../../../lib/registry/numbers.ts';
 import { command, UsageError } from '../command.ts';
-import { newContext } from '../registry/administration.ts';
-import { readNode } from '../registry/records.ts';
-import { Rejection } from '../registry/rejection.ts';
-import { findStage } from '../stage.ts';
+import { newContext, readNode, Rejection } from '../registry/administration.ts';
+import { findStage } from '../target.ts';
 
 /** A line of the catalog takes a query. */
 const catalogMs = 10 * 60 * 1000;

@@ -1,21 +1,16 @@
 import { mergePublisher, renamePublisher } from '../registry/moves.ts';
-import {
-  banPublisher,
-  createPublisher,
-  editPublisher,
-  showPublisher,
-  unbanPublisher,
-} from '../registry/publishers.ts';
+import { createPublisher, editPublisher, showPublisher } from '../registry/publishers.ts';
 import { withDownloads } from '../downloads.ts';
 import { describePublisher, listPublishers } from '../listing.ts';
 import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
-import { Rejection } from '../registry/rejection.ts';
+import { Rejection } from '../registry/administration.ts';
 import { PublisherId } from 'registry-rules/names';
 import { isRunByPage } from 'registry-rules/web-address';
 import { command, UsageError } from '../command.ts';
 import { fields, table } from 'command-line/table';
+import { banPublisher, unbanPublisher } from '../registry/bans.ts';
 
 export const create = command({
   parameters: ['publisher'],

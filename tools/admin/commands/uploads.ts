@@ -1,4 +1,4 @@
-import { Rejection } from '../registry/rejection.ts';
+import { Rejection } from '../registry/administration.ts';
 import { command, problemOf } from '../command.ts';
 import { textOf } from '../faults.ts';
 import { table } from 'command-line/table';
@@ -34,7 +34,7 @@ export const sweep = command({
   async run() {
     if (!process.env.BUCKET_NAME) throw new Rejection(onlyTheFinalizer());
     // The bucket's module reads the environment when it is loaded, and no other command needs the S3 client.
-    const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
+    const { sweepUploads } = await import('../../../lib/uploads/upload-events.ts');
     const now = Date.now();
     const data: Found[] = [];
     const report = await sweepUploads({ deadline: now + limitMs }, { from: 0, to: now }, (entry, visited) => {

@@ -1,12 +1,29 @@
 import { hostname, userInfo } from 'node:os';
+import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../../../lib/context.ts';
 import * as history from '../../../lib/registry/history.ts';
-import { type HistoryRecord, historyRecord } from '../../../lib/registry/records.ts';
-import type { Item } from '../../../lib/store/items.ts';
-import { historyKeysOf, type Key } from '../../../lib/store/keys.ts';
-import { queryAll } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/retries.ts';
+import {
+  type HistoryRecord,
+  historyRecord,
+  type NodeRecord,
+  nodeRecord,
+  ownedNodeRecord,
+  type PublisherRecord,
+  publisherRecord,
+} from '../../../lib/registry/records.ts';
+import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
+import {
+  historyKeysOf,
+  isSameNodeId,
+  type Key,
+  nodeKey,
+  ownedNodesOf,
+  publisherKey,
+} from '../../../lib/store/keys.ts';
+import { get, queryAll } from '../../../lib/store/read.ts';
+import { untilAnswered, untilWritten } from '../../../lib/store/retries.ts';
 import { transact, type Write } from '../../../lib/store/write.ts';
+import { dynamodb, tableName } from '../../../lib/store/table.ts';
 
 /*
  * Changes without an endpoint. Each reads, decides, and writes on the condition that what it read still holds, so no
@@ -64,4 +81,63 @@ export async function listHistory(key: Key): Promise<HistoryRecord[]> {
 /** Every item of a partition whose sort key begins as the given one does, in the order of their sort keys. */
 export function listItems(key: Key): Promise<Item[]> {
   return queryAll(newContext(), key);
+}
+
+/** The named record, or an error sentence if it doesn't exist, as for a node. */
+export async function readPublisher(context: Context, publisherId: string): Promise<PublisherRecord> {
+  const [item] = await get(context, publisherKey(publisherId));
+  const publisher = publisherRecord(item);
+  if (!publisher) throw new Rejection(`There is no publisher "${publisherId}".`);
+  if (publisher.moved_to !== undefined)
+    throw new Rejection(`The publisher "${publisherId}" is "${publisher.moved_to}" now.`);
+  if (publisher.id !== publisherId) throw new Rejection(`The publisher's id is "${publisher.id}".`);
+  return publisher;
+}
+
+export async function readNode(context: Context, nodeId: string): Promise<NodeRecord> {
+  const [item] = await get(context, nodeKey(nodeId));
+  const node = nodeRecord(item);
+  if (!node) throw new Rejection(`There is no node "${nodeId}".`);
+  if (!isSameNodeId(node.id, nodeId))
+    throw new Rejection(`There is no node "${nodeId}"; did you mean "${node.id}"?`);
+  return node;
+}
+
+export function noSuchVersion(nodeId: string, version: string): Rejection {
+  return new Rejection(`The node "${nodeId}" has no version "${version}".`);
+}
+
+/** A command of an administrator that cannot be done, with a sentence that says why. */
+export class Rejection extends Error {
+  override readonly name = 'Rejection';
+}
+
+type Filter = Pick<
+  ScanCommandInput,
+  'FilterExpression' | 'ProjectionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+>;
+
+/** The items of the whole table with a sort key, or only some of their fields. */
+export function scanFor(sk: string, filter: Filter = {}): AsyncGenerator<Item> {
+  const ExpressionAttributeValues = { ':sk': { S: sk } };
+  return scan({ FilterExpression: 'sk = :sk', ExpressionAttributeValues, ...filter });
+}
+
+/** The matching items of the whole table, for what has no index. It costs as much as the table is large. */
+export async function* scan(filter: Filter): AsyncGenerator<Item> {
+  let start: AttributeMap | undefined;
+  do {
+    const page = new ScanCommand({ TableName: tableName(), ...filter, ExclusiveStartKey: start });
+    const { Items = [], LastEvaluatedKey } = await untilAnswered(newContext(), 'Scan', () =>
+      dynamodb.send(page),
+    );
+    yield* Items.map(fromAttributes);
+    start = LastEvaluatedKey;
+  } while (start);
+}
+
+/** The ids of a publisher's nodes. */
+export async function listOwnedNodes(publisherId: string): Promise<string[]> {
+  const items = await listItems(ownedNodesOf(publisherId));
+  return items.map((item) => ownedNodeRecord(item).node_id);
 }

@@ -5,10 +5,8 @@ import { keyOfAccount } from '../../../lib/spend/account.ts';
 import { type Changes, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, subjectOf } from '../../../lib/store/keys.ts';
 import { transact, update } from '../../../lib/store/write.ts';
-import { historyOf, newContext } from './administration.ts';
+import { historyOf, newContext, Rejection, scan } from './administration.ts';
 import { removeMember } from './publishers.ts';
-import { Rejection } from './rejection.ts';
-import { scan } from './scan.ts';
 
 /*
  * Takes a person's name out of every record. Each step is one write that holds only while the name is there, so an interrupted

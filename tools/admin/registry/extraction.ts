@@ -18,8 +18,7 @@ import { hostNodeKey, nodeKey } from '../../../lib/store/keys.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { remove, update } from '../../../lib/store/write.ts';
 import { showNodeVersion } from '../listing.ts';
-import { historyOf, listItems } from './administration.ts';
-import { Rejection } from './rejection.ts';
+import { historyOf, listItems, Rejection } from './administration.ts';
 
 /** Of entries that an extraction does not find any more, only what a person wrote stays. */
 export async function removeOtherHostNodes(

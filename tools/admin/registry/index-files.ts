@@ -17,9 +17,8 @@ import { refreshPages } from '../../../lib/index/page-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { nodeKey } from '../../../lib/store/keys.ts';
-import { newContext } from './administration.ts';
+import { newContext, scanFor } from './administration.ts';
 import { readVersions } from '../../../lib/registry/latest-version.ts';
-import { scanFor } from './scan.ts';
 
 /* Rebuilds the public index from the whole table while `writeIndex` goes on: both write a file only over what they read. */
 

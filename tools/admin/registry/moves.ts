@@ -19,10 +19,16 @@ import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '.
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { checking, deleting, putting, transact, updating } from '../../../lib/store/write.ts';
-import { administerChange, historyOf, listItems, newContext } from './administration.ts';
-import { listOwnedNodes } from './node-versions.ts';
-import { readNode, readPublisher } from './records.ts';
-import { Rejection } from './rejection.ts';
+import {
+  administerChange,
+  historyOf,
+  listItems,
+  listOwnedNodes,
+  newContext,
+  readNode,
+  readPublisher,
+  Rejection,
+} from './administration.ts';
 
 /*
  * Nodes and publishers change hands. Each step is one conditional write that finds out by itself whether it is done, so an

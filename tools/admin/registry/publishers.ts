@@ -5,10 +5,14 @@ import type { PublisherRole } from 'registry-rules/schemas/publisher';
 import { absent, type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';
-import { administerChange, type Changed, historyOf, listHistory, newContext } from './administration.ts';
-import { alignVersions, listOwnedNodes } from './node-versions.ts';
-import { readPublisher } from './records.ts';
-import { Rejection } from './rejection.ts';
+import {
+  administerChange,
+  type Changed,
+  historyOf,
+  newContext,
+  readPublisher,
+  Rejection,
+} from './administration.ts';
 
 /** Creates a publisher without members; false if the ID is taken. */
 export async function createPublisher(
@@ -37,40 +41,6 @@ export function editPublisher(id: string, fields: PublisherFields): Promise<Chan
   return changePublisher(id, change, (publisher) =>
     isDeepStrictEqual(withChanges(publisher, fields), publisher) ? undefined : fields,
   );
-}
-
-interface Ban extends Changed<PublisherRecord> {
-  /** The nodes whose versions followed it. */
-  nodeIds: string[];
-}
-
-/** Stops updates and new versions of a publisher, and the downloads of all that it has published. */
-export function banPublisher(publisherId: string, reason: string): Promise<Ban> {
-  const change = { action: 'publisher ban', subject: publisherId, detail: reason };
-  return changeBan(publisherId, change, ({ banned, ban_reason }) =>
-    banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
-  );
-}
-
-export function unbanPublisher(publisherId: string): Promise<Ban> {
-  const change = { action: 'publisher unban', subject: publisherId };
-  return changeBan(publisherId, change, ({ banned }) =>
-    banned ? { banned: null, ban_reason: null } : undefined,
-  );
-}
-
-async function changeBan(publisherId: string, ...change: Change): Promise<Ban> {
-  const { result, changed } = await changePublisher(publisherId, ...change);
-  // A node that has moved on may have taken along what an earlier run left undone.
-  const moved = (await listHistory(publisherKey(publisherId))).filter(
-    ({ action }) => action === 'node transfer',
-  );
-  const nodeIds = [
-    ...new Set([...moved.map(({ subject }) => subject), ...(await listOwnedNodes(publisherId))]),
-  ];
-  let versions = 0;
-  for (const nodeId of nodeIds) versions += await alignVersions(nodeId, 'publisher');
-  return { result, changed: changed || versions > 0, nodeIds };
 }
 
 interface MemberChanges {
@@ -132,15 +102,15 @@ function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
   );
 }
 
-type Change = [
+export type PublisherChange = [
   change: { action: string; subject: string; detail?: string | undefined },
   decide: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
 ];
 
 /** The one way to change a publisher: every write names the revision it was decided on, and makes the next. */
-function changePublisher(
+export function changePublisher(
   publisherId: string,
-  ...[change, decide]: Change
+  ...[change, decide]: PublisherChange
 ): Promise<Changed<PublisherRecord>> {
   const key = publisherKey(publisherId);
   return administerChange(async (context) => {

@@ -3,10 +3,8 @@ import { type PublisherRecord, type TokenRecord, tokenRecord } from '../../../li
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts';
 import { checking, putting, updating } from '../../../lib/store/write.ts';
-import { administer, listItems } from './administration.ts';
+import { administer, listItems, readPublisher, Rejection } from './administration.ts';
 import { showPublisher } from './publishers.ts';
-import { readPublisher } from './records.ts';
-import { Rejection } from './rejection.ts';
 
 interface NewToken {
   publisherId: string;

@@ -5,10 +5,8 @@ import type { PublisherRecord, TrustRecord } from '../../../lib/registry/records
 import { readTrusts } from '../../../lib/registry/trusts.ts';
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { publisherKey, trustKey } from '../../../lib/store/keys.ts';
-import { administer, newContext } from './administration.ts';
+import { administer, newContext, readPublisher, Rejection } from './administration.ts';
 import { showPublisher } from './publishers.ts';
-import { readPublisher } from './records.ts';
-import { Rejection } from './rejection.ts';
 
 export type Trust = Omit<TrustRecord, 'pk' | 'sk' | 'revision'>;
 

@@ -1,4 +1,4 @@
-import { Rejection } from '../registry/rejection.ts';
+import { Rejection } from '../registry/administration.ts';
 import { parseCsv, type Row } from './csv.ts';
 
 /** What a provider's bill says of a task: the sum of its lines, since a credit note gives some of it back. */

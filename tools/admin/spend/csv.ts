@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { Rejection } from '../registry/rejection.ts';
+import { Rejection } from '../registry/administration.ts';
 
 export interface Row {
   /** The number of its first line in the file. */

@@ -1,0 +1,227 @@
+import { readVersions, versionWrites } from '../../../lib/registry/latest-version.ts';
+import type {
+  BanSubject,
+  NodeRecord,
+  NodeVersionRecord,
+  PublisherRecord,
+} from '../../../lib/registry/records.ts';
+import { requirePublisher } from '../../../lib/registry/publishers.ts';
+import { type Changes, onRevision } from '../../../lib/store/items.ts';
+import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
+import { checking, transact, updating } from '../../../lib/store/write.ts';
+import {
+  administerChange,
+  type Changed,
+  listHistory,
+  listOwnedNodes,
+  newContext,
+  readNode,
+} from './administration.ts';
+import { changeStatus } from './node-versions.ts';
+import { changePublisher, type PublisherChange } from './publishers.ts';
+
+/*
+ * The states of a version as administrators move it; the way from pending to active is the upload's:
+ *
+ *   active  -> flagged   and back by unflag    a warning: it can still be downloaded
+ *   any     -> banned    and back by unban     no downloadUrl, no upload, never the latest version
+ *
+ * A version is banned by itself, with its node or with its publisher, and stays banned until the last of these is
+ * lifted. A ban puts aside what it takes away, as `before_ban`, and exactly that comes back.
+ */
+
+const banned = 'NodeStatusBanned';
+const ban = (reason: string) => ({ status: banned, status_detail: reason }) as const;
+
+/**
+ * Stops updates of a node, its host nodes and new versions, and the downloads of those that it has. Returns whether this
+ * changed something.
+ */
+export async function banNode(nodeId: string, reason: string): Promise<boolean> {
+  const change = { action: 'node ban', detail: reason };
+  const changed = await changeNodeStatus(nodeId, change, ({ status, status_detail }) => {
+    if (status !== banned) return { ...ban(reason), before_ban: { status, status_detail } };
+    return status_detail === reason ? undefined : ban(reason);
+  });
+  return (await alignVersions(nodeId, 'node')) > 0 || changed;
+}
+
+export async function unbanNode(nodeId: string): Promise<boolean> {
+  const changed = await changeNodeStatus(nodeId, { action: 'node unban' }, ({ status, before_ban }) =>
+    status === banned
+      ? { status: 'NodeStatusActive', status_detail: null, ...before_ban, before_ban: null }
+      : undefined,
+  );
+  return (await alignVersions(nodeId, 'node')) > 0 || changed;
+}
+
+async function changeNodeStatus(
+  nodeId: string,
+  change: { action: string; detail?: string },
+  decide: (node: NodeRecord) => Changes<NodeRecord> | undefined,
+): Promise<boolean> {
+  const { changed } = await administerChange(async (context) => {
+    const node = await readNode(context, nodeId);
+    const changes = decide(node);
+    if (!changes) return { done: node };
+    return {
+      change: { of: nodeKey(nodeId), subject: node.id, ...change },
+      writes: [updating<NodeRecord>(node, changes, onRevision(node))],
+      result: node,
+    };
+  });
+  return changed;
+}
+
+export function banNodeVersion(
+  nodeId: string,
+  version: string,
+  reason: string,
+  action: 'node-version ban' | 'takedown' = 'node-version ban',
+): Promise<Changed<NodeVersionRecord>> {
+  return changeStatus(nodeId, version, { action, detail: reason }, async (current) => {
+    const changes = withBan(current, 'version', reason);
+    // An auditor looks for takedowns, so one of a banned version is an edit without changes.
+    if (changes || action === 'node-version ban' || (await isTakenDown(current, reason))) return changes;
+    return {};
+  });
+}
+
+async function isTakenDown({ node_id, version }: NodeVersionRecord, reason: string): Promise<boolean> {
+  const last = (await listHistory(nodeKey(node_id))).find(
+    ({ action, subject }) =>
+      subject === `${node_id} ${version}` && ['takedown', 'node-version unban'].includes(action),
+  );
+  return last?.action === 'takedown' && last.detail === reason;
+}
+
+export function unbanNodeVersion(nodeId: string, version: string): Promise<Changed<NodeVersionRecord>> {
+  return changeStatus(nodeId, version, { action: 'node-version unban' }, (current) =>
+    withoutBan(current, 'version'),
+  );
+}
+
+function withBan(
+  current: NodeVersionRecord,
+  subject: BanSubject,
+  reason: string,
+): Changes<NodeVersionRecord> | undefined {
+  if (current.bans?.[subject] === reason) return undefined;
+  const { status, status_reason, status_reason_code, pending_shard, pending_since } = current;
+  return {
+    ...banFields({ ...current.bans, [subject]: reason }),
+    pending_shard: null,
+    pending_since: null,
+    before_ban: current.before_ban ?? {
+      status,
+      ...(status_reason !== undefined && { status_reason, status_reason_code }),
+      ...(pending_shard !== undefined && { pending_shard }),
+      ...(pending_since !== undefined && { pending_since }),
+    },
+  };
+}
+
+function withoutBan(current: NodeVersionRecord, subject: BanSubject): Changes<NodeVersionRecord> | undefined {
+  if (current.bans?.[subject] === undefined) return undefined;
+  const { [subject]: _, ...bans } = current.bans;
+  if (Object.keys(bans).length > 0) return banFields(bans);
+  return {
+    status_reason: null,
+    status_reason_code: null,
+    ...current.before_ban,
+    // Sweeps look back for some hours, and a ban may last longer.
+    ...(current.before_ban?.pending_since && { pending_since: new Date().toISOString() }),
+    bans: null,
+    before_ban: null,
+  };
+}
+
+const banCodes = { version: 'banned', node: 'node_banned', publisher: 'publisher_banned' } as const;
+
+/** Of several bans, the one closest to the version is shown. */
+function banFields(bans: NonNullable<NodeVersionRecord['bans']>): Changes<NodeVersionRecord> {
+  const subject =
+    (['version', 'node', 'publisher'] as const).find((name) => bans[name] !== undefined) ?? 'version';
+  return {
+    status: 'NodeVersionStatusBanned',
+    status_reason: bans[subject] ?? '',
+    status_reason_code: banCodes[subject],
+    bans,
+  };
+}
+
+/** With its node and the chosen one they stay below the 4 MB of a transaction. */
+const maxAtOnce = 25;
+
+/**
+ * Bans the versions of a node, or lifts that, as the node or its publisher says by then: another administrator may decide
+ * otherwise meanwhile. Returns how many it changed. After an interruption, run it again.
+ */
+async function alignVersions(nodeId: string, subject: 'node' | 'publisher'): Promise<number> {
+  for (let changed = 0; ; ) {
+    const context = newContext();
+    const { aligned } = await untilWritten(context, async () => {
+      const node = await readNode(context, nodeId);
+      const [item] = await get(context, publisherKey(node.publisher_id));
+      const owner = requirePublisher(item);
+      const reason = reasonOfBan(subject === 'node' ? node : owner);
+      const versions = await readVersions(context, nodeId);
+      const others = versions.flatMap((before) => {
+        const changes = reason === undefined ? withoutBan(before, subject) : withBan(before, subject, reason);
+        return changes ? [{ before, changes }] : [];
+      });
+      if (others.length === 0) return { aligned: 0 };
+      const some = others.slice(0, maxAtOnce);
+      const failed = await transact(context, [
+        ...versionWrites(node, versions, some),
+        ...(subject === 'publisher' ? [checking<PublisherRecord>(owner, onRevision(owner))] : []),
+      ]);
+      return failed.length === 0 ? { aligned: some.length } : undefined;
+    });
+    if (aligned === 0) return changed;
+    changed += aligned;
+  }
+}
+
+/** Undefined for what is not banned. */
+function reasonOfBan(banning: NodeRecord | PublisherRecord): string | undefined {
+  if ('publisher_id' in banning)
+    return banning.status === 'NodeStatusBanned' ? (banning.status_detail ?? '') : undefined;
+  return banning.banned && (banning.ban_reason ?? '');
+}
+
+interface Ban extends Changed<PublisherRecord> {
+  /** The nodes whose versions followed it. */
+  nodeIds: string[];
+}
+
+/** Stops updates and new versions of a publisher, and the downloads of all that it has published. */
+export function banPublisher(publisherId: string, reason: string): Promise<Ban> {
+  const change = { action: 'publisher ban', subject: publisherId, detail: reason };
+  return changeBan(publisherId, change, ({ banned, ban_reason }) =>
+    banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
+  );
+}
+
+export function unbanPublisher(publisherId: string): Promise<Ban> {
+  const change = { action: 'publisher unban', subject: publisherId };
+  return changeBan(publisherId, change, ({ banned }) =>
+    banned ? { banned: null, ban_reason: null } : undefined,
+  );
+}
+
+async function changeBan(publisherId: string, ...change: PublisherChange): Promise<Ban> {
+  const { result, changed } = await changePublisher(publisherId, ...change);
+  // A node that has moved on may have taken along what an earlier run left undone.
+  const moved = (await listHistory(publisherKey(publisherId))).filter(
+    ({ action }) => action === 'node transfer',
+  );
+  const nodeIds = [
+    ...new Set([...moved.map(({ subject }) => subject), ...(await listOwnedNodes(publisherId))]),
+  ];
+  let versions = 0;
+  for (const nodeId of nodeIds) versions += await alignVersions(nodeId, 'publisher');
+  return { result, changed: changed || versions > 0, nodeIds };
+}
