@@ -48,6 +48,11 @@ export class Failure extends Error {
   }
 }
 
+/** One failure for all of the problems, if there are any. */
+export function refusal(sentence: string, problems: readonly Problem[]): Failure[] {
+  return problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [];
+}
+
 /** Fails with all that failed, so that a person can correct it in one go. */
 export function throwAll(failures: readonly Failure[]): void {
   const [first, ...others] = failures.flatMap((failure) =>

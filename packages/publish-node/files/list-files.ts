@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalizeVersion } from 'registry-rules/version-label';
-import { Failure, type Problem } from '../failure.ts';
+import { type Failure, type Problem, refusal } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
 import { IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';
 import { includedFiles } from './includes.ts';
@@ -39,6 +39,7 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   const listed = all.filter((path) => !isLeftOut(path)).sort();
   const { paths, failures } = onlyFiles(root, listed);
   const missing = fromGit?.emptySubmodules.filter((path) => !isLeftOut(`${path}/`)) ?? [];
+  const empty = missing.map((path) => ({ path, message: 'is empty.' }));
   return {
     paths,
     chosenBy: fromGit ? 'git' : 'ignore files',
@@ -47,7 +48,7 @@ export async function listFiles(folder: string, includes: readonly string[] = []
       ...all.filter((path) => isOurs(path) && isLeftOut(path)).map(ownArchive),
     ],
     objects: fromGit?.objects,
-    failures: [...included.failures, ...missing.map(emptySubmodule), ...failures],
+    failures: [...included.failures, ...refusal(emptySubmodules, empty), ...failures],
   };
 }
 
@@ -78,16 +79,8 @@ function ownArchive(path: string): string {
   return `${path} is left out: it looks like an archive that pack or download wrote. An includes entry publishes it.`;
 }
 
-function emptySubmodule(path: string): Failure {
-  const advice =
-    process.env.GITHUB_ACTIONS === 'true'
-      ? 'Give actions/checkout the option "submodules: recursive".'
-      : process.env.GITLAB_CI === 'true'
-        ? 'Set the variable GIT_SUBMODULE_STRATEGY to "recursive".'
-        : 'Run git submodule update --init --recursive.';
-  const instead = `Or name ${path}/ in .publishignore.`;
-  return new Failure('usage', `The submodule ${path} is empty. ${advice} ${instead}`, { about: path });
-}
+const emptySubmodules =
+  'These submodules are empty. Name them in .publishignore, or run git submodule update --init --recursive. In a job, give actions/checkout "submodules: recursive", or set GIT_SUBMODULE_STRATEGY.';
 
 /**
  * No kind of link in a zip works on every system, so a link to a published file becomes a copy, also if it is among the
@@ -104,7 +97,7 @@ function onlyFiles(root: string, paths: readonly string[]): Pick<FileList, 'path
   const sentence = 'Some files cannot be published. Exclude them with .publishignore.';
   return {
     paths: paths.filter((path) => !others.has(path)),
-    failures: problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [],
+    failures: refusal(sentence, problems),
   };
 }
 

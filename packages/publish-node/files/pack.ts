@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
 import { archiveLimits } from 'registry-rules/archives/limits';
 import { didYouMean } from '../did-you-mean.ts';
-import { Failure, type Problem, throwAll } from '../failure.ts';
+import { Failure, type Problem, refusal, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
 import { encryptedByGit } from './git-attributes.ts';
 import { type GitState, gitStateOf, isLfsPointer } from './git-state.ts';
@@ -62,7 +62,7 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
       pathProblems(paths),
     ),
     ...(isTooLarge ? [tooLarge(sized, unpackedBytes, archiveLimits.unpackedBytes, 'unpacked')] : []),
-    ...refusal(`These files are Git LFS pointers instead of the files themselves. ${lfsAdvice()}`, pointers),
+    ...refusal(pointersSentence, pointers),
     ...refusal(
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
       secrets,
@@ -144,16 +144,8 @@ function stateOf(path: string, content: Buffer, object: string | undefined): Git
   return gitStateOf(Buffer.from(readlinkSync(path)), object);
 }
 
-function refusal(sentence: string, problems: readonly Problem[]): Failure[] {
-  return problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [];
-}
-
-function lfsAdvice(): string {
-  if (process.env.GITHUB_ACTIONS === 'true') return 'Give actions/checkout the option "lfs: true".';
-  return process.env.GITLAB_CI === 'true'
-    ? 'Remove the variable GIT_LFS_SKIP_SMUDGE.'
-    : 'Fetch them: git lfs install, then git lfs pull.';
-}
+const pointersSentence =
+  'These files are Git LFS pointers instead of the files themselves. Run git lfs pull. In a job, give actions/checkout "lfs: true", or unset GIT_LFS_SKIP_SMUDGE.';
 
 const maxListed = 10;
 

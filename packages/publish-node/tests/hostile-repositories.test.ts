@@ -127,7 +127,7 @@ describe('a hostile repository', () => {
         await symlink('..', join(clone, 'link'));
         await git(clone, 'update-index', '--add', '--cacheinfo', `160000,${missing},link/outside`);
       },
-      'The submodule link/outside is empty.',
+      'link/outside is empty.',
     ],
   ])('reveals nothing by %s', async (_, prepare, expected) => {
     const clone = await cloned();
