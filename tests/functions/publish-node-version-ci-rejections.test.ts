@@ -223,84 +223,80 @@ describe.each(Object.entries(invalid) as [keyof typeof sentences, readonly Row[]
   },
 );
 
-describe('a valid token of a job that the publisher does not trust', () => {
-  const of = (repository: string) =>
-    `The publisher does not trust the repository ${repository} of ${gitHub.issuer}.`;
-  const file = (name: string, repository = 'octo/nodes') =>
-    `${repository}/.github/workflows/${name}@refs/tags/v1.0.0`;
-  const replaced =
-    'octo/nodes is not the repository that was trusted: its id or the id of its owner has changed.';
-  const unnamed = 'The publisher trusts this workflow only in an environment, and the job has none.';
-  const reused = `The publisher trusts this workflow if it uses another one, and the job uses ${shared}@refs/heads/main.`;
+type Untrusted = readonly [what: string, message: string, changes: Claims];
 
-  test.each<[string, string, string, Claims]>([
-    // Another repository, the same name of another owner, one that begins alike, and one of another publisher's.
-    ...['octo/other', 'evil/nodes', 'octo/nodes2', 'octo/renamed', 'octo/rival'].map(
-      (repository): [string, string, string, Claims] => [
-        `of ${repository}`,
-        'untrusted_repository',
-        of(repository),
-        { repository },
-      ],
+const trusts = 'The publisher trusts this workflow';
+const file = (name: string) => `octo/nodes/.github/workflows/${name}@refs/tags/v1.0.0`;
+const notIts = (name: string) => `The publisher trusts octo/nodes, but not its workflow file ${name}.`;
+const replaced =
+  'octo/nodes is not the repository that was trusted: its id or the id of its owner has changed.';
+const otherShared = `${shared}@refs/heads/main`;
+
+const untrusted: Record<string, readonly Untrusted[]> = {
+  // Another repository, the same name of another owner, one that begins alike, and one of another publisher's.
+  untrusted_repository: ['octo/other', 'evil/nodes', 'octo/nodes2', 'octo/renamed', 'octo/rival'].map(
+    (repository): Untrusted => [
+      repository,
+      `The publisher does not trust the repository ${repository} of ${gitHub.issuer}.`,
+      { repository },
+    ],
+  ),
+  untrusted_workflow: [
+    ...['ci.yml', 'release.yml@evil.yml', 'Release.yml'].map(
+      (name): Untrusted => [name, notIts(name), { workflow_ref: file(name) }],
     ),
-    ...['ci.yml', 'release.yml@evil.yml', 'Release.yml'].map((name): [string, string, string, Claims] => [
-      `of the workflow ${name}`,
-      'untrusted_workflow',
-      `The publisher trusts octo/nodes, but not its workflow file ${name}.`,
-      { workflow_ref: file(name) },
-    ]),
     [
-      'of a workflow that only calls the trusted one',
-      'untrusted_workflow',
-      'The publisher trusts octo/nodes, but not its workflow file pull.yml.',
+      'one that only calls the trusted one',
+      notIts('pull.yml'),
       { workflow_ref: file('pull.yml'), job_workflow_ref: file('release.yml') },
     ],
+  ],
+  untrusted_job_workflow: [
     [
-      ...(['of another reusable workflow', 'untrusted_job_workflow', reused] as const),
-      { repository: 'octo/shared', job_workflow_ref: `${shared}@refs/heads/main` },
+      otherShared,
+      `${trusts} if it uses another one, and the job uses ${otherShared}.`,
+      { repository: 'octo/shared', job_workflow_ref: otherShared },
     ],
-    ['in no environment', 'untrusted_environment', unnamed, { repository: 'octo/guarded' }],
-    ...['staging', 'Production', 'production '].map((environment): [string, string, string, Claims] => [
-      `in the environment ${JSON.stringify(environment)}`,
-      'untrusted_environment',
-      `The publisher trusts this workflow, but not in the environment ${environment}.`,
-      { repository: 'octo/guarded', environment },
-    ]),
-    ...[
-      ...['refs/heads/main', 'refs/tags/1.0.0', 'refs/heads/refs/tags/v1'].map((ref) => ['octo/tagged', ref]),
-      ...['refs/heads/main2', 'refs/tags/main', 'refs/heads/Main'].map((ref) => ['octo/branch', ref]),
-    ].map(([repository, ref]): [string, string, string, Claims] => [
-      `for ${ref} of ${repository}`,
-      'untrusted_ref',
-      `The publisher trusts this workflow, but not for ${ref}.`,
-      { repository, ref },
-    ]),
-    [
-      ...(['for another node', 'untrusted_node'] as const),
-      ...([
-        'The publisher trusts this workflow only for another node.',
-        { repository: 'octo/single' },
-      ] as const),
-    ],
-    ['of a new repository of that name', 'repository_replaced', replaced, { repository_id: '7101' }],
-    ['of a repository of another owner', 'repository_replaced', replaced, { repository_owner_id: '651' }],
-    [
-      ...(['of such a repository by a trust without ids', 'repository_replaced', replaced] as const),
-      { repository_id: '7101', workflow_ref: file('nightly.yml') },
-    ],
-    [
-      ...(['of a trust that was removed', 'trust_revoked'] as const),
-      ...(['The publisher no longer trusts this workflow.', { repository: 'octo/gone' }] as const),
-    ],
-  ])('publishes nothing: a job %s', async (_, reason, message, changes) => {
+  ],
+  untrusted_environment: [
+    ['none', `${trusts} only in an environment, and the job has none.`, { repository: 'octo/guarded' }],
+    ...['staging', 'Production', 'production '].map(
+      (environment): Untrusted => [
+        JSON.stringify(environment),
+        `${trusts}, but not in the environment ${environment}.`,
+        { repository: 'octo/guarded', environment },
+      ],
+    ),
+  ],
+  untrusted_ref: [
+    ...['refs/heads/main', 'refs/tags/1.0.0', 'refs/heads/refs/tags/v1'].map((ref) => ['tagged', ref]),
+    ...['refs/heads/main2', 'refs/tags/main', 'refs/heads/Main'].map((ref) => ['branch', ref]),
+  ].map(([name, ref]) => [
+    `${ref} of ${name}`,
+    `${trusts}, but not for ${ref}.`,
+    { repository: `octo/${name}`, ref },
+  ]),
+  untrusted_node: [['another', `${trusts} only for another node.`, { repository: 'octo/single' }]],
+  repository_replaced: [
+    ['a new one of that name', replaced, { repository_id: '7101' }],
+    ['one of another owner', replaced, { repository_owner_id: '651' }],
+    ['one by a trust without ids', replaced, { repository_id: '7101', workflow_ref: file('nightly.yml') }],
+  ],
+  trust_revoked: [
+    ['one that was removed', 'The publisher no longer trusts this workflow.', { repository: 'octo/gone' }],
+  ],
+};
+
+describe.each(Object.entries(untrusted))('a valid token with %s', (reason, rows) => {
+  test.each(rows)('publishes nothing: %s', async (_, message, changes) => {
     await expectRejection(gitHubToken(changes), `ci_${reason}`, message);
   });
+});
 
-  test('rejects a project of GitLab with the name of a trusted repository of GitHub', async () => {
-    const message = `The publisher does not trust the repository octo/nodes of ${gitLab.issuer}.`;
+test('rejects a project of GitLab with the name of a trusted repository of GitHub', async () => {
+  const message = `The publisher does not trust the repository octo/nodes of ${gitLab.issuer}.`;
 
-    await expectRejection(gitLabToken({ project_path: 'octo/nodes' }), 'ci_untrusted_repository', message);
-  });
+  await expectRejection(gitLabToken({ project_path: 'octo/nodes' }), 'ci_untrusted_repository', message);
 });
 
 describe('a used token', () => {
