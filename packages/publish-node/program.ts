@@ -1,5 +1,5 @@
-import { Command, CommanderError, Option } from 'commander';
-import { positiveNumber } from 'command-line/command';
+import { type Command, CommanderError, Option } from 'commander';
+import { createCommand, positiveNumber } from 'command-line/command';
 import manifest from './package.json' with { type: 'json' };
 import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';
@@ -27,18 +27,41 @@ import { statusCommand } from './status-command.ts';
 import { whoamiCommand } from './whoami-command.ts';
 import { type WithdrawFlags, withdrawCommand } from './withdraw-command.ts';
 
-const about = `In a git repository, publishes the files that git tracks, and new ones that no .gitignore names; elsewhere,
-all files that no .gitignore names. A .publishignore or .comfyignore excludes more; "includes" in pyproject.toml and
---include bring back ignored files, such as built ones. Files that look like secrets are rejected unless they are allowed
-by name. In GitHub Actions and GitLab, the job publishes with its ID token, without a stored secret; elsewhere, set
-NODE_REGISTRY_TOKEN to a personal access token. It is safe to run again after a failure at any point.`;
-
-const publishHelp = `
-Examples:
-  publish-node publish --dry-run
-  publish-node publish my-node --publisher me
-  publish-node publish --changelog 'Loads twice as fast'
-  publish-node publish --include web/dist --allow tests/data/key.pem`;
+const publishAbout = {
+  name: 'publish',
+  summary: 'Zip a folder, publish it, upload it, and wait until it can be downloaded',
+  notes: `In a git repository, publishes the files that git tracks, and new ones that no .gitignore names; elsewhere, all
+files that no .gitignore names. A .publishignore or .comfyignore excludes more; "includes" in pyproject.toml and --include
+bring back ignored files, such as built ones. Files that look like secrets are rejected unless they are allowed by name. In
+GitHub Actions and GitLab, the job publishes with its ID token, without a stored secret; elsewhere, set NODE_REGISTRY_TOKEN
+to a personal access token. It is safe to run again after a failure at any point.`,
+  examples: [
+    'publish --dry-run',
+    'publish my-node --publisher me',
+    "publish --changelog 'Loads twice as fast'",
+    'publish --include web/dist --allow tests/data/key.pem',
+  ],
+};
+const packAbout = {
+  name: 'pack',
+  summary: 'Write the archive that would be published, to look at it',
+  notes: 'It is byte for byte what publish would upload. Nothing is sent.',
+};
+const whoamiAbout = {
+  name: 'whoami',
+  summary: 'Show what your tokens may do for a publisher and a node',
+  notes: 'Asks the registry for two changes that it can only reject. Nothing changes.',
+};
+const withdrawAbout = {
+  name: 'withdraw',
+  summary: 'Remove a node of yours from every list; its versions stay downloadable',
+};
+const restoreAbout = { name: 'restore', summary: 'Put a withdrawn node of yours back' };
+const deprecateAbout = {
+  name: 'deprecate',
+  summary: 'Mark a published version as deprecated, or take that back',
+  notes: 'Its bytes stay downloadable.',
+};
 
 const exitHelp = `
 Exit codes:
@@ -55,38 +78,36 @@ type Act = (
   work: (mean: Mean) => Promise<Ending>,
 ) => Promise<void>;
 
+/** What is wrong with the command line, for the report that --json asks for. */
+let mistake = '';
+
+const output = {
+  stdout: { write: (text: string) => tell(text.trimEnd().split('\n')) },
+  stderr: {
+    write: (text: string) => {
+      mistake = text.trimEnd();
+      say(...mistake.split('\n'));
+    },
+  },
+};
+
 /** Runs a command line and returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done;
-  /** What is wrong with the command line, for the report that --json asks for. */
-  let mistake = '';
   const act: Act = async ({ json = false, github = false }, work) => {
     const ending = await end(json, work);
     exitCode = ending.exitCode;
     if (github) await leaveStep(reportOf(ending.report), process.env);
   };
-  const program = new Command('publish-node')
-    .description('Publishes a folder as a version of a node.')
-    .version(manifest.version, '-V, --version', 'Print the version of this command')
+  const about = { name: 'publish-node', summary: 'Publish a folder as a version of a node' };
+  const program = createCommand(
+    { ...about, notes: 'Each command has its own --help.', version: manifest.version },
+    output,
+  )
     .enablePositionalOptions()
-    .exitOverride()
-    .configureOutput({
-      writeErr: (text) => say(...text.trimEnd().split('\n')),
-      writeOut: (text) => tell(text.trimEnd().split('\n')),
-      outputError: (text, write) => {
-        const command = program.commands.find((each) => each.name() === args[0]);
-        const help = `publish-node ${command ? `${command.name()} ` : ''}--help`;
-        mistake = `${text
-          .trim()
-          .replaceAll('\n', ' ')
-          .replace(/(?<!\.)$/, '.')} See ${help}`;
-        write(mistake);
-      },
-    })
-    .addHelpText('after', '\nEach command has its own --help.')
     .addHelpText('afterAll', exitHelp);
-  addOnFolder(program, act);
-  addDeprecate(program, act);
+  addPublishing(program, act);
+  addOwning(program, act);
   addReading(program, act);
   if (args.length === 0) {
     program.outputHelp();
@@ -117,16 +138,17 @@ export async function runToExitCode(args: readonly string[]): Promise<void> {
 }
 
 type Work<Flags> = (named: string, flags: Flags, mean: Mean) => Promise<Ending>;
+type About = Parameters<typeof createCommand>[0];
+
+function add(program: Command, about: About): Command {
+  const command = createCommand(about, output);
+  program.addCommand(command);
+  return command;
+}
 
 /** A command on a folder. What it names comes from its pyproject.toml, unless an option says it. */
-function onFolder<Flags>(
-  program: Command,
-  act: Act,
-  name: string,
-  texts: readonly [string, string],
-  work: Work<Flags>,
-): Command {
-  return described(program.command(name), ...texts)
+function onFolder<Flags>(program: Command, act: Act, about: About, work: Work<Flags>): Command {
+  return add(program, about)
     .argument('[folder]', 'The folder', '.')
     .option('--publisher <id>', 'The publisher; [tool.node-registry] publisher')
     .option('--node <id>', 'The node; [project] name')
@@ -137,49 +159,21 @@ function onFolder<Flags>(
     );
 }
 
-function addOnFolder(program: Command, act: Act): void {
-  const add = <Flags>(name: string, summary: string, more: string, work: Work<Flags>) =>
-    onFolder(program, act, name, [summary, more], work);
-  identityOptions(packOptions(add('publish', publishSummary, about, publishCommand)))
+function addPublishing(program: Command, act: Act): void {
+  const publish = onFolder(program, act, publishAbout, publishCommand);
+  identityOptions(packOptions(publish))
     .addOption(new Option('--changelog <text>', 'What is new in this version').conflicts('changelogFile'))
     .option('--changelog-file <path>', 'A file with what is new in this version')
     .option('--timeout <seconds>', 'How long to wait for the upload to be checked', positiveNumber, 120)
     .option('--dry-run', 'Only show what would be published')
-    .option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation')
-    .addHelpText('after', publishHelp);
-  const packed = 'Writes the archive that publish would upload, byte for byte, and sends nothing.';
-  packOptions(add('pack', 'write the archive that would be published, to look at it', packed, packCommand))
+    .option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation');
+  packOptions(onFolder(program, act, packAbout, packCommand))
     .addOption(outputOption())
     .option(...json);
-  add('status', 'show whether a version is published, and if not, why', noToken, statusCommand)
-    .option(...version)
-    .addOption(baseUrlOption())
-    .option(...json);
-  identityOptions(
-    add('whoami', 'show what your tokens may do for a publisher and a node', asked, whoamiCommand),
-  );
-  for (const withdraws of [true, false]) {
-    const summary = withdraws
-      ? 'remove a node of yours from every list; its versions stay downloadable'
-      : 'put a withdrawn node of yours back';
-    add<WithdrawFlags>(
-      withdraws ? 'withdraw' : 'restore',
-      summary,
-      'It needs the access token of an owner.',
-      (folder, flags, mean) => withdrawCommand(folder, { ...flags, withdraws }, mean),
-    )
-      .option('--reason <text>', 'The reason, shown with the node')
-      .option('--access-token <token>', 'An access token of an owner; better in NODE_REGISTRY_ACCESS_TOKEN')
-      .addOption(baseUrlOption())
-      .addOption(allowHttpOption())
-      .option(...json);
-  }
-  const lacking = 'What pyproject.toml has stays unchanged.';
-  add<{ metadata: Metadata }>(
-    'init',
-    'write the tables that publishing needs into pyproject.toml',
-    lacking,
-    (folder, { metadata }) => initCommand(folder, metadata),
+  const summary = 'Write the tables that publishing needs into pyproject.toml';
+  const init = { name: 'init', summary, notes: 'What pyproject.toml has stays unchanged.' };
+  onFolder<{ metadata: Metadata }>(program, act, init, (folder, { metadata }) =>
+    initCommand(folder, metadata),
   )
     .option(...version)
     .option('--display-name <text>', 'The name for people')
@@ -187,9 +181,23 @@ function addOnFolder(program: Command, act: Act): void {
     .option(...json);
 }
 
-function addDeprecate(program: Command, act: Act): void {
-  const deprecate = program.command('deprecate <node> <version>');
-  identityOptions(described(deprecate, 'mark a published version as deprecated, or take that back', stays))
+function addOwning(program: Command, act: Act): void {
+  identityOptions(onFolder(program, act, whoamiAbout, whoamiCommand));
+  for (const withdraws of [true, false]) {
+    const about = {
+      ...(withdraws ? withdrawAbout : restoreAbout),
+      notes: 'It needs the access token of an owner.',
+    };
+    onFolder<WithdrawFlags>(program, act, about, (folder, flags, mean) =>
+      withdrawCommand(folder, { ...flags, withdraws }, mean),
+    )
+      .option('--reason <text>', 'The reason, shown with the node')
+      .option('--access-token <token>', 'An access token of an owner; better in NODE_REGISTRY_ACCESS_TOKEN')
+      .addOption(baseUrlOption())
+      .addOption(allowHttpOption())
+      .option(...json);
+  }
+  identityOptions(add(program, deprecateAbout).arguments('<node> <version>'))
     .option('--publisher <id>', 'The publisher; by default that of the pyproject.toml here')
     .option('--undo', 'Take it back')
     .option('--changelog <text>', 'A new text on what is new in this version, such as why it is deprecated')
@@ -198,31 +206,21 @@ function addDeprecate(program: Command, act: Act): void {
     );
 }
 
-/** What anyone may ask, without a token and from any folder. */
+/** What anyone may ask, without a token. */
 function addReading(program: Command, act: Act): void {
+  const notes = 'It needs no token.';
+  const status = { name: 'status', summary: 'Show whether a version is published, and if not, why', notes };
+  onFolder(program, act, status, statusCommand)
+    .option(...version)
+    .addOption(baseUrlOption())
+    .option(...json);
   const reading = <Flags>(name: string, summary: string, work: Work<Flags>) =>
-    described(program.command(name), summary, noToken)
+    add(program, { name, summary, notes })
+      .argument('<node[@version]>')
       .addOption(baseUrlOption())
       .addOption(downloadsUrlOption())
       .option(...json)
       .action((text: string, flags) => act(flags, (mean) => work(text, flags, mean)));
-  reading(
-    'show <node[@version]>',
-    'show a node, its versions, and one of them with its host nodes',
-    showCommand,
-  );
-  reading('download <node[@version]>', 'download a version and verify its bytes', downloadCommand).addOption(
-    outputOption(),
-  );
-}
-
-const publishSummary = 'zip a folder, publish it, upload it, and wait until it can be downloaded';
-const noToken = 'It needs no token.';
-const stays = 'Its bytes stay downloadable.';
-const asked =
-  'Asks the registry for two changes that it can only reject: what the rejections reveal is shown, and nothing changes.';
-
-function described(command: Command, summary: string, more: string): Command {
-  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  return command.summary(summary).description(`${sentence} ${more.replaceAll('\n', ' ')}`);
+  reading('show', 'Show a node, its versions, and one of them with its host nodes', showCommand);
+  reading('download', 'Download a version and verify its bytes', downloadCommand).addOption(outputOption());
 }

@@ -93,7 +93,7 @@ describe('publish-node --json', () => {
       ['withdraw', '--version', '1.0.0'],
       2,
       'usage',
-      /unknown option '--version'/,
+      /Unknown option '--version'/,
       null,
     ],
     ['an init', ['init'], 2, 'usage', /has a \[tool.node-registry\] table already/, null],

@@ -164,8 +164,8 @@ describe('invalid input', () => {
   });
 
   test.each([
-    [['stauts'], "error: unknown command 'stauts' (Did you mean status?). See publish-node --help\n"],
-    [['pack', '--no'], "error: unknown option '--no' (Did you mean --node?). See publish-node pack --help\n"],
+    [['stauts'], "Unknown command 'stauts'. Did you mean status? See publish-node --help\n"],
+    [['pack', '--no'], "Unknown option '--no'. Did you mean --node? See publish-node pack --help\n"],
   ])('names the help after %j', async (args, stderr) => {
     expect(await publishNode(args)).toEqual({ code: 2, stdout: '', stderr });
   });
