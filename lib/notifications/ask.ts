@@ -3,7 +3,7 @@ import { callerHash } from '../caller.ts';
 import * as config from '../config.ts';
 import { type Context, endOf, type EventInvocation } from '../context.ts';
 import { log, withLogFields } from '../log.ts';
-import { askForTask } from '../providers/ask.ts';
+import { askForTask, type TaskAnswer } from '../providers/ask.ts';
 import type { ProviderName } from '../config.ts';
 import { notDue, requireNoneFailed, sweepDue, type SweepReport } from '../store/due.ts';
 import { usageRecord } from '../spend/usage-records.ts';
@@ -69,12 +69,8 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   if (!(await turns.next(task.provider))) return 'unvisited';
   const asked = path.replace('{task_id}', encodeURIComponent(taskId));
   const answer = await askForTask(context, task.provider, asked);
-  if (answer.result === 'busy') {
-    turns.stop(task.provider, answer.status);
-    // The cause may be this task alone. It moves back, so that it is not the first of every run.
-    return postpone(context, task, 'untold');
-  }
-  if (answer.result === 'untold') return postpone(context, task, 'untold');
+  turns.answered(task.provider, answer);
+  if (answer.result !== 'told') return postpone(context, task, 'untold');
   const { body, contentType } = answer;
   const ticket = findTicket(body, ticketHashOf(task));
   const { provider } = task;
@@ -122,14 +118,18 @@ const notHeardOf =
 async function giveUp(context: Context, task: TaskRecord): Promise<Finding> {
   const { provider, task_id } = task;
   const body = JSON.stringify({ task_id, state: 'failed', error: notHeardOf });
-  await takeReport(context, { provider, ticketHash: ticketHashOf(task), body, isGivenUp: true });
-  return 'given_up';
+  const report = { provider, ticketHash: ticketHashOf(task), body, isGivenUp: true } as const;
+  return (await takeReport(context, report)).result === 'written' ? 'given_up' : 'ended';
 }
 
-/** The turns to ask each provider: so many a second, and none after it was busy or didn't answer. */
+/** One or two failures may be those of single tasks, which must not keep all others from being asked for. */
+const maxFailuresInARow = 3;
+
+/** The turns to ask each provider: so many a second, and none after it was busy or failed several tasks in a row. */
 class Turns {
   readonly #distanceMs: number;
   readonly #next = new Map<ProviderName, number>();
+  readonly #failures = new Map<ProviderName, number>();
   readonly #stopped = new Set<ProviderName>();
 
   constructor(perSecond: number) {
@@ -146,9 +146,12 @@ class Turns {
     return !this.#stopped.has(provider);
   }
 
-  stop(provider: ProviderName, status: number | undefined): void {
+  answered(provider: ProviderName, answer: TaskAnswer): void {
+    const failures = answer.result === 'failed' ? (this.#failures.get(provider) ?? 0) + 1 : 0;
+    this.#failures.set(provider, failures);
+    if (answer.result !== 'busy' && failures < maxFailuresInARow) return;
     if (this.#stopped.has(provider)) return;
     this.#stopped.add(provider);
-    log('warn', 'provider_busy', { provider, provider_status: status ?? null });
+    log('warn', 'provider_busy', { provider, provider_status: 'status' in answer ? answer.status : null });
   }
 }

@@ -82,7 +82,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
   const hash = report.ticketHash;
   return untilWritten(context, async (): Promise<Stored | undefined> => {
     const task = await readTask(context, hash);
-    if (!task || task.provider !== report.provider || isExpired(task))
+    if (!task || task.provider !== report.provider || (isExpired(task) && !report.isGivenUp))
       return { receipt: { result: 'rejected', reason: 'unknown_ticket' } };
     const change = changeOf(task, said);
     if (said.state === undefined && (change || said.unknownWord === undefined)) logUnknown(task, said);

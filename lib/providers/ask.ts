@@ -7,11 +7,10 @@ import { videoProvider } from './video-provider.ts';
 
 const providers: Record<ProviderName, () => Provider> = { image: imageProvider, video: videoProvider };
 
-/** The result of asking a provider for a task. `busy`: it should be left alone for a while. */
+/** The result of asking a provider for a task. `busy`: it should be left alone. `failed`: because of the task, or of all. */
 export type TaskAnswer =
   | { result: 'told'; body: string; contentType: string | undefined }
-  | { result: 'busy'; status?: number }
-  | { result: 'untold'; status: number };
+  | { result: 'busy' | 'failed' | 'untold'; status?: number };
 
 const timeoutMs = 10_000;
 /** An answer repeats the request. */
@@ -31,13 +30,14 @@ export async function askForTask(context: Context, name: ProviderName, path: str
         maxReplyBytes: maxAnswerBytes,
       }),
     );
-    if (status === 401 || status === 403) provider.key.forget();
+    const isRejectedKey = status === 401 || status === 403;
+    if (isRejectedKey) provider.key.forget();
     if (status === 200)
       return { result: 'told', body: body.toString(), contentType: headers['content-type'] };
-    const isBusy = status === 401 || status === 403 || status === 429 || status >= 500;
-    return isBusy ? { result: 'busy', status } : { result: 'untold', status };
+    if (status === 429) return { result: 'busy', status };
+    return { result: isRejectedKey || status >= 500 ? 'failed' : 'untold', status };
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
-    return { result: 'busy', ...(error.head && { status: error.head.status }) };
+    return { result: 'failed', ...(error.head && { status: error.head.status }) };
   }
 }

@@ -137,21 +137,39 @@ describe('a task whose end was not notified', () => {
     expect((await notificationsOf(path.ticket)).map(({ state }) => state)).toEqual(['processing']);
   });
 
-  test.each([429, 500, 401, 403])('waits while its provider answers %i to another', async (status) => {
+  test.each([
+    [429, 1],
+    [500, 3],
+    [401, 3],
+    [403, 3],
+  ])('waits after an answer %i to %i others in a row', async (status, times) => {
     setVariables({ QUESTIONS_PER_SECOND: '5' });
-    const paths = [await unheard(await spender()), await unheard(await spender())];
-    misbehave({ kind: 'status', method: 'GET', status });
+    const paths = [await unheard(await spender())];
+    while (paths.length <= times) paths.push(await unheard(await spender()));
+    misbehave({ kind: 'status', method: 'GET', status, times });
     misbehave({ ...running, times: 30 });
     await ask(10);
 
     const due = async () => (await Promise.all(paths.map(stored))).map(dueIn).sort();
-    expect(swept()).toEqual({ untold: 1, unvisited: 1 });
-    expect(await due()).toEqual([10, 20]);
+    const asked = Array(times).fill(20);
+    expect(swept()).toEqual({ untold: times, unvisited: 1 });
+    expect(await due()).toEqual([10, ...asked]);
     expect(loggedLines.join()).toContain('"event":"provider_busy"');
-    // The one that was asked may fail for ever, and must not be the first again.
+    // Those that were asked may fail for ever, and must not be the first again.
     await ask(11);
     expect(swept()).toEqual({ told: 1 });
-    expect(await due()).toEqual([20, 22]);
+    expect(await due()).toEqual([...asked, 22]);
+  });
+
+  test.each(['status', 'reset'] as const)('is asked for after a %s that fails another', async (kind) => {
+    setVariables({ QUESTIONS_PER_SECOND: '5' });
+    for (let tasks = 0; tasks < 5; tasks += 1) await unheard(await spender());
+    misbehave({ kind, method: 'GET', status: 500, times: 2 });
+    misbehave({ ...running });
+    misbehave({ kind, method: 'GET', status: 403, times: 2 });
+    await ask(10);
+
+    expect(swept()).toEqual({ untold: 4, told: 1 });
   });
 
   test.each([
@@ -182,18 +200,22 @@ describe('a task whose end was not notified', () => {
 
 describe('a task that nothing is heard of', () => {
   test.each([
-    ['whose provider is never asked', { VIDEO_PROVIDER_TASK_PATH: 'off' }, undefined, 'taken'],
-    ['that no one has named', {}, 'reset', 'unknown'],
-  ] as const)('is given up after seven days, %s', async (_, variables, kind, state) => {
+    ['whose provider is never asked', { VIDEO_PROVIDER_TASK_PATH: 'off' }, undefined, 'taken', 7],
+    ['that no one has named', {}, 'reset', 'unknown', 7],
+    ['whose record has expired', { VIDEO_PROVIDER_TASK_PATH: 'off' }, undefined, 'taken', 15],
+  ] as const)('is given up after seven days, %s', async (_, variables, kind, state, age) => {
     setVariables(variables);
     const user = await spender();
     if (kind) misbehave({ kind, accepted: true });
     const path = await unheard(user);
     await ask(10);
     expect(dueIn(await stored(path))).toBe(7 * 24 * 60);
-    await ask(7 * 24 * 60);
+    await ask(age * 24 * 60);
+    expect(swept()).toEqual({ given_up: 1 });
+    await ask(age * 24 * 60 + 1);
+    expect(swept()).toEqual({});
     const [notification] = await notificationsOf(path.ticket);
-    queue.skip(8 * days);
+    queue.skip((age + 1) * days);
     await runQueue(deliver);
 
     const error = expect.stringContaining('for seven days');
