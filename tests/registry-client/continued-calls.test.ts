@@ -156,7 +156,7 @@ describe('a call with wait: true whose outcome is unknown', () => {
 
   test('has the status URL, where retry() and equal calls wait for the film', async () => {
     misbehave({ provider: 'video', kind: 'reset' });
-    const error = await errorOf(client.videos.fromText(video, { wait: true }));
+    const error = await errorOf(client.videos.fromText(video, { wait: true, waitMs: 5000 }));
     expect(error).toMatchObject({ code: 'provider_timeout', mayBeDone: true, idempotencyKey: keysSent()[0] });
     await says({ state: 'success', creations });
     const equal = await client.videos.fromText(video, { wait: true });
