@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { ErrorCode } from './errors.ts';
-import type { ProviderName, Rate, VideoRules } from './config.ts';
+import type { ProviderName, VideoRules } from './config.ts';
+import type { Rate } from './variable-kinds.ts';
 
 /**
  * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),

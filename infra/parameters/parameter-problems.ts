@@ -1,6 +1,7 @@
 import { bodySchema } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { costOf } from '../../lib/spend/ceiling.ts';
+import type { RateRow } from '../../lib/variable-kinds.ts';
 import { issueSentence } from 'registry-rules/issue-sentence';
 import type { PaidContract } from '../operations.ts';
 import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
@@ -150,7 +151,7 @@ function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] 
 }
 
 function rowProblem(
-  { operation, model, resolution, seconds, second }: config.RateRow,
+  { operation, model, resolution, seconds, second }: RateRow,
   paid: readonly PaidContract[],
   extras: string[],
 ): string | undefined {

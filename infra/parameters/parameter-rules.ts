@@ -1,6 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
 import * as z from 'zod/mini';
-import { textMatching } from '../../lib/config.ts';
+import { textMatching } from '../../lib/variable-kinds.ts';
 
 const privateNetworks = new BlockList();
 for (const [network, bits] of [

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import * as config from '../../lib/config.ts';
+import * as kinds from '../../lib/variable-kinds.ts';
 import { issueSentence } from 'registry-rules/issue-sentence';
 import { origins, publicAddress, rollouts, secretReference } from './parameter-rules.ts';
 
@@ -34,11 +35,8 @@ function ofVariable({ schema, about }: config.Variable): Parameter {
   const { def } = schema._zod;
   const kind = 'innerType' in def ? def.innerType : schema;
   // Each CI issuer is an address, or two.
-  const isAddress = kind === config.address || schema === variables.CI_ISSUERS?.schema;
-  const others = [
-    ...(kind === config.secret ? [secretReference] : []),
-    ...(isAddress ? [publicAddress] : []),
-  ];
+  const isAddress = kind === kinds.address || schema === variables.CI_ISSUERS?.schema;
+  const others = [...(kind === kinds.secret ? [secretReference] : []), ...(isAddress ? [publicAddress] : [])];
   return { ...required(schema, about, ...others), isOptional: schema.safeParse(undefined).success };
 }
 
@@ -57,9 +55,9 @@ function optional(schema: z.ZodMiniType, about: string): Parameter {
 }
 
 const onOff = z.enum(['off', 'on']);
-const perSecond = config.wholeNumber(1, 2_500);
-const reserved = config.wholeNumber(1, 1_000);
-const capacity = config.wholeNumber(1, 1_000_000);
+const perSecond = kinds.wholeNumber(1, 2_500);
+const reserved = kinds.wholeNumber(1, 1_000);
+const capacity = kinds.wholeNumber(1, 1_000_000);
 
 const ofVariables = Object.values(variables).flatMap((variable) =>
   variable.parameter === undefined ? [] : [[variable.parameter, ofVariable(variable)] as const],
@@ -73,7 +71,7 @@ export const parameters: Record<string, Parameter> = {
     config.spending.variables().CREDITS_PER_DAY.about,
   ),
   secretsKeyArn: optional(
-    config.textMatching(
+    kinds.textMatching(
       /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/,
       'be the ARN of a KMS key, not of an alias',
     ),
@@ -91,9 +89,9 @@ export const parameters: Record<string, Parameter> = {
   finalizeConcurrency: optional(reserved, 'The same for checking uploads.'),
   tableMaxReads: required(capacity, 'Maximum read units a second.'),
   tableMaxWrites: required(capacity, 'Maximum write units a second.'),
-  domainName: optional(config.hostName(), 'API’s host name.'),
+  domainName: optional(kinds.hostName(), 'API’s host name.'),
   certificateArn: optional(
-    config.textMatching(
+    kinds.textMatching(
       /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
       'be the ARN of a certificate',
     ),
@@ -101,21 +99,21 @@ export const parameters: Record<string, Parameter> = {
   ),
   generatedUrl: required(onOff, '`off` turns the generated URL off.'),
   siteCertificateArn: optional(
-    config.textMatching(
+    kinds.textMatching(
       /^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
       'be the ARN of a certificate in us-east-1',
     ),
     'Certificate of the site’s host name, in us-east-1.',
   ),
   hostedZoneId: optional(
-    config.textMatching(
+    kinds.textMatching(
       /^Z[A-Z0-9]{1,31}$/,
       'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ',
     ),
     'Route 53 zone for its record.',
   ),
   alarmTopicArn: optional(
-    config.textMatching(
+    kinds.textMatching(
       /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/,
       'be the ARN of an SNS topic that is not FIFO',
     ),
@@ -123,12 +121,12 @@ export const parameters: Record<string, Parameter> = {
   ),
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
   archiveAdministratorArn: optional(
-    config.textMatching(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
+    kinds.textMatching(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
     'Role that alone may change archives, and deny them in bans. By default no role may change them, and any that tags objects may deny them.',
   ),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),
   restart: optional(
-    config.textMatching(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
+    kinds.textMatching(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
     'A new value restarts every function.',
   ),
 };

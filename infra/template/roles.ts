@@ -1,4 +1,5 @@
-import { secret, type Variables } from '../../lib/config.ts';
+import type { Variables } from '../../lib/config.ts';
+import { secret } from '../../lib/variable-kinds.ts';
 import type { Partition, Right, TableAction } from '../../lib/deployment.ts';
 import type { Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';

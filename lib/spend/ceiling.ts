@@ -1,5 +1,6 @@
 import * as config from '../config.ts';
 import type { PriceRule } from '../contract.ts';
+import type { Rate, RateRow } from '../variable-kinds.ts';
 
 /** The fields of a request by which a rate may be chosen. An absent one is the provider's choice. */
 interface Fields {
@@ -24,7 +25,7 @@ export function ceilingOf(operation: string, price: PriceRule, body: object): nu
   );
   const detail = Math.max(-1, ...certain.map(detailOf));
   const rows = [...(detail < 0 ? [price.rate] : []), ...possible.filter((row) => detailOf(row) >= detail)];
-  const costs = rows.map((row: config.Rate & Partial<config.RateRow>) => {
+  const costs = rows.map((row: Rate & Partial<RateRow>) => {
     const assumed = row.assumedSeconds ?? price.maxSeconds?.(fields.model) ?? 0;
     return costOf(row, fields.seconds ?? row.seconds ?? frames * assumed, frames);
   });
@@ -32,7 +33,7 @@ export function ceilingOf(operation: string, price: PriceRule, body: object): nu
 }
 
 /** What a rate charges for so many seconds and frames. */
-export function costOf({ task = 0, frame = 0, second = 0 }: config.Rate, seconds: number, frames: number) {
+export function costOf({ task = 0, frame = 0, second = 0 }: Rate, seconds: number, frames: number) {
   return task + frame * frames + second * seconds;
 }
 

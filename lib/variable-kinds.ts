@@ -1,0 +1,220 @@
+import type { Jwks } from 'aws-jwt-verify/jwk';
+import * as z from 'zod/mini';
+import { isWebAddress } from 'registry-rules/web-address';
+
+/* The kinds of values that variables of the functions and parameters of a stage have. */
+
+export function nonEmpty() {
+  return z.string().check(z.minLength(1));
+}
+
+export function textMatching(pattern: RegExp, rule: string) {
+  return z.string().check(z.refine((value) => pattern.test(value), `must ${rule}`));
+}
+
+export function hostName() {
+  return textMatching(
+    /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
+    'be a lowercase host name',
+  );
+}
+
+/** The first is the default. */
+export function choice<const Values extends [string, ...string[]]>(...values: Values) {
+  return z._default(z.enum(values), values[0]);
+}
+
+export function count(standard: number, maximum: number) {
+  return z._default(wholeNumber(1, maximum), standard);
+}
+
+/** A limit that a stage must state. `none` is read as 0: no limit. */
+export function limitOrNone() {
+  const isLimit = (value: string) =>
+    value === 'none' || wholeNumber(1, 1_000_000_000).safeParse(value).success;
+  const rule = 'must be a whole number from 1 to 1000000000, or none';
+  return z.pipe(
+    z._default(z.string(), 'none').check(z.refine(isLimit, rule)),
+    z.transform((value) => (value === 'none' ? 0 : Number(value))),
+  );
+}
+
+/** 0 means no limit. */
+export function limit() {
+  return z._default(wholeNumber(0, 1_000_000_000), 0);
+}
+
+export function wholeNumber(minimum: number, maximum: number) {
+  const isWithin = (value: string) =>
+    /^\d{1,15}$/.test(value) && Number(value) >= minimum && Number(value) <= maximum;
+  const rule = `must be a whole number from ${minimum} to ${maximum}`;
+  return z.pipe(z.string().check(z.refine(isWithin, rule)), z.transform(Number));
+}
+
+export function claimText() {
+  return textMatching(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
+}
+
+/** A secret, or a reference to it: `ssm:<name>` or `secretsmanager:<name>`. A deployment has only references. */
+export const secret = /* @__PURE__ */ z.string().check(/* @__PURE__ */ z.minLength(1));
+
+/** The URL of another service, with https. Plain http is for the local stack only. */
+export const address = /* @__PURE__ */ z
+  .string()
+  .check(
+    /* @__PURE__ */ z.refine(
+      isSecureOrLoopback,
+      'must be an https address without a query or user (http only on localhost)',
+    ),
+  );
+
+function isSecureOrLoopback(value: string): boolean {
+  const url = isWebAddress(value) && !/[\s?#\\]/.test(value) ? URL.parse(value) : null;
+  if (url?.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+const isLoopback = (hostname: string) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+
+/** Another endpoint of an AWS service, such as the local stack's. */
+export function endpointUrl() {
+  return z.string().check(z.refine(isWebAddress, 'must be an absolute http or https URL'));
+}
+
+export function keySet() {
+  return z.pipe(
+    z.string().check(z.refine(isKeySet, 'must be a JSON Web Key Set, {"keys": […]}')),
+    z.transform((value): Jwks => JSON.parse(value)),
+  );
+}
+
+function isKeySet(value: string): boolean {
+  try {
+    const { keys } = JSON.parse(value);
+    return Array.isArray(keys) && keys.length > 0 && keys.every(({ kty }) => typeof kty === 'string');
+  } catch {
+    return false;
+  }
+}
+
+export function list(pattern?: RegExp, rule = '') {
+  return z.pipe(
+    z._default(z.string(), ''),
+    z
+      .pipe(
+        z.transform((value: string) => value.split(',').flatMap((entry) => entry.trim() || [])),
+        z.array(z.string()),
+      )
+      .check(
+        z.refine((entries) => !pattern || entries.every((entry) => pattern.test(entry)), `must ${rule}`),
+      ),
+  );
+}
+
+const stateWord = /^([^=,]{1,100})=(created|queueing|processing|success|failed)$/;
+
+export function stateWords() {
+  return z.pipe(
+    list(stateWord, 'be words with their states, such as `upscaling=processing`, separated by commas'),
+    z.transform((entries) =>
+      entries.map((entry) => {
+        const [word = '', state = ''] = entry.split('=');
+        return { word, state };
+      }),
+    ),
+  );
+}
+
+/** The provider's path for the state of a task. Undefined if the provider can't be asked. */
+export function taskPath(standard: string) {
+  return z.pipe(
+    z._default(
+      textMatching(/^(?:off|\/[\w./~-]*\{task_id\}[\w./~-]*)$/, 'be a path with {task_id}, or off'),
+      standard,
+    ),
+    z.transform((path) => (path === 'off' ? undefined : path)),
+  );
+}
+
+interface CiIssuer {
+  kind: 'github' | 'gitlab';
+  issuer: string;
+  keySetUrl: string | undefined;
+}
+
+function readCiIssuer(entry: string): CiIssuer | undefined {
+  const [kind, issuer = '', keySetUrl, ...rest] = entry.split(/\s+/);
+  const isComplete = isSecureOrLoopback(issuer) && isSecureOrLoopback(keySetUrl ?? issuer);
+  if ((kind !== 'github' && kind !== 'gitlab') || !isComplete || rest.length > 0) return undefined;
+  return { kind, issuer, keySetUrl };
+}
+
+export function ciIssuers() {
+  return z.pipe(
+    list().check(
+      z.refine(
+        (entries) => entries.every(readCiIssuer),
+        'must be `github` or `gitlab`, an https address and perhaps another, separated by spaces',
+      ),
+    ),
+    z.transform((entries) => entries.flatMap((entry) => readCiIssuer(entry) ?? [])),
+  );
+}
+
+/** The most credits that a provider charges for a task. An absent part costs nothing. */
+const rate = () => ({
+  task: z.optional(credits()),
+  frame: z.optional(credits()),
+  second: z.optional(credits()),
+});
+export type Rate = z.infer<z.ZodMiniObject<ReturnType<typeof rate>>>;
+
+function credits() {
+  return z.int().check(z.minimum(0), z.maximum(1_000_000_000));
+}
+
+/** A row of the operator's rates: which tasks it covers, and their price. */
+const rateRow = () =>
+  z.strictObject({
+    operation: z.string(),
+    model: z.optional(z.string()),
+    resolution: z.optional(z.string()),
+    seconds: z.optional(z.int().check(z.minimum(1))),
+    ...rate(),
+    /** Seconds for each frame if the request names none, instead of the contract's. */
+    assumedSeconds: z.optional(z.int().check(z.minimum(1))),
+  });
+export type RateRow = z.infer<ReturnType<typeof rateRow>>;
+
+const ratesRule =
+  'must be a JSON list of rates such as [{"operation":"textToVideo","model":"vidq3-pro","second":30}]';
+
+export function creditRates() {
+  const rows = z.array(rateRow());
+  const read = (value: string) => {
+    try {
+      return rows.safeParse(JSON.parse(value), { jitless: true }).data;
+    } catch {
+      return undefined;
+    }
+  };
+  return z.pipe(
+    z._default(z.string(), '[]').check(z.refine((value) => read(value) !== undefined, ratesRule)),
+    z.transform((value) => read(value) ?? []),
+  );
+}
+
+/** Headers that HTTP uses, that all our requests have, or that API Gateway renames. */
+const takenHeader =
+  /^(?:accept|accept-encoding|connection|content-encoding|content-length|content-type|date|expect|host|keep-alive|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|x-amzn-remapped-.*)$/i;
+
+/** The header of a provider's key, and the word before the key, if any. */
+export function providerKeyHeader(standard: string) {
+  const isValid = (value: string) => {
+    const [name = '', word = 'Token', ...rest] = value.split(': ');
+    const isHeader = name.length <= 64 && /^[a-z][a-z0-9-]*$/i.test(name) && !takenHeader.test(name);
+    return isHeader && /^[A-Za-z][\w-]{0,31}$/.test(word) && rest.length === 0;
+  };
+  const rule = 'must be the name of a header that HTTP does not use itself, or <header>: <word>';
+  return z._default(z.string().check(z.refine(isValid, rule)), standard);
+}

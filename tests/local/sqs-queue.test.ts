@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals';
+import { Queue } from '../../tools/local/sqs-queue.ts';
+
+test('shows a message again after its visibility, which its first receipt then does not delete', async () => {
+  const queue = new Queue(30);
+  const receive = () =>
+    queue.receive({ max: 10, waitSeconds: 0, visibilitySeconds: 30 }, new AbortController().signal);
+  queue.send('body');
+  const [first] = await receive();
+  expect(await receive()).toEqual([]);
+  queue.skip(30_000);
+  const [second] = await receive();
+  queue.remove(String(first?.ReceiptHandle));
+
+  expect([queue.bodies, second?.Attributes.ApproximateReceiveCount]).toEqual([['body'], '2']);
+  queue.remove(String(second?.ReceiptHandle));
+  expect(queue.bodies).toEqual([]);
+});
