@@ -38,6 +38,7 @@ interface Document {
   info: { title: string; version: string; description: string };
   paths: Paths;
   webhooks: Paths;
+  'x-public-index': { path: string; schema: Schema }[];
   components: { schemas: Record<string, Schema> };
 }
 
@@ -88,6 +89,8 @@ ${routesIn(document.webhooks).map(
   ({ operation }) => html`<article><h2>${operation.summary}</h2>
 ${operationParts(document, operation, examplesOf(document, operation.requestBody.content))}</article>`,
 )}
+<h2>Files of the public index</h2>
+<ul>${document['x-public-index'].map(({ path, schema }) => html`<li><code>${path}</code> ${typeOf(schema)}</li>`)}</ul>
 <h2>Schemas</h2>
 ${schemas.map(
   ([name, schema]) => html`<article id="schema/${name}"><h3>${name}</h3>
@@ -166,11 +169,7 @@ const limits = {
   maxLength: (value: unknown) => `at most ${value} characters`,
   minItems: (value: unknown) => `at least ${value} items`,
   maxItems: (value: unknown) => `at most ${value} items`,
-  enum: (values: unknown) =>
-    `one of ${[values]
-      .flat()
-      .filter((value) => value !== null)
-      .join(', ')}`,
+  enum: (values: unknown) => `one of ${[values].flat().filter(Boolean).join(', ')}`,
   default: (value: unknown) => `default ${JSON.stringify(value)}`,
   deprecated: () => 'deprecated',
 };
