@@ -75,6 +75,9 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
   const table = `${inAccount}:table/${tableName}`;
   const listBucket = allow('s3', ['ListBucket'], arn('s3', `::${values.bucketName}`));
   const queue = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
+  // Lambda reads a queue with the role of the function that it calls.
+  const served = (name: string) =>
+    allow('sqs', ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], queue(name));
   const due = (keys?: string[]) =>
     allow('dynamodb', ['Query'], arn('dynamodb', `${table}/index/pending`), keys && keysAre(keys));
   const write: TableAction[] = ['PutItem', 'UpdateItem'];
@@ -83,12 +86,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     { table: ['BatchGetItem'], keys: ['tickets'] },
     { table: write, keys: ['tickets', 'usage'] },
     // A usage record is changed only. Whichever keys the transaction's Put is compared with, a ticket's is one of them.
-    {
-      Effect: 'Deny',
-      Action: ['dynamodb:PutItem'],
-      Resource: arn('dynamodb', table),
-      Condition: isIn(['usage']),
-    },
+    { ...allow('dynamodb', ['PutItem'], arn('dynamodb', table), isIn(['usage'])), Effect: 'Deny' },
     // What was counted stays as it is.
     { table: write, neverChanges: ['credits', 'is_exact'] },
     allow('sqs', ['SendMessage'], queue('Notifications')),
@@ -114,12 +112,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
         ],
       },
       due(['notify-*']),
-      // Lambda reads the queue with this role.
-      allow(
-        'sqs',
-        ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'],
-        queue('Notifications'),
-      ),
+      served('Notifications'),
       // The public status of a task, unless a later one is there.
       { bucket: ['GetObject', 'PutObject'], folder: 'status' },
       allow('secretsmanager', ['GetSecretValue'], { Ref: 'NotificationSigningKey' }),
@@ -162,11 +155,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     extractHostNodes: [
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['nodes'] },
       due(),
-      allow(
-        'sqs',
-        ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'],
-        queue('Extractions'),
-      ),
+      served('Extractions'),
       { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
       listBucket,
     ],
@@ -204,11 +193,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { bucket: ['GetObject', 'PutObject'], folder: 'pages' },
       listBucket,
       allow('sqs', ['SendMessage'], queue('WriteIndexFailures')),
-      allow(
-        'sqs',
-        ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'],
-        queue('IndexChanges'),
-      ),
+      served('IndexChanges'),
     ],
   };
 }
