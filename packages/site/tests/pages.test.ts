@@ -24,32 +24,25 @@ const hostNodesOf = (hostNode: HostNode) => pageOf('a', {}, [hostNode]);
 const plain = (page: string) => page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 describe('the page of a node', () => {
+  const dependencies = ['numpy>=2'];
   const whole = {
     ...{ name: 'Whole', description: 'All\nof it.', license: 'MIT' },
-    ...{
-      downloads: 1234,
-      downloads_90_days: 56,
-      repo_stars: 5,
-      rating: 4.5,
-      banner_url: 'https://img.example/b.png',
-    },
+    ...{ downloads: 1234, downloads_90_days: 56, repo_stars: 5, rating: 4.5 },
     ...{ translations: { de: { description: 'Alles davon.' } }, preempted_host_node_names: ['Mix'] },
+    banner_url: 'https://img.example/b.png',
     versions: [
       version('whole', '2.0.0', {
         tags: ['beta'],
         downloads: 7,
         changelog: 'Faster.\nSmaller.',
-        dependencies: ['numpy>=2'],
+        dependencies,
       }),
       version('whole', '1.0.0+a', { deprecated: true }),
     ],
   };
+  const input_types = '{"required":{"share":["FLOAT",{"default":0.5}]}}';
   const hostNodes = [
-    {
-      host_node_name: 'Mix',
-      input_types: '{"required":{"share":["FLOAT",{"default":0.5}]}}',
-      return_types: 'IMAGE',
-    },
+    { host_node_name: 'Mix', input_types, return_types: 'IMAGE' },
     { host_node_name: 'Open', conditional: true, left_open: ['category: <it>'] },
     { host_node_name: 'Old', deprecated: true },
     { host_node_name: 'Evil', policy: 'HostNodePolicyBanned' as const },
@@ -91,18 +84,9 @@ describe('the page of a node', () => {
     (field) => {
       const all: HostNode = {
         ...{ host_node_name: 'Mix', display_name: 'Mixer', category: 'image', description: 'Mixes' },
-        ...{
-          conditional: true,
-          experimental: true,
-          deprecated: field === 'deprecated',
-          policy: 'HostNodePolicyLocalOnly',
-        },
-        ...{
-          input_types: '{"required":{"share":["FLOAT"]}}',
-          return_types: '["IMAGE"]',
-          return_names: '["out"]',
-        },
-        ...{ output_is_list: [true], left_open: ['category: unknown'] },
+        ...{ conditional: true, experimental: true, deprecated: field === 'deprecated' },
+        ...{ policy: 'HostNodePolicyLocalOnly', output_is_list: [true], left_open: ['category: unknown'] },
+        ...{ input_types, return_types: '["IMAGE"]', return_names: '["out"]' },
       };
       expect(all).toHaveProperty(field);
       expect(hostNodesOf({ ...all, [field]: undefined })).not.toBe(hostNodesOf(all));
@@ -143,35 +127,28 @@ describe('the page of a node', () => {
   });
 
   test('shows no text of a publisher as markup, and none that turns another', () => {
-    const names = 'name description author license category status_detail repository icon banner_url'.split(
-      ' ',
+    const names = 'name description author license category status_detail repository icon banner_url';
+    const texts = Object.fromEntries(
+      names.split(' ').map((name) => [name, `javascript:${hostile}${turned}`]),
     );
-    const texts = Object.fromEntries(names.map((name) => [name, `javascript:${hostile}${turned}`]));
     const bad = version('bad', '1.0.0', {
       ...{ changelog: hostile + turned, dependencies: [hostile], supported_os: [hostile], tags: [hostile] },
       downloadUrl: `javascript:${hostile}`,
     });
     const publisher = { id: 'acme', name: hostile, website: 'javascript:alert(1)', support: hostile };
-    const cards = [
-      { host_node_name: hostile, display_name: turned, description: hostile, input_types: hostile },
-    ];
-    const fields = {
-      ...texts,
-      publisher,
-      tags: [hostile],
-      translations: { [hostile]: hostile },
-      versions: [bad],
+    const card = {
+      host_node_name: hostile,
+      display_name: turned,
+      description: hostile,
+      input_types: hostile,
     };
-    const item = listed('bad', fields, cards);
-    const pages = [
-      nodePage(site, filesOf(item)),
-      publisherPage(site, publisher, entriesOf([item])),
-      ...entriesOf([item]).map((entry) => entryCard(entry).text),
-    ];
+    const own = { publisher, tags: [hostile], translations: { [hostile]: hostile }, versions: [bad] };
+    const item = listed('bad', { ...texts, ...own }, [card]);
+    const entries = entriesOf([item]);
+    const pages = [nodePage(site, filesOf(item)), publisherPage(site, publisher, entries)];
 
-    for (const each of pages) {
+    for (const each of [...pages, ...entries.map((entry) => entryCard(entry).text)])
       expect(each.match(/<script>|(?:href|src)="javascript|[\u200b\u202e]/)?.[0]).toBeUndefined();
-    }
   });
 });
 
@@ -245,22 +222,20 @@ describe('an address', () => {
   });
 });
 
-type Entry = ReturnType<typeof entriesOf>[number];
-
 describe('the lists', () => {
   const bad = `${hostile}\u0000`;
   const entries = entriesOf([listed('a', { name: bad, description: bad }), listed('b-b', { name: 'B' })]);
 
   test('order nodes by ranking, then by the downloads of 90 days, then by name', () => {
-    const [a, b, c, d] = entriesOf(['a', 'b', 'c', 'd'].map((id) => listed(id))) as [
-      Entry,
-      Entry,
-      Entry,
-      Entry,
-    ];
-    const given = [b, a, { ...c, downloads_90_days: 2 }, { ...d, search_ranking: 1 }];
+    const used: Record<string, object> = { c: { downloads_90_days: 2 }, d: { search_ranking: 1 } };
+    const given = entriesOf(['b', 'a', 'c', 'd'].map((id) => listed(id)));
 
-    expect(given.sort(byUse).map(({ id }) => id)).toEqual(['d', 'c', 'a', 'b']);
+    expect(
+      given
+        .map((entry) => ({ ...entry, ...used[entry.id] }))
+        .sort(byUse)
+        .map(({ id }) => id),
+    ).toEqual(['d', 'c', 'a', 'b']);
   });
 
   test('are a feed that keeps the rules of Atom (RFC 4287)', () => {
@@ -288,6 +263,7 @@ describe('the lists', () => {
 
 describe('the built site', () => {
   let files: BuiltFile[];
+  const textOf = (page: string) => String(files.find(({ path }) => path === page)?.content ?? '');
   const bytesOf = (...paths: string[]) =>
     files
       .filter(({ path }) => paths.some((each) => path.endsWith(each)))
@@ -300,9 +276,8 @@ describe('the built site', () => {
   /** At 400 kbit/s a second brings 50,000 bytes; connecting takes most of the first. */
   test('needs 50,000 bytes in five requests before the first of 4,000 nodes is shown', () => {
     const top = JSON.stringify({ nodes: entriesOf(manyNodes(100)) });
-    const page = Buffer.from(files.find(({ path }) => path === sitePage)?.content ?? '').toString();
 
-    expect(page.match(/="\/site\/[^"]+"/g)).toEqual(['="/site/site.css"', '="/site/search.js"']);
+    expect(textOf(sitePage).match(/="\/site\/[^"]+"/g)).toEqual(['="/site/site.css"', '="/site/search.js"']);
     expect(
       bytesOf(sitePage, 'site.css', 'search.js', 'search-worker.js') + gzipSync(top).length,
     ).toBeLessThan(50_000);
@@ -311,7 +286,7 @@ describe('the built site', () => {
 
   test('has policies without inline scripts, and a page for what is missing', () => {
     for (const page of [sitePage, unknownPath]) {
-      const text = Buffer.from(files.find(({ path }) => path === page)?.content ?? '').toString();
+      const text = textOf(page);
       expect(text).not.toMatch(/<style|<script>| style=| on\w+=|unsafe/);
       expect(text).toContain('content="default-src &#39;none&#39;; script-src &#39;self&#39;; ');
     }
