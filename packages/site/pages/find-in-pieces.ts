@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import { minFuzzyLength, partsOf, plain, swapped, words } from 'registry-client/search-words';
 import type { SearchPiece } from '../search-pieces.ts';
 import { maxOfWord, pieceLetters, searchPieceOf, tagKey, unpack, wholeKey } from '../search-pieces.ts';
@@ -81,7 +82,7 @@ async function beginning(load: Load, word: string, letters = word): Promise<Matc
   const max = word.length < minFuzzyLength ? 0 : Math.round(word.length / 5);
   const found = Object.entries(piece.words).flatMap(([known, packed]): Found[] => {
     if (known.startsWith(word)) return [[packed, 0]];
-    return max > 0 && edits(word, known, max) <= max ? [[packed, misspelled]] : [];
+    return max > 0 && isNear(word, known, max) ? [[packed, misspelled]] : [];
   });
   return matching(piece.nodes, found);
 }
@@ -97,23 +98,8 @@ function both(a: Matches, b: Matches): Matches {
   return { of, isCut: base.isCut };
 }
 
-/** How many letters were added, dropped, changed or swapped; more than `max` as soon as that is sure. */
-function edits(typed: string, known: string, max: number): number {
-  if (Math.abs(typed.length - known.length) > max) return max + 1;
-  let before: number[] = [];
-  let last = Array.from({ length: known.length + 1 }, (_, place) => place);
-  for (let row = 1; row <= typed.length; row += 1) {
-    const next = [row];
-    for (let column = 1; column <= known.length; column += 1) {
-      const cost = typed[row - 1] === known[column - 1] ? 0 : 1;
-      const isSwapped = typed[row - 1] === known[column - 2] && typed[row - 2] === known[column - 1];
-      const step = Math.min(at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + cost);
-      next.push(isSwapped ? Math.min(step, at(before, column - 2) + 1) : step);
-    }
-    if (Math.min(...next) > max) return max + 1;
-    [before, last] = [last, next];
-  }
-  return at(last, known.length);
+/** Whether so few letters at most were added, dropped, changed or swapped. */
+function isNear(typed: string, known: string, max: number): boolean {
+  if (Math.abs(typed.length - known.length) > max) return false;
+  return distance(typed, known) <= max || swapped(typed).some((other) => distance(other, known) < max);
 }
-
-const at = (row: readonly number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY;
