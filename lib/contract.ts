@@ -19,7 +19,7 @@ export type Access =
 
 /**
  * What a task may cost: a rate, and every field of a valid request that changes what is charged by it. What is reserved
- * for a task is derived from this alone (lib/spend/ceiling.ts).
+ * for a task is derived from this alone (lib/requests/money.ts).
  */
 export interface PriceRule {
   /** Who says what a task costs: the provider's reply, or the rate if the provider names no price. */

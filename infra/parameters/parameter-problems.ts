@@ -1,10 +1,10 @@
 import { bodySchema } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
-import { costOf } from '../../lib/spend/ceiling.ts';
 import type { RateRow } from '../../lib/variable-kinds.ts';
 import { issueSentence } from 'registry-rules/issue-sentence';
 import type { PaidContract } from '../operations.ts';
 import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
+import { costOf } from '../../lib/requests/money.ts';
 
 /** Everything that is wrong with a stage's parameters. */
 export function problemsOf(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {

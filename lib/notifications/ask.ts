@@ -10,10 +10,16 @@ import { usageRecord } from '../spend/usage-records.ts';
 import { keyOf, ticketHashOf, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import { isFinal } from './common-fields.ts';
-import { findTicket } from './hidden-ticket.ts';
-import { givenUpAfterMs, hashPrefix, nextQuestionAt, taskRecord, type TaskRecord } from './records.ts';
+import {
+  findTicket,
+  givenUpAfterMs,
+  hashPrefix,
+  nextQuestionAt,
+  type TaskRecord,
+  taskRecord,
+} from './records.ts';
 import { takeReport } from './store-report.ts';
+import { isFinal } from './provider-notification.ts';
 
 /*
  * A task whose end was not notified is asked for: the provider's notification may be lost, or it may send none. The record of

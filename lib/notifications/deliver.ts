@@ -6,7 +6,6 @@ import { type JsonObject, parseObject } from '../json.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import { handOver } from '../store/hand-over.ts';
 import { deliverOnce } from './deliver-once.ts';
-import { isForward, isState, withCommonFields } from './common-fields.ts';
 import {
   beginAttempt,
   conclude,
@@ -19,7 +18,8 @@ import {
   readWaiting,
 } from './outbox.ts';
 import { type NotificationRecord, hashPrefixOf, type TaskRecord } from './records.ts';
-import { loadAndPublishSigningKeys } from './signing-keys.ts';
+import { isForward, isState, withCommonFields } from './provider-notification.ts';
+import { loadAndPublishSigningKeys } from './signature.ts';
 
 type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
 

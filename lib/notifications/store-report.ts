@@ -9,18 +9,24 @@ import { absent, type Changes, IfAbsent, onRevision, present } from '../store/it
 import { notificationKey, ticketKey, usageKey, ticketHashOf } from '../store/keys.ts';
 import { untilWritten } from '../store/retries.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
-import { replaceOurUrl } from './hidden-ticket.ts';
-import { isFinal, isForward, withCommonFields } from './common-fields.ts';
 import { enqueue, lostAfterMs, makeDueNow } from './outbox.ts';
-import { type ProviderNotification, readNotification, withoutEcho } from './provider-notification.ts';
 import {
+  isFinal,
+  isForward,
+  type ProviderNotification,
+  readNotification,
+  withCommonFields,
+  withoutEcho,
+} from './provider-notification.ts';
+import {
+  hashPrefix,
   type NotificationRecord,
-  ticketHash,
   notificationId,
   readTask,
-  hashPrefix,
+  replaceOurUrl,
   statusKey,
   type TaskRecord,
+  ticketHash,
   ttlFrom,
 } from './records.ts';
 

@@ -5,7 +5,7 @@ import type { RelightReply, RelightStatus } from '../contracts/relight-image.ts'
 import type { TaskState } from '../schemas/video.ts';
 import type { StartedTask } from './provider-call.ts';
 import type { Provider } from './exchange.ts';
-import { readWord, stateOf } from './task-words.ts';
+import { readWord, stateOf } from './reply.ts';
 
 /** What clients of the image provider call the states of a task. */
 const statusOf: Record<TaskState, RelightStatus> = {

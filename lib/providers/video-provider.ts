@@ -8,8 +8,7 @@ import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
 import type { StartedTask } from './provider-call.ts';
 import type { Provider } from './exchange.ts';
-import { readCreatedAt, readFields } from './reply.ts';
-import { readWord, stateOf } from './task-words.ts';
+import { readCreatedAt, readFields, readWord, stateOf } from './reply.ts';
 
 /** What every answer has, whatever the provider repeats of the request. */
 type RequiredFields = z.infer<z.ZodMiniObject<typeof taskFields>>;

@@ -2,13 +2,13 @@ import type { Context } from '../context.ts';
 import { hash } from 'node:crypto';
 import { ApiError, boughtNothing } from '../errors.ts';
 import { note } from '../log.ts';
-import type { KeyOutcome } from '../spend/kept-outcome.ts';
 import { absent, type Clause, type Condition, typedRead } from '../store/items.ts';
 import { idempotencyKey, idempotencyPartKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
 import type { BoughtTask } from '../providers/exchange.ts';
 import { type Answer, hashOfKey, type Keyed } from './attempt.ts';
+import type { KeyOutcome } from '../spend/usage-records.ts';
 
 /*
  * One record per key and caller. A paid request leaves only from `sent`, and no record goes back from there

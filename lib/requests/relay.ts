@@ -4,11 +4,11 @@ import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import { ApiError, boughtNothing } from '../errors.ts';
 import { note } from '../log.ts';
-import { replaceOurUrl } from '../notifications/hidden-ticket.ts';
 import { readReceiverUrl } from '../notifications/receiver-address.ts';
 import {
   firstQuestionAt,
   hashPrefix,
+  replaceOurUrl,
   statusKey,
   type TaskRecord,
   ttlFrom,

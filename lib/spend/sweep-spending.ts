@@ -25,9 +25,9 @@ import {
   pastCounters,
   minuteText,
 } from './account.ts';
-import { keptOutcome } from './kept-outcome.ts';
 import {
   completeUsage,
+  keptOutcome,
   recordDayCaller,
   type UsageRecord,
   type UsageResult,

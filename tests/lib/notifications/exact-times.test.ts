@@ -1,17 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
-import net, { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 import { startNameServer } from '../../support/name-server.ts';
 import { deliverOnce, resolver } from '../../../lib/notifications/deliver-once.ts';
-import { readSigningKeys } from '../../../lib/notifications/signature.ts';
-import { loadAndPublishSigningKeys } from '../../../lib/notifications/signing-keys.ts';
+import { loadAndPublishSigningKeys, readSigningKeys } from '../../../lib/notifications/signature.ts';
 import { signingKeysKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { beforeNext } from '../../support/intercept.ts';
 import { countRequests, storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
+import net, { type AddressInfo } from 'node:net';
 
 /** The store of secrets, with a key that can be replaced. */
 let stored = newKey();

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { cpuMsOf } from 'testing/cpu';
 import { notificationsOf, storedTask } from '../../support/relay.ts';
-import { findTicket, replaceOurUrl } from '../../../lib/notifications/hidden-ticket.ts';
 import { hook, type Path, say, started } from '../../support/notified.ts';
+import { findTicket, replaceOurUrl } from '../../../lib/notifications/records.ts';
 
 let path: Path;
 let ours: string;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { knownWords, stateOf } from '../../../lib/providers/task-words.ts';
 import { relightImage } from '../../../lib/contracts/relight-image.ts';
 import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { invoke } from '../../support/invoke.ts';
 import { fc } from 'testing/properties';
 import { runsOf } from 'testing/property-runs';
 import { misbehave, proxies, simulation } from '../../support/proxies.ts';
+import { knownWords, stateOf } from '../../../lib/providers/reply.ts';
 
 const contracts = { 'relight-image': relightImage, 'text-to-video': textToVideo } as const;
 const names = Object.keys(contracts) as (keyof typeof contracts)[];

@@ -5,10 +5,10 @@ import { loadPaidContracts } from '../../../infra/operations.ts';
 import { configure } from '../../../lib/config.ts';
 import type { RateRow } from '../../../lib/variable-kinds.ts';
 import { bodySchema } from '../../../lib/contract.ts';
-import { ceilingOf } from '../../../lib/spend/ceiling.ts';
 import { videoFormat } from '../../../tools/simulators/video-format.ts';
 import { fc } from 'testing/properties';
 import { check } from 'testing/property-runs';
+import { ceilingOf } from '../../../lib/requests/money.ts';
 
 const paid = await loadPaidContracts();
 
