@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runProgram } from 'command-line/command';
 import { buildFunctions } from '../bundle/build.ts';
 import { acceptedWarnings, checkTemplate } from './check-template.ts';
 import { packageWith, templateIn } from './packages.ts';
@@ -49,5 +49,5 @@ if (import.meta.main) {
       process.stdout.write(`${text}\n`);
       if (!isFine) process.exitCode = 1;
     });
-  process.exitCode = (await runCommand(command, process.argv.slice(2))) || process.exitCode;
+  await runProgram(command);
 }

@@ -54,6 +54,15 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
   }
 }
 
+/** Runs the command line of this process. An error becomes its message; a status that the command has set stays. */
+export async function runProgram(command: Command): Promise<void> {
+  const status = await runCommand(command, process.argv.slice(2)).catch(({ message }: Error) => {
+    process.stderr.write(`${message}\n`);
+    return 1;
+  });
+  process.exitCode ||= status;
+}
+
 /** For the value of an option. */
 export function positiveNumber(text: string): number {
   if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);

@@ -196,12 +196,9 @@ describe('the alarms', () => {
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html links to each list.
   test('look at metrics that AWS documents', () => {
-    const metrics = alarmsOf(full).flatMap((alarm) =>
-      alarm.Metrics === undefined
-        ? [alarm]
-        : alarm.Metrics.flatMap((each: Part) => each.MetricStat?.Metric ?? []),
-    );
-    const names = metrics.map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`);
+    const names = alarmsOf(full)
+      .flatMap(watched)
+      .map(({ namespace, name }) => `${namespace} ${name}`);
 
     expect([...new Set(names.filter((name) => name.startsWith('AWS/')))].sort()).toEqual([
       ...['4xx', '5xx', 'Count'].map((name) => `AWS/ApiGateway ${name}`),

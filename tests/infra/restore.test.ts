@@ -1,7 +1,7 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { BatchWriteItemCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
 import { release, writeRelease } from '../../infra/release.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
@@ -87,7 +87,7 @@ function clients(): Aws {
   return { dynamodb, lambda, cloudformation, pause };
 }
 
-/** Items of a prefix, and what a record has more than another one. */
+/** Items with this text. */
 async function fill(name: string, count: number, text: string): Promise<void> {
   for (let start = 0; start < count; start += 25) {
     const items = Array.from({ length: Math.min(25, count - start) }, (_, place) => ({
@@ -128,10 +128,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   await emptyTable();
   [reservations, runningAtWrites, calls, pausedMs, failure] = [reserved(), new Set(), [], 0, undefined];
-});
-
-afterAll(async () => {
-  for (const TableName of [copy, small]) await client.send(new DeleteTableCommand({ TableName }));
 });
 
 describe('a restore of the whole table of a stage', () => {

@@ -96,8 +96,6 @@ export async function startStage() {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the name of a secret that the stack makes
     NOTIFICATION_SIGNING_KEY: 'secretsmanager:${NotificationSigningKey}',
     NOTIFY_LOCALHOST: 'accepted',
-    // The name that release a0ec55c knows, and today's.
-    CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,multiframeVideo=20',
     CREDIT_RATES: '[{"operation":"textToVideo","task":74},{"operation":"multiframeVideo","task":20}]',
     ADMIN_ACTOR: 'operator',
   };

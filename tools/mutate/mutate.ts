@@ -1,7 +1,7 @@
 // npm run mutate -- FILE...
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runProgram } from 'command-line/command';
 
 const command = createCommand({
   name: 'npm run mutate --',
@@ -31,5 +31,4 @@ const command = createCommand({
     await new Stryker({ ...options, mutate }).runMutationTest();
   });
 
-const status = await runCommand(command, process.argv.slice(2));
-process.exitCode ||= status;
+await runProgram(command);

@@ -12,14 +12,13 @@ import { type Surface, surfaceOf } from './release-rules.ts';
 
 /** A release as the rehearsal of upgrades runs it next to a later one. */
 export interface RecordedRelease {
-  /** Its version, or its commit if it was never released. */
+  /** Its version. */
   name: string;
   /** The texts of its files: all functions and the administration in one module, and the thread of the extraction. */
   files: Record<string, string>;
   /** What holds data and what grants rights in two of its stages. */
   templates: Record<'direct' | 'full', Template>;
-  /** Absent in the recording of a commit that was never released. */
-  surface?: Surface;
+  surface: Surface;
 }
 
 const recordingFile = 'tests/upgrade/last-release.json.br';

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runProgram } from 'command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { release } from '../../infra/release.ts';
 import { recordRelease } from './recorded-release.ts';
@@ -79,12 +79,6 @@ const command = createCommand({
   summary: 'Cuts the release that this tree is, and names the next one',
 })
   .argument('<next>', 'the next version, such as 3.1.0')
-  .action(async (next: string) => {
-    await cutRelease(next).catch(({ message }: Error) => {
-      process.stderr.write(`${message}\n`);
-      process.exitCode = 1;
-    });
-  });
+  .action(cutRelease);
 
-const status = await runCommand(command, process.argv.slice(2));
-process.exitCode ||= status;
+await runProgram(command);

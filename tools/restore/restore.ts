@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runProgram } from 'command-line/command';
 import { restoreTable } from './restore-table.ts';
 
 interface Options {
@@ -33,9 +33,4 @@ const command = createCommand({
     await restoreTable(aws, { table: to, copy: from, print });
   });
 
-try {
-  process.exitCode = await runCommand(command, process.argv.slice(2));
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exitCode = 1;
-}
+await runProgram(command);

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ZipFile } from 'yazl';
 import { parseObject } from '../../lib/json.ts';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runProgram } from 'command-line/command';
 import { createRegistryClient, type RegistryClient } from 'registry-client';
 
 /*
@@ -146,10 +146,4 @@ function fromEnvironment(name: string): string {
   return value;
 }
 
-try {
-  const status = await runCommand(command, process.argv.slice(2));
-  if (status !== 0) process.exitCode = status;
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exitCode = 1;
-}
+await runProgram(command);
