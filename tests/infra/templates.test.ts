@@ -3,9 +3,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
 import { packagedStage, type Template } from './packaging.ts';
 import { lossesBetween } from '../../infra/plugins/template-changes.ts';
-import { parameterDefaults } from '../../tools/documents/configuration.ts';
 import { surfaceOf, unsaidChanges } from '../../tools/release/release-rules.ts';
-import { type RecordedRelease, readRecordedRelease } from '../../tools/release/recorded-release.ts';
+import {
+  type RecordedRelease,
+  readRecordedRelease,
+  surfaceNow,
+} from '../../tools/release/recorded-release.ts';
 
 let before: RecordedRelease['templates'];
 let last: RecordedRelease['surface'];
@@ -77,7 +80,7 @@ describe('an upgrade of a stage', () => {
   });
 
   test('says in the change log which names are gone, and which defaults, bounds and time-outs have changed', async () => {
-    const surface = surfaceOf(now.full, await parameterDefaults());
+    const surface = await surfaceNow(now.full);
     expect(unsaidChanges(last, surface, await readFile('docs/CHANGELOG.md', 'utf8'))).toEqual([]);
 
     const { rateLimit, SiteUrl, updateNode, ...kept } = surface;
@@ -87,11 +90,11 @@ describe('an upgrade of a stage', () => {
     Object.assign(Resources.ServerErrorsAlarm?.Properties, { DatapointsToAlarm: 1 });
     Object.assign(Resources.WriteIndexLambdaFunction?.Properties, { Timeout: 61 });
     const changed = { ...kept, ...surfaceOf({ ...now.full, Resources }, { bulkRateLimit: '`1`' }) };
-    delete changed.updateNode;
-    delete changed.SiteUrl;
+    for (const name of ['node ban', 'updateNode', 'SiteUrl']) delete changed[name];
     expect(unsaidChanges(surface, changed, '## 3.1.0\n`SiteUrl` is gone.\n## 3.0.0\n`rateLimit`')).toEqual([
       'rateLimit is gone',
       'bulkRateLimit has changed: `20`, now `1`',
+      'node ban is gone',
       expect.stringMatching(/^server-errors has changed: .* in 3 of 5 .*, now .* in 1 of 5 times 60 s$/),
       expect.stringMatching(
         /^bucket-size has changed: .*, now GreaterThanThreshold 1 in 1 of 2 times 86400 s$/,

@@ -7,6 +7,7 @@ import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Template } from '../../infra/plugins/framework.ts';
 import { flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
 import { isKept } from '../../infra/plugins/template-changes.ts';
+import { commands } from '../admin/commands.ts';
 import { parameterDefaults } from '../documents/configuration.ts';
 import { type Surface, surfaceOf } from './release-rules.ts';
 
@@ -33,7 +34,7 @@ export async function recordRelease(name: string, folder: string): Promise<numbe
   const files = await bundleRelease();
   const direct = await templateOf(folder, 'direct');
   const full = await templateOf(folder, 'full');
-  const surface = surfaceOf(full, await parameterDefaults());
+  const surface = await surfaceNow(full);
   const templates = { direct: keptOf(direct), full: keptOf(full) };
   const bytes = Buffer.from(JSON.stringify({ name, files, templates, surface } satisfies RecordedRelease));
   const packed = brotliCompressSync(bytes, {
@@ -65,6 +66,12 @@ export async function bundleRelease(minify = true): Promise<Record<string, strin
   ]);
   const [all, worker] = built.map(({ outputFiles }) => String(outputFiles[0]?.text));
   return { 'release.js': String(all), 'extraction-worker.js': String(worker) };
+}
+
+/** What operators and their tools name in this tree, and in a stage of it. */
+export async function surfaceNow(template: Template): Promise<Surface> {
+  const names = Object.keys(commands).map((name) => [name, 'command']);
+  return surfaceOf(template, { ...(await parameterDefaults()), ...Object.fromEntries(names) });
 }
 
 async function templateOf(folder: string, set: keyof RecordedRelease['templates']): Promise<Template> {

@@ -29,16 +29,19 @@ export function problemsOf({ current, next, unclean, tree, passed, changeLog }: 
   return rules.flatMap(([isBroken, sentence]) => (isBroken ? [sentence] : []));
 }
 
-/** What operators and their tools name: parameters with defaults, outputs, alarms with bounds, functions with time-outs. */
+/**
+ * What operators and their tools name, with its value: parameters with defaults, commands, outputs, alarms with bounds, and
+ * functions with time-outs.
+ */
 export type Surface = Record<string, string>;
 
-export function surfaceOf({ Resources, Outputs }: Template, defaults: Record<string, string>): Surface {
+export function surfaceOf({ Resources, Outputs }: Template, others: Surface): Surface {
   const named = (type: string, property: string, value: (properties: Part) => string) =>
     Object.values(Resources)
       .filter(({ Type }) => Type === type)
       .map(({ Properties: it }) => [String(it[property]).replace('node-registry-prod-', ''), value(it)]);
   return Object.fromEntries([
-    ...Object.entries(defaults),
+    ...Object.entries(others),
     ...named('AWS::CloudWatch::Alarm', 'AlarmName', boundOf),
     ...named('AWS::Lambda::Function', 'FunctionName', ({ Timeout }) => `${Timeout} s`),
     // Those of the framework name a version of a function.
