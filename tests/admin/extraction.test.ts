@@ -105,22 +105,6 @@ describe('node-version extract', () => {
     ]);
   });
 
-  test.each([
-    // The embedded DynamoDB checks no signatures, the embedded S3 does.
-    ['answered 403', { AWS_SECRET_ACCESS_KEY: 'wrong' }],
-    ['cannot be reached:', { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' }],
-  ])('says in one sentence that the bucket %s', async (found, environment) => {
-    const nodeId = `rejected-${found.length}`;
-    await publishPack(nodeId, ['A']);
-    // A process of its own, since the S3 client reads the environment when it is made.
-    const target = ['--region', String(process.env.AWS_REGION), '--table', String(process.env.TABLE_NAME)];
-    const words = ['node-version', 'extract', nodeId, '1.0.0', ...target];
-    const run = await runProgram(process.execPath, ['tools/admin/admin.ts', ...words], { environment });
-
-    const sentence = new RegExp(`^The bucket \\S+ ${found} .*\\n$`);
-    expect([run.status, run.stderr]).toEqual([1, expect.stringMatching(sentence)]);
-  });
-
   test('keeps the results of a newer extractor', async () => {
     await publishPack('ahead', ['A']);
     await setFields(nodeVersionKey('ahead', '1.0.0'), { extraction: { by: 99 } });

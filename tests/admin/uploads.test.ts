@@ -60,16 +60,6 @@ describe('uploads sweep', () => {
     expect(await storedVersion('lost-event', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   });
 
-  test('makes an active version the latest if a finalizer stopped before it did', async () => {
-    const upload = await publish('half-done', '1.0.0');
-    await activate(soon(), upload, 'a finalizer', copied);
-    expect(await storedNode('half-done')).not.toHaveProperty('latest_version');
-
-    expect(await sweep()).toMatchObject({ 'half-done': 'completed' });
-    expect(await storedNode('half-done')).toMatchObject({ latest_version: { version: '1.0.0' } });
-    expect(await sweep()).not.toHaveProperty('half-done');
-  });
-
   test('prints its findings, continues after one fails, says why in its JSON too, and exits with 1', async () => {
     await age(await publish('absent', '1.0.0'), hourMs);
     const { stdout: text } = await admin('uploads', 'sweep');

@@ -278,22 +278,6 @@ describe('the logged result of an upload', () => {
   });
 });
 
-test('sweeps in every shard the versions that have waited for a minute to six hours', async () => {
-  stopDate();
-  const ago = (seconds: number) => ({ S: new Date(Date.now() - 1000 * seconds).toISOString() });
-  const asked: unknown[] = [];
-  intercept(dynamodb, ({ input, send }) => {
-    asked.push(input.ExpressionAttributeValues);
-    return send();
-  });
-  await handler({ source: 'aws.events' } as Parameters<typeof handler>[0], context);
-
-  const period = { ':bound0': ago(6 * 3600), ':bound1': ago(60) };
-  const shards = dueShards('uploads').map((shard) => ({ ':partition': { S: shard }, ...period }));
-  expect(asked).toHaveLength(16);
-  expect(asked).toEqual(expect.arrayContaining(shards));
-});
-
 async function* brokenOff(beginning: Buffer): AsyncGenerator<Buffer> {
   yield beginning;
   throw new Error('The connection was lost.');

@@ -47,20 +47,6 @@ describe('findNodeVersions', () => {
   });
 });
 
-describe('nodeVersionView', () => {
-  const stored = { id: 'a', version, archive_key: 'archives/a.zip' };
-
-  test.each([
-    ['NodeVersionStatusActive', 'https://cdn/archives/a.zip'],
-    ['NodeVersionStatusFlagged', 'https://cdn/archives/a.zip'],
-    ['NodeVersionStatusPending', undefined],
-    ['NodeVersionStatusBanned', undefined],
-    ['NodeVersionStatusDeleted', undefined],
-  ] as const)('composes downloadUrl for a version with %s: %s', (status, address) => {
-    expect(nodeVersionView({ ...stored, status }).downloadUrl).toBe(address);
-  });
-});
-
 describe('a bulk with repeated pairs', () => {
   test('answers each pair once, and its repetitions up to a megabyte together', async () => {
     const changelog = 'x'.repeat(99_000);

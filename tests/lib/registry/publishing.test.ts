@@ -244,14 +244,6 @@ describe('the personal access token of a publish', () => {
     return storedItem(pk, sk);
   }
 
-  test('stops publishing after it was revoked', async () => {
-    const tokenHash = hashPersonalAccessToken(await addToken('acme'));
-    await revoke(tokenHash);
-
-    await expect(publish('revoked', { tokenHash })).rejects.toMatchObject(invalid);
-    expect(await storedToken(tokenHash)).not.toHaveProperty('last_used_at');
-  });
-
   test('registers a version that cannot become active when it is revoked during the publish', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     const publishing = () => publish('revoked-meanwhile', { tokenHash });
