@@ -5,7 +5,6 @@ import { nodeVersionKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { runProgram } from 'testing/run-program';
 import { addNode, addPublisher, addVersion, setFields, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 import { zip } from 'testing/zip';

@@ -10,7 +10,7 @@ import { admin, adminJson } from '../support/admin.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
-import { setFields, storedNode } from '../support/registry.ts';
+import { setFields } from '../support/registry.ts';
 import { publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
 import '../support/in-order.ts';

@@ -1,7 +1,4 @@
 import type { Command } from './command.ts';
-import * as callers from './commands/callers.ts';
-import { compare } from './commands/compare.ts';
-import * as extraction from './commands/extraction.ts';
 import * as history from './commands/history.ts';
 import * as hostNodes from './commands/host-nodes.ts';
 import * as indexFiles from './commands/index-files.ts';
@@ -10,13 +7,12 @@ import * as members from './commands/members.ts';
 import * as nodeVersions from './commands/node-versions.ts';
 import * as nodes from './commands/nodes.ts';
 import * as notifications from './commands/notifications.ts';
-import * as people from './commands/people.ts';
 import * as publishers from './commands/publishers.ts';
 import { numbers } from './commands/numbers.ts';
 import * as tokens from './commands/tokens.ts';
 import * as requests from './commands/requests.ts';
 import * as trusts from './commands/trusts.ts';
-import { run as upgrade } from './commands/upgrade.ts';
+import { run as upgrade } from './upgrade.ts';
 import * as uploads from './commands/uploads.ts';
 import * as usage from './commands/usage.ts';
 
@@ -33,7 +29,7 @@ export const commands: Record<string, Command> = {
   'member list': members.list,
   'member add': members.add,
   'member remove': members.remove,
-  'person erase': people.erase,
+  'person erase': members.erase,
   'token create': tokens.create,
   'token list': tokens.list,
   'token revoke': tokens.revoke,
@@ -49,7 +45,7 @@ export const commands: Record<string, Command> = {
   'node-version list': nodeVersions.list,
   'node-version find': nodeVersions.find,
   'node-version show': nodeVersions.show,
-  'node-version extract': extraction.extract,
+  'node-version extract': nodeVersions.extract,
   'node-version flag': nodeVersions.flag,
   'node-version unflag': nodeVersions.unflag,
   'node-version deprecate': nodeVersions.deprecate,
@@ -67,12 +63,12 @@ export const commands: Record<string, Command> = {
   'limit show': limits.show,
   'limit list': limits.list,
   'limit clear': limits.clear,
-  'caller block': callers.block,
-  'caller unblock': callers.unblock,
+  'caller block': limits.block,
+  'caller unblock': limits.unblock,
   'request show': requests.show,
   'usage sum': usage.sum,
   'usage list': usage.list,
-  'usage compare': compare,
+  'usage compare': usage.compare,
   'usage sweep': usage.sweep,
   'uploads sweep': uploads.sweep,
   'notification list': notifications.list,

@@ -2,12 +2,15 @@ import {
   nameRelease,
   problemOf,
   type Release,
+  release,
   release as thisRelease,
   stateOf,
   type Table,
   writeRelease,
 } from '../../infra/release.ts';
 import { Rejection } from './registry/administration.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { command } from './command.ts';
 
 interface Options {
   release?: Release;
@@ -43,3 +46,33 @@ export async function upgradeTable(
   if (!dryRun) await writeRelease(table, { ...found, release: release.name, before: release.before, at });
   return { from: found.release, to: release.name };
 }
+
+export const run = command({
+  parameters: [],
+  summary: 'Prepare the table for this release, before it is deployed',
+  notes:
+    'Records this release in the table, which its deployment requires. The previous release keeps serving meanwhile and\nafterwards. If interrupted, run it again.',
+  options: {
+    'dry-run': { about: 'Change nothing' },
+    'written-by': {
+      value: 'RELEASE',
+      about:
+        'The release that wrote a table without a release record: only if its first deployment was interrupted',
+    },
+  },
+  examples: ['upgrade --dry-run', 'upgrade --region eu-west-1 --table node-registry-prod'],
+  isDefault: true,
+  async run(_, options, suggest) {
+    const dryRun = options['dry-run'] ?? false;
+    const table = { client: dynamodb, name: tableName() };
+    const data = await upgradeTable(table, {
+      dryRun,
+      writtenBy: options['written-by'],
+      command: suggest('upgrade'),
+    });
+    const text = dryRun
+      ? `This release is ${release.name}. Nothing was changed.`
+      : `The table is now at release ${data.to}.`;
+    return { data, text };
+  },
+});

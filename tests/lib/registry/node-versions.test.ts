@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import { findNodeVersions, nodeVersionView, versionFields } from '../../../lib/registry/node-versions.ts';
+import { findNodeVersions, versionFields } from '../../../lib/registry/node-versions.ts';
 import { readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';

@@ -3,6 +3,7 @@ import { putMember, removeMember, showPublisher } from '../registry/publishers.t
 import { PublisherRole } from 'registry-rules/schemas/publisher';
 import { command, UsageError } from '../command.ts';
 import { dataOf, memberTable, textOf } from './publishers.ts';
+import { erasePerson } from '../registry/erasure.ts';
 
 const force = { about: 'Do it even if the publisher is left without an owner' };
 const notes = 'The user is the subject (`sub`) of the access tokens that your issuer gives this person.';
@@ -52,5 +53,29 @@ export const remove = command({
   async run({ publisher: publisherId, user }, { force }) {
     const publisher = await removeMember(publisherId, user, { force });
     return { data: dataOf(publisher), text: textOf(publisher) };
+  },
+});
+
+export const erase = command({
+  parameters: ['user'],
+  summary: 'Erase a person from all members, histories and usage records, and keep the sums',
+  notes:
+    'USER is the claim of the access token that names users. Reads the whole table.\nusage shows what the person spent under a hash of the name. docs/spending.md says what stays.',
+  options: {
+    force: { about: 'Also where the person is the last owner of a publisher' },
+  },
+  isResumable: true,
+  examples: [`person erase 'auth0|1234'`],
+  impact: async ({ user }) => `erases the person "${user}" from every record, which cannot be undone`,
+  async run({ user }, { force }) {
+    const { records, problems } = await erasePerson(user, { force });
+    return {
+      data: { records, problems },
+      text:
+        records > 0
+          ? `The person was erased from ${records - problems.length} records.`
+          : `No record names "${user}": is the name right?`,
+      problem: problems.length > 0 ? problems.join('\n') : undefined,
+    };
   },
 });

@@ -13,6 +13,8 @@ import { memberTable } from './publishers.ts';
 import { command, type CommandResult, UsageError } from '../command.ts';
 import { fields, table } from 'command-line/table';
 import { banNodeVersion, unbanNodeVersion } from '../registry/bans.ts';
+import { extractNodeVersion } from '../registry/extraction.ts';
+import { findStage } from '../target.ts';
 
 const reason = {
   value: 'TEXT',
@@ -93,7 +95,7 @@ export const show = command({
 });
 
 /** How its host nodes were read, and why not. */
-export function extractionOf({
+function extractionOf({
   host_node_extract_status: status,
   host_node_extract_reason: reason,
   extraction,
@@ -205,5 +207,26 @@ export const takedown = command({
       data: { node_version: versionCopy(result), notice, members },
       text: `${notice}\n\nSend this to the members of "${publisher.id}":\n${memberTable(publisher.members)}\n`,
     });
+  },
+});
+
+export const extract = command({
+  parameters: ['node', 'version'],
+  summary: 'Read the host nodes of a version from its archive again',
+  notes:
+    'After an update of the extractor, or for a version whose extraction was lost. The archive is never run. Entries\nthat people edited stay; others that are no longer found are removed. Reads the bucket with your own rights.',
+  examples: ['node-version extract demo-node 1.0.0'],
+  async run({ node, version }) {
+    await findStage();
+    const { record, found, removed } = await extractNodeVersion(node, version);
+    const text = fields({
+      Version: record.version,
+      Node: record.node_id,
+      'Host nodes': extractionOf(record),
+      Found: [...found.nodes.keys()].sort().join(', '),
+      Removed: removed.join(', '),
+      'Admin tags': record.tags_admin?.join(', '),
+    });
+    return { data: { ...versionCopy(record), found: [...found.nodes.keys()], removed }, text };
   },
 });
