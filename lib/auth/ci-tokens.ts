@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts';
 import { KeySets } from './key-sets.ts';
 
 /*
- * ID tokens of CI jobs. This module checks the token alone; lib/registry/trusts.ts checks whether a publisher trusts
+ * ID tokens of CI jobs. This module checks the token alone; lib/registry/credentials.ts checks whether a publisher trusts
  * the job.
  */
 

@@ -64,7 +64,7 @@ import {
   publishingRecord,
   pickFields,
 } from './records.ts';
-import { readTrusts } from './trusts.ts';
+import { readTrusts } from './credentials.ts';
 
 type Publication = GivenCredential & RequestedVersion;
 

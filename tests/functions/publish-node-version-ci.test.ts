@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
-import { usedTokenKey } from '../../lib/registry/trusts.ts';
+import { usedTokenKey } from '../../lib/registry/credentials.ts';
 import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import {

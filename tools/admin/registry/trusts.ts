@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { foldNodeId } from 'registry-rules/names';
 import { putting, checking, updating } from '../../../lib/store/write.ts';
 import type { PublisherRecord, TrustRecord } from '../../../lib/registry/records.ts';
-import { readTrusts } from '../../../lib/registry/trusts.ts';
+import { readTrusts } from '../../../lib/registry/credentials.ts';
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { publisherKey, trustKey } from '../../../lib/store/keys.ts';
 import { administer, newContext, readPublisher, Rejection } from './administration.ts';
