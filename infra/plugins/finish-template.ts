@@ -1,5 +1,6 @@
 import { foldConditions } from './fold-conditions.ts';
 import { upperFirst } from '../template/alarm-resources.ts';
+import { conditionsOf } from '../template/conditions.ts';
 import { loadOperations, type Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
@@ -8,7 +9,7 @@ import { referencesOf } from './references.ts';
 import { secureStores } from './secure-stores.ts';
 
 /**
- * Finishes the template: decides its conditions, orders what the framework leaves to chance, and lets a failed
+ * Finishes the template: leaves out what is switched off, orders what the framework leaves to chance, and lets a failed
  * deployment take back what the framework would keep.
  */
 export default class FinishTemplate {
@@ -19,12 +20,13 @@ export default class FinishTemplate {
       'after:aws:package:finalize:mergeCustomProviderResources': async () => {
         const template = framework.service.provider.compiledCloudFormationTemplate;
         const operations = await loadOperations();
+        const values = valuesOf(framework);
         showDurations(template, operations);
         spreadConditions(template);
-        foldConditions(template);
+        foldConditions(template, conditionsOf(values));
         secureStores(template);
         orderApi(template);
-        throttleRoutes(template, operations, valuesOf(framework));
+        throttleRoutes(template, operations, values);
         giveVersionsBack(template);
         catchUndeliveredSchedules(template);
         delaySchedules(template);

@@ -2,17 +2,18 @@ import type { Resource, Template } from './framework.ts';
 import type { Part } from './references.ts';
 
 /**
- * Decides every condition of a template. The values of a stage's parameters are in the template, so nothing is left
- * for AWS to find out, and what is switched off need not be deployed as a branch with empty names in it: those are
- * what CloudFormation's rules find errors in.
+ * Leaves of a template what the stage has. What is switched off need not be deployed as a branch with empty names in it:
+ * those are what CloudFormation's rules find errors in.
  */
-export function foldConditions(template: Template): void {
-  const conditions = template.Conditions ?? {};
-  const holds = (name: string) => isTrue(conditions, conditions[name]);
+export function foldConditions(template: Template, conditions: Record<string, boolean>): void {
+  const holds = (name: string) => {
+    const isOn = conditions[name];
+    if (isOn === undefined) throw new Error(`Nothing decides the condition ${name}.`);
+    return isOn;
+  };
   const isKept = (part: { Condition?: string }) => part.Condition === undefined || holds(part.Condition);
   template.Resources = folded(keep(template.Resources, isKept), holds);
   template.Outputs = folded(keep(template.Outputs, isKept), holds);
-  delete template.Conditions;
   for (const resource of Object.values(template.Resources)) keepDependencies(resource, template);
 }
 
@@ -37,27 +38,4 @@ function folded(part: Part, holds: (name: string) => boolean): Part {
   if (choice) return folded(holds(choice[0]) ? choice[1] : choice[2], holds);
   const entries = Object.entries(part).map(([key, value]) => [key, folded(value, holds)]);
   return Object.fromEntries(entries.filter(([, value]) => value !== nothing));
-}
-
-function isTrue(conditions: Record<string, Part>, condition: Part): boolean {
-  const [key, value] = Object.entries<Part>(condition ?? {})[0] ?? [];
-  switch (key) {
-    case 'Condition':
-      return isTrue(conditions, conditions[value]);
-    case 'Fn::Not':
-      return !isTrue(conditions, value[0]);
-    case 'Fn::And':
-      return value.every((part: Part) => isTrue(conditions, part));
-    case 'Fn::Or':
-      return value.some((part: Part) => isTrue(conditions, part));
-    case 'Fn::Equals':
-      return textOf(value[0]) === textOf(value[1]);
-    default:
-      throw new Error(`A condition that only AWS can decide: ${JSON.stringify(condition)}`);
-  }
-}
-
-function textOf(part: Part): string {
-  if (typeof part !== 'object') return String(part);
-  throw new Error(`A value that only AWS knows: ${JSON.stringify(part)}`);
 }

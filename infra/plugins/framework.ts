@@ -34,7 +34,6 @@ interface Custom {
 }
 
 export interface Template {
-  Conditions?: Record<string, unknown>;
   Resources: Record<string, Resource>;
   Outputs: Record<string, { Condition?: string }>;
 }

@@ -1,6 +1,7 @@
 import type { Framework, Resource } from './framework.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
 import { loadOperations, type Operation } from '../operations.ts';
+import { conditionsOf } from '../template/conditions.ts';
 import { statementsOfAll } from '../template/roles.ts';
 import { variablesOf } from '../template/environment.ts';
 import { savedQueries } from '../template/queries.ts';
@@ -72,12 +73,8 @@ const reservations: Record<string, string> = { finalizeUpload: 'finalizeConcurre
 function stageOf(framework: Framework, operations: readonly Operation[]): Stage {
   const { service } = framework;
   const values = valuesOf(framework);
-  const relays = values.notifications === 'relay';
-  const countsDownloads = values.accessLogs !== 'off' && !values.downloadBaseUrl;
-  const conditions: Record<string, boolean> = {
-    RelaysNotifications: relays,
-    CountsDownloads: countsDownloads,
-  };
+  const has = conditionsOf(values);
+  const conditions: Record<string, boolean> = has;
   const functions = service
     .getAllFunctions()
     .map((name) => ({ ...service.getFunction(name), name }))
@@ -97,7 +94,8 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
   return {
     namespace: `${service.service}/${framework.getProvider('aws').getStage()}`,
     functions,
-    ...{ relays, countsDownloads },
+    relays: has.RelaysNotifications,
+    countsDownloads: has.CountsDownloads,
     bucketName: String(values.bucketName),
     creditsPerHour: Number(values.creditsPerHourAlarm),
   };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { acceptedWarnings, checkTemplate } from '../../infra/plugins/check-template.ts';
+import type { Template } from '../../infra/plugins/framework.ts';
 import { foldConditions } from '../../infra/plugins/fold-conditions.ts';
 import { flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
 import { rehearse } from '../../infra/plugins/rehearse.ts';
@@ -62,31 +63,25 @@ describe('the check of a template', () => {
   });
 });
 
-test.each([
-  ['Fn::Equals', { 'Fn::Equals': ['a', 'a'] }],
-  ['Fn::And', { 'Fn::And': [{ 'Fn::Equals': [1, '1'] }, { 'Fn::Equals': ['b', 'b'] }] }],
-  ['Fn::Or', { 'Fn::Or': [{ 'Fn::Equals': ['a', 'b'] }, { 'Fn::Equals': ['b', 'b'] }] }],
-])('decides %s, and removes what it switches off', (_, IsOn) => {
+test('a template has no part that a condition switches off, and none that nothing decides', () => {
   const Type = 'AWS::SNS::Topic';
   const choice = (name: string) => ({ 'Fn::If': [name, 'on', { Ref: 'AWS::NoValue' }] });
-  const template: Parameters<typeof foldConditions>[0] = {
-    Conditions: { IsOn, IsOff: { 'Fn::Not': [{ Condition: 'IsOn' }] } },
+  const Properties = { TopicName: choice('IsOn'), Tags: [choice('IsOff')] };
+  const template: Template = {
     Resources: {
-      Kept: {
-        Type,
-        DependsOn: ['Dropped'],
-        Properties: { TopicName: choice('IsOn'), Tags: [choice('IsOff')] },
-      },
+      Kept: { Type, DependsOn: ['Dropped'], Properties },
       Dropped: { Type, Condition: 'IsOff', Properties: {} },
     },
     Outputs: { Dropped: { Condition: 'IsOff' } },
   };
-  foldConditions(template);
+  foldConditions(template, { IsOn: true, IsOff: false });
 
   expect(template).toEqual({
     Resources: { Kept: { Type, Properties: { TopicName: 'on', Tags: [] } } },
     Outputs: {},
   });
+  const unknown = { Resources: {}, Outputs: { Odd: { Condition: 'IsOdd' } } };
+  expect(() => foldConditions(unknown, {})).toThrow('Nothing decides the condition IsOdd.');
 });
 
 // Here, since the checks of a template take seconds to load.

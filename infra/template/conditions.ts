@@ -1,0 +1,23 @@
+import type { Values } from '../parameters/parameters.ts';
+
+/**
+ * What a stage has or does. Parts of the template name these as their `Condition` or in `Fn::If`. All are known before AWS
+ * is asked, so a part that is switched off is not deployed.
+ */
+export function conditionsOf(values: Values) {
+  const ServesDownloads = !values.downloadBaseUrl;
+  const CountsDownloads = ServesDownloads && values.accessLogs !== 'off';
+  const LogsAccesses = values.accessLogs === 'on';
+  return {
+    ...{ ServesDownloads, CountsDownloads, LogsAccesses },
+    KeepsLogs: LogsAccesses || CountsDownloads,
+    HasArchiveAdministrator: Boolean(values.archiveAdministratorArn),
+    HasDomain: Boolean(values.domainName),
+    HasHostedZone: Boolean(values.hostedZoneId),
+    HasSiteDomain: Boolean(values.siteDomainName),
+    HidesGeneratedUrl: values.generatedUrl === 'off',
+    RelaysNotifications: values.notifications === 'relay',
+    RollsOut: values.rollout !== 'off',
+    ServesSite: values.site === 'on',
+  };
+}
