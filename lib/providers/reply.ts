@@ -103,7 +103,7 @@ export const knownWords: Record<TaskState, string> = {
     'failed fail failure error errored cancelled canceled aborted rejected terminated timeout timed_out expired',
 };
 
-const states = config.configured(() => {
+const states = /* @__PURE__ */ config.configured(() => {
   const known = Object.entries(knownWords).flatMap(([state, words]) =>
     words.split(' ').map((word) => ({ word, state })),
   );
