@@ -7,7 +7,7 @@ import { inParallel } from '../in-parallel.ts';
 import { log, withLogFields } from '../log.ts';
 import { changeNumbers, dayBefore, openDays, publicDays, withCounts } from '../registry/numbers.ts';
 import { type Key, nodeKey } from '../store/keys.ts';
-import type { Counts } from './access-log.ts';
+import type { Counts } from './count-files.ts';
 import {
   addCounts,
   countFile,

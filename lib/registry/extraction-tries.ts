@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { dueWork, notDue } from '../store/due.ts';
 import { type Changes, onRevision } from '../store/items.ts';
-import { nodeVersionKey } from '../store/keys.ts';
+import { type Key, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { update } from '../store/write.ts';
@@ -74,11 +74,10 @@ export function giveUpExtraction(context: Context, archive: ExtractedArchive, by
 /** Lists a version for later, before a message about it is sent. False if it is no longer due, or was taken meanwhile. */
 export async function postponeExtraction(
   context: Context,
-  { nodeId, version, since }: { nodeId: string; version: string; since: string },
+  { pending_since, ...key }: Key & { pending_since: string },
 ): Promise<boolean> {
-  const key = nodeVersionKey(nodeId, version);
   const { written } = await update<NodeVersionRecord>(context, key, dueLater(), [
-    ['pending_since', '=', since],
+    ['pending_since', '=', pending_since],
   ]);
   return written;
 }

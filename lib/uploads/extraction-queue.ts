@@ -65,12 +65,12 @@ export async function handOverExtractions(
     reservedMs,
     onFailure,
     read: async (keys) =>
-      (await readListedVersions(context, keys)).filter(({ archiveKey }) => archiveKey !== undefined),
+      (await readListedVersions(context, keys)).filter(({ archive_key }) => archive_key !== undefined),
     postpone: (version) => postponeExtraction(context, version),
     enqueue: (versions) =>
       sendMessages(
         context,
-        versions.map(({ archiveKey }) => ({ body: { key: archiveKey } })),
+        versions.map(({ archive_key: key }) => ({ body: { key } })),
       ),
   });
   const counts = { handed, failed, unread_shards };

@@ -5,7 +5,7 @@ import { decodeKey, stagingKey } from '../bucket/object-keys.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { finishPublishing } from '../registry/latest-version.ts';
-import { type ListedVersion, readListedVersions } from '../registry/listed-versions.ts';
+import { awaitedUpload, type ListedVersion, readListedVersions } from '../registry/listed-versions.ts';
 import {
   type DueKey,
   type Period,
@@ -113,20 +113,21 @@ export function sweepUploads(
     visitsAtOnce,
     hasTime: () => hasTimeFor(0),
     read: (keys) => readUploads(context, keys),
-    visit: async (version) => {
-      if (!version.awaits) {
-        await finishPublishing(context, version.nodeId, version.version);
+    visit: async (listed) => {
+      const upload = awaitedUpload(listed);
+      if (!upload) {
+        await finishPublishing(context, listed.node_id, listed.version);
         return 'completed';
       }
-      const result = version.hasArrived
-        ? await finalizeUpload(context, stagingKey(version.awaits), finalizerId, hasTimeFor)
+      const result = listed.hasArrived
+        ? await finalizeUpload(context, stagingKey(upload), finalizerId, hasTimeFor)
         : 'missing';
       if (result !== 'missing') return result;
-      return Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting';
+      return Date.parse(listed.pending_since) + patienceMs < Date.now() ? 'abandoned' : 'waiting';
     },
     unexpected: ['published', 'completed'],
     quiet: ['waiting', 'abandoned'],
-    nameOf: ({ nodeId, version }) => ({ node_id: nodeId, version }),
+    nameOf: ({ node_id, version }) => ({ node_id, version }),
     onVisited,
   });
 }
@@ -134,8 +135,10 @@ export function sweepUploads(
 /** Most uploads never came; they are looked for a page at a time, so that many do not delay the others. */
 async function readUploads(context: Context, keys: readonly DueKey[]): Promise<ListedUpload[]> {
   const listed = await readListedVersions(context, keys);
-  const look = async ({ awaits }: ListedVersion) =>
+  const look = async (version: ListedVersion) => {
+    const upload = awaitedUpload(version);
     // A failure is found again, and reported, by the visit.
-    awaits !== undefined && findObject(stagingKey(awaits)).then(Boolean, () => true);
+    return upload !== undefined && findObject(stagingKey(upload)).then(Boolean, () => true);
+  };
   return Promise.all(listed.map(async (version) => ({ ...version, hasArrived: await look(version) })));
 }

@@ -10,7 +10,7 @@ import { handler as updateNode } from '../../functions/update-node.ts';
 import { handler as writeIndex } from '../../functions/write-index.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
-import { countDownloads } from '../../lib/downloads/access-log.ts';
+import { countDownloads } from '../../lib/downloads/count-files.ts';
 import { readCountedNodes, writeCountedNodes } from '../../lib/downloads/count-files.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { changeNumbers, dayBefore, numbersOf, withCounts } from '../../lib/registry/numbers.ts';

@@ -161,8 +161,8 @@ describe('sweepUploads', () => {
   /** The findings, by the node of each version. */
   async function sweep(context: Context, from: number) {
     const found: Record<string, unknown> = {};
-    await sweepUploads(context, { from, to: from }, ({ nodeId }, visited) => {
-      found[nodeId] = visited;
+    await sweepUploads(context, { from, to: from }, ({ node_id }, visited) => {
+      found[node_id] = visited;
     });
     return found;
   }

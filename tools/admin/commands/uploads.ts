@@ -38,7 +38,7 @@ export const sweep = command({
     const now = Date.now();
     const data: Found[] = [];
     const report = await sweepUploads({ deadline: now + limitMs }, { from: 0, to: now }, (entry, visited) => {
-      const { nodeId: node_id, version, versionId: version_id, since, reason } = entry;
+      const { node_id, version, id: version_id, pending_since: since, status_reason: reason = '' } = entry;
       const { finding, error } = visited;
       data.push({
         ...{ node_id, version, version_id, finding, since },
