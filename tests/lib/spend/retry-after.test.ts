@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { setLimits } from '../../../tools/admin/spend/terms.ts';
 import { noon, stopDate } from 'testing/clock';
 import { fc } from 'testing/properties';
+import { beforeNext } from '../../support/intercept.ts';
+import type { Result } from '../../support/invoke.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
 
@@ -80,4 +84,96 @@ test('callers that are refused together are told waits that spread over half a m
   expect(Math.max(...waits)).toBeLessThanOrEqual(dayMs / 2000 + 29);
   // Of 40 that choose one of 30 seconds, fewer than 12 different ones come once in a billion runs.
   expect(new Set(waits).size).toBeGreaterThanOrEqual(12);
+});
+
+const setLater = async (user: string, own: Parameters<typeof setLimits>[1]) =>
+  void (await setLimits(`user:${user}`, own));
+
+describe('429 while tasks of the caller are running', () => {
+  beforeEach(() => stopDate(noon()));
+
+  /** Buys a task, and another one after the first has reserved what it may cost. */
+  async function payTwice(user: string, inBetween = async () => {}): Promise<[Result, Result]> {
+    const second: Result[] = [];
+    const removal = beforeNext(dynamodb, /^PutItemCommand$/, async () => {
+      await inBetween();
+      second.push(await pay(user));
+    });
+    const first = await pay(user);
+    removal.remove();
+    return [first, second[0] ?? first];
+  }
+
+  test('returns too_many_requests for half a minute, and the same task fits once the first one has its price', async () => {
+    const user = await spender({ credits_per_day: 100, requests_per_minute: 50 });
+    const [first, second] = await payTwice(user);
+
+    expect([first.status, second.status, second.body.error]).toEqual([200, 429, 'too_many_requests']);
+    expect(second.body.message).toMatch(/^Running tasks of this caller hold the rest of its budget/);
+    expect(Number(second.headers['retry-after'])).toBeLessThanOrEqual(30);
+    expect(second.headers.ratelimit).toMatch(/^"credits-per-day";r=26;t=\d+/);
+    expect((await pay(user)).status).toBe(200);
+  });
+
+  test('returns budget_exhausted once none is running that could give back enough', async () => {
+    const user = await spender({ credits_per_day: 200 });
+    await pay(user);
+    const [first, second] = await payTwice(user, () => setLater(user, { credits_per_day: 93 }));
+    const third = await pay(user);
+
+    expect([first.status, second.body.error]).toEqual([200, 'too_many_requests']);
+    expect(third.body.error).toBe('budget_exhausted');
+    expect(Number(third.headers['retry-after'])).toBeGreaterThanOrEqual(
+      Number(/t=(\d+)/.exec(third.headers.ratelimit ?? '')?.[1]),
+    );
+  });
+
+  test.each([
+    ['a minute ago', 60_000, 'too_many_requests'],
+    ['two minutes ago', 120_000, 'budget_exhausted'],
+  ])('counts on tasks that began %s', async (_, ms, code) => {
+    const user = await spender({ credits_per_day: 100 });
+    const [, { body }] = await payTwice(user, async () => stopDate(Date.now() + ms));
+
+    expect([body.error, /^Running/.test(body.message)]).toEqual([code, code === 'too_many_requests']);
+  });
+
+  test.each<[string, string, object, (user: string) => unknown]>([
+    ['fill no minute', 'too_many_requests', { requests_per_minute: 1 }, () => {}],
+    [
+      'hold one of two limits',
+      'budget_exhausted',
+      { credits_per_day: 174 },
+      async (user) => {
+        await setLater(user, { credits_per_day: 100, tasks_per_day: 1 });
+      },
+    ],
+    [
+      'began on the day before',
+      'budget_exhausted',
+      { credits_per_day: 200 },
+      async (user) => {
+        stopDate(new Date().setUTCHours(24, 0, 5, 0));
+        await pay(user);
+        await setLater(user, { credits_per_day: 93 });
+      },
+    ],
+  ])('does not count on tasks that %s', async (which, code, own, inBetween) => {
+    if (which.includes('day before')) stopDate(new Date().setUTCHours(23, 59, 55, 0));
+    const user = await spender(own);
+    if (which.includes('one of two')) await pay(user);
+    const [, { body }] = await payTwice(user, async () => void (await inBetween(user)));
+
+    expect([body.error, /^Running/.test(body.message)]).toEqual([code, false]);
+  });
+
+  test('waits for the minute too where its requests are used up', async () => {
+    stopDate(new Date().setUTCSeconds(10));
+    const user = await spender({ tasks_per_day: 1, requests_per_minute: 1 });
+    const [, second] = await payTwice(user);
+
+    expect(second.body.error).toBe('too_many_requests');
+    expect(Number(second.headers['retry-after'])).toBeGreaterThanOrEqual(50);
+    expect(Number(second.headers['retry-after'])).toBeLessThan(80);
+  });
 });
