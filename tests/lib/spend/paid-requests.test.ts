@@ -3,12 +3,15 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/terms.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
+import { nameAttempt } from '../../../lib/requests/attempt.ts';
+import { Money } from '../../../lib/requests/money.ts';
 import { keyOfAccount } from '../../../lib/spend/account.ts';
+import { completeUsage } from '../../../lib/spend/usage-records.ts';
 import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { noon, stopDate } from 'testing/clock';
-import { intercept } from '../../support/intercept.ts';
+import { failCalls, intercept } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
 import { storedItem } from '../../support/registry.ts';
@@ -178,7 +181,7 @@ test.each([
   expect(countersOf(await accountOf(user))).toEqual(counted);
 });
 
-const givenBack = async (user: string) => {
+const expectGivenBack = async (user: string) => {
   expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
   expect(openOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, running: 0 });
 };
@@ -194,38 +197,28 @@ describe('a paid request that is not taken', () => {
     const { status } = await pay(user);
 
     expect([status, simulation.received.length]).toEqual([500, 0]);
-    await givenBack(user);
+    await expectGivenBack(user);
     expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0, code: 'internal_error' }]);
   });
 
-  test.each<[Misbehavior, string]>([
-    [{ kind: 'status', status: 400 }, 'provider_rejected'],
-    [{ kind: 'status', status: 503, retryAfter: 60 }, 'provider_busy'],
-  ])('gives its reservation back, after %j: %s', async (refusal, code) => {
+  test.each<[Misbehavior, string, 'refused' | 'unknown']>([
+    [{ kind: 'status', status: 400 }, 'provider_rejected', 'refused'],
+    [{ kind: 'status', status: 503, retryAfter: 60 }, 'provider_busy', 'refused'],
+    [{ kind: 'reset' }, 'provider_timeout', 'unknown'],
+    [{ kind: 'truncated' }, 'provider_invalid_reply', 'unknown'],
+    [{ kind: 'html' }, 'provider_invalid_reply', 'unknown'],
+    [{ kind: 'status', status: 500 }, 'provider_failed', 'unknown'],
+  ])('keeps its reservation only if it may have been taken, after %j: %s', async (reply, code, state) => {
     const user = await spender();
-    misbehave(refusal);
+    misbehave(reply);
     await pay(user);
 
-    await givenBack(user);
-    const refused = { state: 'refused', credits: 0, is_exact: true, code };
-    expect(await usageOf(user)).toEqual([usageNow(user, 'text-to-video', refused)]);
-  });
-
-  test.each<[Misbehavior, string]>([
-    [{ kind: 'reset' }, 'provider_timeout'],
-    [{ kind: 'truncated' }, 'provider_invalid_reply'],
-    [{ kind: 'html' }, 'provider_invalid_reply'],
-    [{ kind: 'status', status: 500 }, 'provider_failed'],
-  ])('keeps its reservation if it may have been taken, after %j: %s', async (misbehavior, code) => {
-    const user = await spender();
-    misbehave(misbehavior);
-    await pay(user);
-
-    const credits = ceilings['text-to-video'];
-    expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: 1, requests: 1 });
-    const unknown = { state: 'unknown', credits, is_exact: false, code };
-    const told = misbehavior.kind === 'truncated' && { credits_told: 20, task_id: expect.any(String) };
-    expect(await usageOf(user)).toEqual([usageNow(user, 'text-to-video', { ...unknown, ...told })]);
+    const credits = state === 'refused' ? 0 : ceilings['text-to-video'];
+    if (state === 'refused') await expectGivenBack(user);
+    else expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: 1, requests: 1 });
+    const told = reply.kind === 'truncated' && { credits_told: 20, task_id: expect.any(String) };
+    const ended = { state, credits, is_exact: state === 'refused', code, ...told };
+    expect(await usageOf(user)).toEqual([usageNow(user, 'text-to-video', ended)]);
   });
 
   test('counts nothing as a replay', async () => {
@@ -241,6 +234,59 @@ describe('a paid request that is not taken', () => {
     expect(again.headers).not.toHaveProperty('ratelimit');
     expect(await accountOf(user)).toEqual(before);
     expect(await usageOf(user)).toHaveLength(1);
+  });
+});
+
+/** The money of one request, before anything is reserved. */
+async function requestMoney() {
+  const user = await spender();
+  const caller = `user:${user}`;
+  const attempt = nameAttempt({ operation: 'multiframeVideo', caller, requestId: 'r' }, { isRelayed: false });
+  const free = { toldBy: 'reply', rate: {}, variesBy: [] } as const;
+  const money = new Money({ deadline: Date.now() + 5000 }, attempt, free, {});
+  return { user, caller, id: attempt.id, money };
+}
+
+describe('a usage record', () => {
+  test('gives nothing back before it says that its attempt was refused', async () => {
+    const user = await spender();
+    const stop = failCalls(dynamodb, 'PutItemCommand', new Error('not stored'));
+    const { status } = await pay(user);
+    stop();
+
+    expect([status, await usageOf(user)]).toEqual([500, []]);
+    expect(openOf(await accountOf(user))).toEqual({ credits: 74, tasks: 1, running: 1 });
+  });
+
+  test('says how long the provider took', async () => {
+    const { user, money } = await requestMoney();
+    await money.reserve();
+    stopDate(Date.now() + 3000);
+    await money.open();
+    stopDate(Date.now() + 1234);
+    await money.charge({ taskId: 'a', credits: 1 });
+
+    expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
+  });
+
+  test('says once how its attempt ended, and the account follows the first to say so', async () => {
+    const { user, caller, id, money } = await requestMoney();
+    await money.reserve();
+    await money.open();
+    const before = openOf(await accountOf(user));
+    // A sweep was first, and its write to the account was lost.
+    const at = Date.parse(String((await usageOf(user))[0]?.at));
+    expect(
+      await completeUsage(
+        { deadline: Date.now() + 5000 },
+        { caller, at, id },
+        { state: 'unknown', credits: 20 },
+      ),
+    ).toBe(true);
+    await money.charge({ taskId: 'a', credits: 1 });
+
+    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 20 }]);
+    expect(openOf(await accountOf(user))).toEqual(before);
   });
 });
 
