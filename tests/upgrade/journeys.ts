@@ -9,8 +9,8 @@ import type { Source } from './events.ts';
 /** What a journey remembers from one step to the next. */
 export type State = Record<string, string>;
 
-/** Every step may be made by another release. `newest` is the later one of the two. */
-type Step = (actor: Actor, state: State, newest: Actor) => Promise<unknown>;
+/** Every step may be made by another release. */
+type Step = (actor: Actor, state: State) => Promise<unknown>;
 
 /** The words of a command line, with what the journey remembers in the place of `$name`. */
 const wordsOf = (line: string, state: State) =>
@@ -18,11 +18,6 @@ const wordsOf = (line: string, state: State) =>
 
 function operator(line: string): Step {
   return (actor, state) => actor.admin(...wordsOf(line, state));
-}
-
-/** A ban is lifted with the newest administration: an older one leaves the archives denied (docs/CHANGELOG.md). */
-function lifting(line: string): Step {
-  return (_, state, newest) => newest.admin(...wordsOf(line, state));
 }
 
 function schedule(name: string, minutes: number): Step {
@@ -224,11 +219,11 @@ export const journeys: Record<string, readonly Step[]> = {
     (actor, state) => editHostNode(actor, state, { description: 'mine' }),
     handled,
     async (actor, state) => {
-      await extracted(actor, state, actor);
+      await extracted(actor, state);
       const { body } = await editHostNode(actor, state, {});
       hold('no edit is lost', body.description === 'mine' && body.function === 'load', body);
       const { headers } = await editNode(actor, state, { description: 'second' });
-      state.etag = String(headers.etag ?? headers.ETag);
+      state.etag = String(headers.etag);
     },
     async (actor, state) => {
       const { body } = await editNode(actor, state, { author: 'Ann' }, { 'if-match': state.etag });
@@ -247,7 +242,7 @@ export const journeys: Record<string, readonly Step[]> = {
   ],
   'lost events': [
     begin,
-    (actor, state) => published()(actor, state, actor).then(() => lose(actor, state, 'uploads')),
+    (actor, state) => published()(actor, state).then(() => lose(actor, state, 'uploads')),
     schedule('finalize-upload', 5),
     (actor, state) => lose(actor, state, 'extractions'),
     downloadable('1.0.0'),
@@ -267,13 +262,13 @@ export const journeys: Record<string, readonly Step[]> = {
     handled,
     operator('node-version ban $node 1.0.0 --reason Spam'),
     banned('1.0.0'),
-    lifting('node-version unban $node 1.0.0'),
+    operator('node-version unban $node 1.0.0'),
     downloadable('1.0.0'),
     published({ label: '1.1.0' }),
     operator('node ban $node --reason Spam'),
     published({ label: '1.2.0', accepted: [403] }),
     banned('1.0.0', '1.1.0'),
-    lifting('node unban $node'),
+    operator('node unban $node'),
     // A sweep may have published the archive that the ban had stopped.
     published({ label: '1.1.0', accepted: [200, 201, 409] }),
     handled,
@@ -281,7 +276,7 @@ export const journeys: Record<string, readonly Step[]> = {
     operator('publisher ban $publisher --reason Spam'),
     banned('1.0.0', '1.1.0'),
     published({ label: '1.3.0', accepted: [403] }),
-    lifting('publisher unban $publisher'),
+    operator('publisher unban $publisher'),
     // An archive that a ban stopped and that comes again makes no second event. The sweep finds its version.
     schedule('extract-host-nodes', 10),
     settled,
@@ -295,7 +290,7 @@ export const journeys: Record<string, readonly Step[]> = {
       state.trust = (await actor.admin<{ id: string }>(...wordsOf(line, state))).id;
       state.job = actor.ciToken(state.repository);
     },
-    (actor, state) => published({ token: String(state.job) })(actor, state, actor),
+    (actor, state) => published({ token: String(state.job) })(actor, state),
     // Its token is of one version.
     (actor, state) => publish(actor, state, { label: '1.1.0', token: String(state.job), accepted: [401] }),
     handled,
@@ -357,10 +352,10 @@ export const journeys: Record<string, readonly Step[]> = {
       state.task = body.task_id;
       const [sent] = sentFor(actor, state);
       state.ticket = String(sent?.body.callback_url).split('/').at(-1) ?? '';
-      state.status = String(/<([^>]+)>/.exec(String(headers.link ?? headers.Link))?.[1]);
+      state.status = String(/<([^>]+)>/.exec(String(headers.link))?.[1]);
     },
-    (actor, state, newest) =>
-      notify({ state: 'processing' })(actor, state, newest).then(() => lose(actor, state, 'notifications')),
+    (actor, state) =>
+      notify({ state: 'processing' })(actor, state).then(() => lose(actor, state, 'notifications')),
     schedule('deliver-notifications', 12),
     handled,
     notify({ state: 'success', creations: [{ id: 'a', url: 'https://example.com/film.mp4' }] }),

@@ -33,7 +33,7 @@ const middleOf = (name: string) => Math.ceil((journeys[name]?.length ?? 0) / 2);
 async function travel(name: string, choose: (place: number) => Actor, from = 0, state: State = {}) {
   for (const [place, step] of [...(journeys[name] ?? [])].entries())
     if (place >= from)
-      await step(choose(place), state, actors.new).catch((error: Error) => {
+      await step(choose(place), state).catch((error: Error) => {
         throw new Error(`${error.message}\n${name}, step ${place}`, { cause: error });
       });
 }
@@ -55,7 +55,7 @@ beforeAll(async () => {
   actors = { old: new Actor(stage, running.old), new: new Actor(stage, running.new) };
   for (const [name, steps] of Object.entries(journeys)) {
     const state: State = {};
-    for (const step of steps.slice(0, middleOf(name))) await step(actors.old, state, actors.new);
+    for (const step of steps.slice(0, middleOf(name))) await step(actors.old, state);
     filled.set(name, state);
   }
 });
