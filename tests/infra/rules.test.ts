@@ -116,10 +116,8 @@ describe('the distribution', () => {
       full,
       'Downloads',
     ).DistributionConfig;
-    for (const { ViewerProtocolPolicy, PathPattern } of [DefaultCacheBehavior, ...CacheBehaviors])
-      expect(ViewerProtocolPolicy).toBe(
-        ['site/*', '/'].includes(PathPattern) ? 'redirect-to-https' : 'https-only',
-      );
+    for (const { ViewerProtocolPolicy } of [DefaultCacheBehavior, ...CacheBehaviors])
+      expect(ViewerProtocolPolicy).toBe('https-only');
 
     expect(Origins).toHaveLength(1);
     expect(properties(full, 'DownloadsAccess').OriginAccessControlConfig).toMatchObject({
