@@ -229,6 +229,13 @@ describe('docs/examples', () => {
   test('shows the answer of every example', async () => {
     const { token, environment } = stack;
     const env = { ...environment, OWNER: token('OWNER') };
+    const { versions } = createRegistryClient({ baseUrl: stack.apiUrl });
+    const pair = { node_id: demo.nodeId, version: demo.version };
+    // The last example needs the host nodes, which are read after the start.
+    await until(async () => {
+      const [entry] = await versions.bulk([pair]);
+      return entry?.node_version?.host_node_extract_status === 'success';
+    });
     const { stdout } = await run('npm', ['run', 'examples'], { env });
     const files = ['proxies', 'registry'].map((name) => readFile(`docs/examples/${name}.http`, 'utf8'));
     const examples = (await Promise.all(files)).join('').match(/^### /gm) ?? [];
