@@ -9,10 +9,8 @@ import { asText, plain, plainTruth } from './values/access.ts';
 import type { Entry } from './values/heap.ts';
 import { Raised } from './values/exceptions.ts';
 import type { Machine } from './values/machine.ts';
-import { Dict, List } from './values/collections.ts';
-import { BoundMethod, Class, Func } from './values/objects.ts';
-import { isCounted, Tuple, Unknown } from './values/plain.ts';
-import type { Value } from './values/values.ts';
+import { Class, Dict, Func, List } from './values/objects.ts';
+import { BoundMethod, isCounted, Tuple, Unknown, type Value } from './values/values.ts';
 
 /** What the host would show of a node; unknown fields are absent. */
 export interface ReadHostNode {

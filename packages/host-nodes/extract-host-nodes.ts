@@ -7,9 +7,8 @@ import { Interpreter } from './interpreter.ts';
 import { Budget, LimitReached, limits } from './limits.ts';
 import { asText, plain } from './values/access.ts';
 import { Raised } from './values/exceptions.ts';
-import { Dict, type Module } from './values/collections.ts';
-import { Several, Unknown } from './values/plain.ts';
-import type { Value } from './values/values.ts';
+import { Dict, type Module } from './values/objects.ts';
+import { Several, Unknown, type Value } from './values/values.ts';
 
 export type { ExtractedNode, ReadHostNode } from './describe-node.ts';
 

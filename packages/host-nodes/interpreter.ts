@@ -15,9 +15,8 @@ import { equipTypes } from './types/constructors.ts';
 import { asText, setName } from './values/access.ts';
 import { Heap } from './values/heap.ts';
 import type { Doubts, Frame, Machine } from './values/machine.ts';
-import { Module } from './values/collections.ts';
-import { Unknown } from './values/plain.ts';
-import type { Value } from './values/values.ts';
+import { Module } from './values/objects.ts';
+import { Unknown, type Value } from './values/values.ts';
 
 export interface Dropped {
   why: string;

@@ -1,4 +1,4 @@
-import { OutsideModule, type Unknown } from '../values/plain.ts';
+import { OutsideModule, type Unknown } from '../values/values.ts';
 
 /** Python's own packages. */
 const library = named(`

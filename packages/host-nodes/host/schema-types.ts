@@ -1,10 +1,8 @@
 import { asText, dictOf, plainTruth } from '../values/access.ts';
 import { enumType, hostType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, List } from '../values/collections.ts';
-import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
-import type { Keywords, Value } from '../values/values.ts';
+import { Class, Dict, Instance, List } from '../values/objects.ts';
+import { Descriptor, type Keywords, Native, type NativeCall, Unknown, type Value } from '../values/values.ts';
 import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
 
 /*

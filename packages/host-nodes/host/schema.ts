@@ -1,9 +1,7 @@
 import { asText, dictOf, plain, put } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, List } from '../values/collections.ts';
-import { Class, Instance } from '../values/objects.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import { Class, Dict, Instance, List } from '../values/objects.ts';
+import { Tuple, Unknown, type Value } from '../values/values.ts';
 import { inputFields, inputParameters, optionNames, ownDefaults } from './names.ts';
 import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
 

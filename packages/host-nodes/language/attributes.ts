@@ -3,10 +3,8 @@ import { typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
 import { isRaised, raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, List, Module, type Namespace } from '../values/collections.ts';
-import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import { Class, Dict, Func, Instance, List, Module, type Namespace } from '../values/objects.ts';
+import { BoundMethod, Descriptor, Native, Super, Tuple, Unknown, type Value } from '../values/values.ts';
 import { bind } from './binding.ts';
 import { superAttribute } from './instances.ts';
 

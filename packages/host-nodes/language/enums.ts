@@ -3,10 +3,8 @@ import { builtinType, intType, strType } from '../values/builtin-types.ts';
 import { equal } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict } from '../values/collections.ts';
-import { Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import { Class, Dict, Func, Instance } from '../values/objects.ts';
+import { Descriptor, Native, Unknown, type Value } from '../values/values.ts';
 
 /** What `auto()` leaves until the class is finished. */
 export const autoType = builtinType('auto');

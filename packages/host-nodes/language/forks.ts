@@ -1,5 +1,4 @@
-import { Dict } from '../values/collections.ts';
-import { Class } from '../values/objects.ts';
+import { Class, Dict } from '../values/objects.ts';
 import { Raised } from '../values/exceptions.ts';
 import type { Followed, Snapshot, Store } from '../values/heap.ts';
 import { enter, joinedStates } from '../values/join.ts';

@@ -1,10 +1,8 @@
 import * as types from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, List, PythonSet } from '../values/collections.ts';
-import { Class, Func, Instance } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
-import type { Keywords, Value } from '../values/values.ts';
+import { Class, Dict, Func, Instance, List, PythonSet } from '../values/objects.ts';
+import { type Keywords, Unknown, type Value } from '../values/values.ts';
 import { bind } from './binding.ts';
 import { makeClass } from './classes.ts';
 import { memberOf } from './enums.ts';

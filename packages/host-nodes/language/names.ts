@@ -1,7 +1,7 @@
 import { removeName, setName } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Frame, Machine, Scope } from '../values/machine.ts';
-import type { Namespace } from '../values/collections.ts';
+import type { Namespace } from '../values/objects.ts';
 import type { Value } from '../values/values.ts';
 import { builtins } from '../library/builtins.ts';
 

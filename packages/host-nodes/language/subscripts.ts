@@ -2,10 +2,8 @@ import { discard, hashKey, leaveOpen, lookUp, plain, put, slicePart, sliceBounds
 import { raise } from '../values/exceptions.ts';
 import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, List } from '../values/collections.ts';
-import { Class, Func, Instance } from '../values/objects.ts';
-import { isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import { Class, Dict, Func, Instance, List } from '../values/objects.ts';
+import { isCounted, Range, Slice, Tuple, Unknown, type Value } from '../values/values.ts';
 
 /** `value[key]`. */
 export function item(machine: Machine, value: Value, key: Value): Value {

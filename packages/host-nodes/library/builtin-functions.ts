@@ -1,12 +1,11 @@
 import { plain } from '../values/access.ts';
-import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Class, Dict, Instance, List, PythonSet } from '../values/objects.ts';
+import { isCounted, Iterator, Range, Several, Tuple, Unknown } from '../values/values.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { compare } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Instance } from '../values/objects.ts';
 import { sizeOf } from '../values/text.ts';
-import { isCounted, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
-import type { Keywords, Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { truth } from '../language/truth.ts';
 

@@ -2,11 +2,21 @@ import { asText, isSubclass } from '../values/access.ts';
 import * as types from '../values/builtin-types.ts';
 import { exceptionTypes, raise } from '../values/exceptions.ts';
 import { reprOf } from '../values/text.ts';
-import { List } from '../values/collections.ts';
+import { Class, Func, Instance, List } from '../values/objects.ts';
+import {
+  BoundMethod,
+  ellipsis,
+  maybe,
+  Native,
+  type NativeCall,
+  notImplemented,
+  OutsideModule,
+  Several,
+  Tuple,
+  Unknown,
+  type Value,
+} from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';
-import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
-import { ellipsis, maybe, notImplemented, OutsideModule, Several, Tuple, Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
 import { deleteAttribute, findAttribute } from '../language/attributes.ts';
 import { iteratorOf } from '../language/iteration.ts';
 import { binary } from '../language/operators.ts';

@@ -1,7 +1,5 @@
 import { plain } from '../values/access.ts';
-import { Native, type NativeCall } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
-import type { Keywords, Value } from '../values/values.ts';
+import { type Keywords, Native, type NativeCall, Unknown, type Value } from '../values/values.ts';
 
 export type Models = [path: string, value: Value][];
 

@@ -1,20 +1,20 @@
 import type { Machine } from '../values/machine.ts';
 import { addMethods, builtinType, typeOf } from '../values/builtin-types.ts';
-import { Dict, List, Module, PythonSet } from '../values/collections.ts';
+import { Class, Dict, Func, Instance, List, Module, PythonSet } from '../values/objects.ts';
 import {
   BoundMethod,
-  Class,
   Descriptor,
-  Func,
-  Instance,
+  isCounted,
   Native,
   type NativeCall,
-} from '../values/objects.ts';
+  OutsideModule,
+  Tuple,
+  Unknown,
+  type Value,
+} from '../values/values.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
-import { isCounted, OutsideModule, Tuple, Unknown } from '../values/plain.ts';
 import { asText, isSubclass, plain } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
-import type { Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { item } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';

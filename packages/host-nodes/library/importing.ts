@@ -2,10 +2,8 @@ import { asText, plain, plainTruth } from '../values/access.ts';
 import { addMethods, builtinType } from '../values/builtin-types.ts';
 import { isRaised, raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, List, Module } from '../values/collections.ts';
-import { Instance, type Native, type NativeCall } from '../values/objects.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
-import type { Keywords, Value } from '../values/values.ts';
+import { Dict, Instance, List, Module } from '../values/objects.ts';
+import { type Keywords, type Native, type NativeCall, Tuple, Unknown, type Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 import { pathText } from './paths.ts';
 

@@ -1,10 +1,9 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
 import { each, floatText, joinParts } from '../values/text.ts';
-import { Dict, List } from '../values/collections.ts';
-import { condition, Tuple, Unknown } from '../values/plain.ts';
+import { Dict, List } from '../values/objects.ts';
+import { condition, type Keywords, Tuple, Unknown, type Value } from '../values/values.ts';
 import { limits } from '../limits.ts';
-import type { Keywords, Value } from '../values/values.ts';
 
 /** Hears which part is not known, and why; what it gives stands for that part, an empty text for nothing. */
 type Missing = (path: string, why: string) => string | undefined;

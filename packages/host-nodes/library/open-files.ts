@@ -2,10 +2,8 @@ import { addUnfollowed, asText } from '../values/access.ts';
 import { addMethods, fileType } from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { List } from '../values/collections.ts';
-import { Instance } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import { Instance, List } from '../values/objects.ts';
+import { Unknown, type Value } from '../values/values.ts';
 
 /** A file of the pack as text. Unknown if it is outside the pack, or not text. */
 export function readText(machine: Machine, path: string): Value {

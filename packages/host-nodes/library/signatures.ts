@@ -1,10 +1,9 @@
 import { addUnfollowed, dictOf } from '../values/access.ts';
 import { builtinType } from '../values/builtin-types.ts';
 import { Raised } from '../values/exceptions.ts';
-import { BoundMethod, Func, Instance, type NativeCall } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
+import { Func, Instance } from '../values/objects.ts';
+import { BoundMethod, type NativeCall, Unknown, type Value } from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';
-import type { Value } from '../values/values.ts';
 import { type Models, natives } from './define.ts';
 
 const signatureType = builtinType('Signature');

@@ -1,8 +1,6 @@
 import { builtinType, dictType, objectType } from '../values/builtin-types.ts';
-import { List, openDict } from '../values/collections.ts';
-import { Instance, Native } from '../values/objects.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import { Instance, List, openDict } from '../values/objects.ts';
+import { Native, Tuple, Unknown, type Value } from '../values/values.ts';
 import type { Models } from './define.ts';
 
 /** Plain values of `sys`, `os`, `math`, `string` and others. */

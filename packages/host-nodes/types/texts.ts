@@ -2,9 +2,8 @@ import { asText, plain } from '../values/access.ts';
 import { sizeOf } from '../values/text.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { List } from '../values/collections.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
-import type { Keywords, Value } from '../values/values.ts';
+import { List } from '../values/objects.ts';
+import { type Keywords, Tuple, Unknown, type Value } from '../values/values.ts';
 import type { Methods } from '../values/builtin-types.ts';
 import { formatBraces, formatValue, joinTexts } from './formatting.ts';
 

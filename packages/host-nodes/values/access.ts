@@ -1,11 +1,10 @@
 import { raise } from './exceptions.ts';
 import type { Entry, Heap } from './heap.ts';
 import type { Machine } from './machine.ts';
-import { Dict, List, type Namespace, PythonSet } from './collections.ts';
+import { Class, Dict, Instance, List, type Namespace, PythonSet } from './objects.ts';
+import { condition, isCounted, Native, Range, Several, Tuple, Unknown } from './values.ts';
+import type { NativeCall, Slice, Value } from './values.ts';
 import { join } from './join.ts';
-import { Class, Instance, Native, type NativeCall } from './objects.ts';
-import { condition, isCounted, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
-import type { Value } from './values.ts';
 
 /*
  * Reading and writing dicts, sets and namespaces. Equal Python keys give the same text, different

@@ -1,7 +1,6 @@
-import { Dict, List, Module, PythonSet } from './collections.ts';
-import { BoundMethod, Class, Descriptor, Func, Instance, Native, type NativeCall, Super } from './objects.ts';
-import { Iterator, Range, Slice, Tuple } from './plain.ts';
-import type { Value } from './values.ts';
+import { Class, Dict, Func, Instance, List, Module, PythonSet } from './objects.ts';
+import { BoundMethod, Descriptor, Iterator, Native, Range, Slice, Super, Tuple } from './values.ts';
+import type { NativeCall, Value } from './values.ts';
 
 export const objectType = builtinType('object');
 export const typeType = builtinType('type');

@@ -1,7 +1,6 @@
 import { builtinType } from './builtin-types.ts';
 import { type Class, Instance } from './objects.ts';
-import { Tuple } from './plain.ts';
-import type { Value } from './values.ts';
+import { Tuple, type Value } from './values.ts';
 
 /** Each exception with those that derive from it. */
 const derived = {

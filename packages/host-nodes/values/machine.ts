@@ -3,7 +3,7 @@ import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Risks } from '../risks.ts';
 import type { Followed, Heap } from './heap.ts';
-import { List, type Module, Namespace } from './collections.ts';
+import { List, type Module, Namespace } from './objects.ts';
 import type { Keywords, Value } from './values.ts';
 
 /** Variables, found from the inside out. A class body is skipped by the functions in it. */
