@@ -6,7 +6,7 @@ import { findAttribute } from './language/attributes.ts';
 import { Interpreter } from './interpreter.ts';
 import { Budget, LimitReached, limits } from './limits.ts';
 import { asText, plain } from './values/access.ts';
-import { Raised } from './values/exceptions.ts';
+import { Raised } from './values/builtin-types.ts';
 import { Dict, type Module } from './values/objects.ts';
 import { Several, Unknown, type Value } from './values/values.ts';
 

@@ -5,7 +5,7 @@ import { docOf } from './language/functions.ts';
 import { limits } from './limits.ts';
 import { countTokens, parseSource, type Source } from './source.ts';
 import { asText, put } from './values/access.ts';
-import { raise, Raised } from './values/exceptions.ts';
+import { raise, Raised } from './values/builtin-types.ts';
 import { Frame, type Machine } from './values/machine.ts';
 import { Dict, List, Module } from './values/objects.ts';
 import { OutsideModule, Unknown, type Value } from './values/values.ts';

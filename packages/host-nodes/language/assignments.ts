@@ -1,5 +1,5 @@
 import type { ExprNode } from 'py-ast';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { List } from '../values/objects.ts';
 import { Several, Unknown, type Value } from '../values/values.ts';

@@ -1,7 +1,6 @@
 import { lacksConstant } from '../host/packages.ts';
-import { typeOf, typeType } from '../values/builtin-types.ts';
+import { isRaised, raise, typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
-import { isRaised, raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Dict, Func, Instance, List, Module, type Namespace } from '../values/objects.ts';
 import { BoundMethod, Descriptor, Native, Super, Tuple, Unknown, type Value } from '../values/values.ts';

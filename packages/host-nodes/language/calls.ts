@@ -1,5 +1,5 @@
 import type { Arguments, StmtNode } from 'py-ast';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
 import { Class, Dict, Func, Instance } from '../values/objects.ts';

@@ -10,7 +10,7 @@ import { ellipsis, Iterator, Slice, Tuple, Unknown, type Value } from '../values
 import { isWrittenAsFloat } from '../source.ts';
 import { comprehend } from './comprehensions.ts';
 import { compareChain } from './comparisons.ts';
-import { fork } from './forks.ts';
+import { fork } from './branches.ts';
 import { literalText, makeFunction } from './functions.ts';
 import { binary, unary } from './operators.ts';
 import { item } from './subscripts.ts';

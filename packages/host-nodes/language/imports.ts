@@ -1,5 +1,5 @@
 import type { StmtNode } from 'py-ast';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { List, Module } from '../values/objects.ts';
 import { Tuple, Unknown, type Value } from '../values/values.ts';

@@ -1,11 +1,10 @@
-import * as types from '../values/builtin-types.ts';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Dict, Func, Instance, List, PythonSet } from '../values/objects.ts';
 import { type Keywords, Unknown, type Value } from '../values/values.ts';
 import { bind } from './binding.ts';
-import { makeClass } from './classes.ts';
-import { memberOf } from './enums.ts';
+import { makeClass, memberOf } from './classes.ts';
+import * as types from '../values/builtin-types.ts';
 
 /** Calls a class: a metaclass's `__call__`, then `__new__`, then `__init__`. */
 export function instantiate(machine: Machine, cls: Class, args: Value[], keywords: Keywords): Value {

@@ -1,5 +1,5 @@
 import { held, plain } from '../values/access.ts';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Dict, Instance, List, PythonSet } from '../values/objects.ts';
 import { Iterator, Range, Several, Tuple, Unknown, type Value } from '../values/values.ts';

@@ -1,5 +1,5 @@
 import { removeName, setName } from '../values/access.ts';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import type { Frame, Machine, Scope } from '../values/machine.ts';
 import type { Namespace } from '../values/objects.ts';
 import type { Value } from '../values/values.ts';

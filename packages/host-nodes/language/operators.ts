@@ -1,11 +1,10 @@
 import { addItem, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
-import { raise } from '../values/exceptions.ts';
+import { pathType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Dict, Instance, List, PythonSet } from '../values/objects.ts';
 import { condition, notImplemented, Tuple, Unknown, type Value } from '../values/values.ts';
-import { pathType } from '../values/builtin-types.ts';
-import { limits, LimitReached } from '../limits.ts';
+import { LimitReached, limits } from '../limits.ts';
 import { formatPercent } from '../types/formatting.ts';
 
 /** Each operator of two operands, with the pack's methods for it. */

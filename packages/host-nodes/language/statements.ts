@@ -1,6 +1,6 @@
 import type { StmtNode } from 'py-ast';
 import { put } from '../values/access.ts';
-import { raise, Raised, exceptionOf } from '../values/exceptions.ts';
+import { exceptionOf, raise, Raised } from '../values/builtin-types.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
 import { Class, Dict, Func } from '../values/objects.ts';
 import { Unknown, type Value } from '../values/values.ts';

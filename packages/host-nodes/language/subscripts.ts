@@ -1,5 +1,5 @@
-import { discard, hashKey, leaveOpen, lookUp, plain, put, slicePart, sliceBounds } from '../values/access.ts';
-import { raise } from '../values/exceptions.ts';
+import { discard, hashKey, leaveOpen, lookUp, plain, put, sliceBounds, slicePart } from '../values/access.ts';
+import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Dict, Func, Instance, List } from '../values/objects.ts';

@@ -1,6 +1,6 @@
 import type { ExceptHandler, StmtNode } from 'py-ast';
 import { isSubclass, removeName } from '../values/access.ts';
-import { Raised } from '../values/exceptions.ts';
+import { Raised } from '../values/builtin-types.ts';
 import type { Completion, Doubts, Frame, Machine } from '../values/machine.ts';
 import { Class, Dict, Instance } from '../values/objects.ts';
 import { Unknown } from '../values/values.ts';

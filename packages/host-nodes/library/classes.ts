@@ -1,13 +1,12 @@
 import { asText, dictOf } from '../values/access.ts';
-import * as types from '../values/builtin-types.ts';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Dict, Instance } from '../values/objects.ts';
 import { Descriptor, Native, Tuple, Unknown } from '../values/values.ts';
 import type { Keywords, NativeCall, Value } from '../values/values.ts';
-import { autoType } from '../language/enums.ts';
-import { makeClass } from '../language/classes.ts';
+import { autoType, makeClass } from '../language/classes.ts';
 import { argument, type Models, natives } from './define.ts';
+import * as types from '../values/builtin-types.ts';
 
 const rowType = types.builtinType('NamedTuple', types.tupleType);
 const identity: NativeCall = (_, [value = null]) => value;

@@ -1,7 +1,6 @@
 import { hostFolder } from '../files.ts';
-import { pathType } from '../values/builtin-types.ts';
+import { pathType, raise } from '../values/builtin-types.ts';
 import { asText, plain, put } from '../values/access.ts';
-import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/objects.ts';
 import { Iterator, type Keywords, Native, Tuple, Unknown, type Value } from '../values/values.ts';

@@ -1,25 +1,23 @@
 import type { Machine } from '../values/machine.ts';
-import { addMethods, builtinType, typeOf } from '../values/builtin-types.ts';
+import { addMethods, builtinType, raise, typeOf } from '../values/builtin-types.ts';
 import { Class, Dict, Func, Instance, List, Module, PythonSet } from '../values/objects.ts';
 import {
   BoundMethod,
   Descriptor,
   isCounted,
   Native,
-  type NativeCall,
   OutsideModule,
   Tuple,
   Unknown,
-  type Value,
 } from '../values/values.ts';
+import type { NativeCall, Value } from '../values/values.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
 import { asText, isSubclass, plain } from '../values/access.ts';
-import { raise } from '../values/exceptions.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { item } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
 import { cleaned } from '../types/texts.ts';
-import { lazily } from './builtin-functions.ts';
+import { lazily } from './builtins.ts';
 import { type Models, natives, pure } from './define.ts';
 
 const identity: NativeCall = (_, [value = null]) => value;

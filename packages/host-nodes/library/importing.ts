@@ -1,6 +1,5 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
-import { addMethods, builtinType } from '../values/builtin-types.ts';
-import { isRaised, raise } from '../values/exceptions.ts';
+import { addMethods, builtinType, isRaised, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, Instance, List, Module } from '../values/objects.ts';
 import { type Keywords, type Native, type NativeCall, Tuple, Unknown, type Value } from '../values/values.ts';

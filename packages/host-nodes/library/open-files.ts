@@ -1,6 +1,5 @@
 import { addUnfollowed, asText } from '../values/access.ts';
-import { addMethods, fileType } from '../values/builtin-types.ts';
-import { raise } from '../values/exceptions.ts';
+import { addMethods, fileType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Instance, List } from '../values/objects.ts';
 import { Unknown, type Value } from '../values/values.ts';

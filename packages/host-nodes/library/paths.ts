@@ -1,8 +1,7 @@
 import { hostFolder, normalize } from '../files.ts';
 import { addUnfollowed, asText } from '../values/access.ts';
-import { addMethods, pathType } from '../values/builtin-types.ts';
+import { addMethods, pathType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { raise } from '../values/exceptions.ts';
 import { type Class, Instance, List } from '../values/objects.ts';
 import { Descriptor, Native, type NativeCall, Tuple, Unknown, type Value } from '../values/values.ts';
 import { type Models, natives } from './define.ts';

@@ -1,6 +1,5 @@
 import { addUnfollowed, dictOf } from '../values/access.ts';
-import { builtinType } from '../values/builtin-types.ts';
-import { Raised } from '../values/exceptions.ts';
+import { builtinType, Raised } from '../values/builtin-types.ts';
 import { Func, Instance } from '../values/objects.ts';
 import { BoundMethod, type NativeCall, Unknown, type Value } from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';

@@ -1,7 +1,6 @@
 import { addItem, discard, hashKey, held, leaveOpen, lookUp, plain, put, putPair } from '../values/access.ts';
-import type { Methods } from '../values/builtin-types.ts';
+import { type Methods, raise } from '../values/builtin-types.ts';
 import { contains, equal, setOf } from '../values/equality.ts';
-import { raise } from '../values/exceptions.ts';
 import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, Instance, List, PythonSet } from '../values/objects.ts';

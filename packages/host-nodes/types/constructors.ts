@@ -1,18 +1,18 @@
-import * as types from '../values/builtin-types.ts';
 import { addUnfollowed, asText, dictOf, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { textOf } from '../values/text.ts';
 import { Class, type Construct, Dict, Instance, List, PythonSet } from '../values/objects.ts';
 import { Descriptor, isSame, Native, Range, Slice, Tuple, Unknown, type Value } from '../values/values.ts';
 import { makeClass } from '../language/classes.ts';
-import { construct, initializePayload, allocate } from '../language/instances.ts';
-import { plainSet, findAttribute } from '../language/attributes.ts';
+import { allocate, construct, initializePayload } from '../language/instances.ts';
+import { findAttribute, plainSet } from '../language/attributes.ts';
 import { item, plainItem, plainSetItem } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
 import { textMethods } from './texts.ts';
 import { dictMethods, listMethods, sequenceMethods, setMethods, update } from './collections.ts';
+import * as types from '../values/builtin-types.ts';
 
 /** How each built-in class makes a value of its arguments; what is unknown stays unknown. */
 const constructors: Record<string, Construct> = {

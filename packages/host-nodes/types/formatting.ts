@@ -1,5 +1,5 @@
 import { asText, digitsOf, plain } from '../values/access.ts';
-import { raise } from '../values/exceptions.ts';
+import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { each, joinParts, reprOf, sizeOf, textOf } from '../values/text.ts';
 import { type Keywords, Tuple, Unknown, type Value } from '../values/values.ts';

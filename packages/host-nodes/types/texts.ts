@@ -1,10 +1,9 @@
 import { asText, plain } from '../values/access.ts';
 import { sizeOf } from '../values/text.ts';
-import { raise } from '../values/exceptions.ts';
+import { type Methods, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { List } from '../values/objects.ts';
 import { type Keywords, Tuple, Unknown, type Value } from '../values/values.ts';
-import type { Methods } from '../values/builtin-types.ts';
 import { formatBraces, formatValue, joinTexts } from './formatting.ts';
 
 type TextMethod = (text: string, args: Value[], machine: Machine, keywords: Keywords) => Value;

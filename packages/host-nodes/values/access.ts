@@ -1,4 +1,4 @@
-import { raise } from './exceptions.ts';
+import { raise } from './builtin-types.ts';
 import type { Entry, Heap } from './heap.ts';
 import type { Machine } from './machine.ts';
 import { Class, Dict, Instance, List, type Namespace, PythonSet } from './objects.ts';
