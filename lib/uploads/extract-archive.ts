@@ -11,7 +11,7 @@ import { entriesOf } from 'registry-rules/host-node-entries';
 import { handOverExtractions, maxReceives, archivesOf, sendLater } from './extraction-queue.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
-export const extractor = 3;
+export const extractor = 4;
 
 /**
  * The result of an extraction. `early`: its version is not active yet; `superseded`: it has another archive by

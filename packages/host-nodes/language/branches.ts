@@ -56,7 +56,7 @@ function end(machine: Machine, { ways, before }: Followed<Completion>): Completi
 }
 
 /** Follows several ways from the same state, next to others. A way that raises is dropped, unless all do. */
-export function follow<Result>(
+function follow<Result>(
   machine: Machine,
   ways: readonly (() => Result)[],
   others: Followed<Result> = { ways: [], before: new Map() },

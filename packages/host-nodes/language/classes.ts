@@ -164,7 +164,7 @@ function nameDescriptors(machine: Machine, cls: Class): void {
 export const autoType = builtinType('auto');
 
 /** Makes members of what an enum's body assigned. */
-export function finishEnum(machine: Machine, cls: Class): void {
+function finishEnum(machine: Machine, cls: Class): void {
   const members: [string, Value][] = [];
   let last = 0n;
   for (const { key, value } of [...cls.entries.values()]) {

@@ -54,9 +54,6 @@ function matches(machine: Machine, pattern: Pattern, value: Value, frame: Frame)
       if (answers.includes(true)) return true;
       return answers.includes(undefined) ? undefined : false;
     }
-    case 'MatchStar':
-      if (pattern.name) writeName(machine, pattern.name, value, frame);
-      return true;
     case 'MatchSequence':
       return matchesItems(machine, pattern, plain(value), frame);
     case 'MatchMapping':
@@ -64,45 +61,39 @@ function matches(machine: Machine, pattern: Pattern, value: Value, frame: Frame)
     case 'MatchClass':
       return matchesObject(machine, pattern, value, frame);
     default:
-      return undefined;
+      if (pattern.name) writeName(machine, pattern.name, value, frame);
+      return true;
   }
 }
 
 type Kind<Name extends Pattern['nodeType']> = Extract<Pattern, { nodeType: Name }>;
-
-/** Whether all parts fit. Those that are unknown still give their names a value. */
-function all(machine: Machine, frame: Frame, parts: [Pattern, Value | undefined][]): boolean | undefined {
-  return parts
-    .map(([pattern, value]) => value !== undefined && matches(machine, pattern, value, frame))
-    .reduce<boolean | undefined>(both, true);
-}
-
 const part = new Unknown('a part of what is matched');
+
+/** Whether all parts fit. Of an unknown value they are unknown, and still give their names to something. */
+function all(
+  machine: Machine,
+  frame: Frame,
+  patterns: readonly Pattern[],
+  isKnown: boolean,
+  read: (index: number) => Value | undefined,
+): boolean | undefined {
+  return patterns
+    .map((pattern, index) => [pattern, isKnown ? read(index) : part] as const)
+    .map(([pattern, value]) => value !== undefined && matches(machine, pattern, value, frame))
+    .reduce<boolean | undefined>(both, isKnown || undefined);
+}
 
 function matchesItems(machine: Machine, { patterns }: Kind<'MatchSequence'>, value: Value, frame: Frame) {
   const isSequence = value instanceof List || value instanceof Tuple;
   if (!isSequence && !(value instanceof Unknown)) return false;
-  if (!isSequence || !isCounted(machine, value.items)) {
-    all(
-      machine,
-      frame,
-      patterns.map((pattern) => [pattern, part]),
-    );
-    return undefined;
-  }
-  const { items } = value;
+  const items = isSequence && isCounted(machine, value.items) ? value.items : undefined;
   const star = patterns.findIndex(({ nodeType }) => nodeType === 'MatchStar');
-  const surplus = items.length - patterns.length;
-  if (star < 0 ? surplus !== 0 : surplus < -1) return false;
-  return all(
-    machine,
-    frame,
-    patterns.map((pattern, at) => [
-      pattern,
-      at === star
-        ? new List(items.slice(star, star + surplus + 1))
-        : items[star >= 0 && at > star ? at + surplus : at],
-    ]),
+  const surplus = (items?.length ?? 0) - patterns.length;
+  if (items && (star < 0 ? surplus !== 0 : surplus < -1)) return false;
+  return all(machine, frame, patterns, items !== undefined, (at) =>
+    at === star
+      ? new List(items?.slice(star, star + surplus + 1))
+      : items?.[star >= 0 && at > star ? at + surplus : at],
   );
 }
 
@@ -114,33 +105,21 @@ function matchesEntries(machine: Machine, pattern: Kind<'MatchMapping'>, value: 
   if (rest instanceof Dict) for (const key of keys) discard(machine, rest, key);
   if (pattern.rest) writeName(machine, pattern.rest, rest, frame);
   const isSure = isDict && keys.every((key) => contains(machine, value, key) !== undefined);
-  const fits = all(
-    machine,
-    frame,
-    pattern.patterns.map((inner, at) => [inner, isDict ? lookUp(machine, value, keys[at] ?? null) : part]),
-  );
-  return isSure ? fits : both(fits, undefined);
+  const read = (at: number) => (isDict ? lookUp(machine, value, keys[at] ?? null) : part);
+  return both(isSure || undefined, all(machine, frame, pattern.patterns, isDict, read));
 }
 
 /** The parts by position are those that `__match_args__` names; of a built-in type it is the value itself. */
 function matchesObject(machine: Machine, pattern: Kind<'MatchClass'>, value: Value, frame: Frame) {
+  const { patterns, kwd_patterns, kwd_attrs } = pattern;
   const cls = machine.evaluate(pattern.cls, frame);
   const isIt = value instanceof Unknown ? undefined : isSubclass(machine, typeOf(value), cls);
   if (isIt === false) return false;
   const named = cls instanceof Class ? cls.find('__match_args__') : undefined;
-  const names = named instanceof Tuple ? named.items.map(asText) : [];
-  const member = (name: string | undefined): Value | undefined =>
-    isIt === undefined || name === undefined ? part : findAttribute(machine, value, name);
+  const names = [...patterns.map((_, at) => (named instanceof Tuple ? named.items[at] : null)), ...kwd_attrs];
   const isWhole = cls instanceof Class && cls.builtin;
-  const fits = all(machine, frame, [
-    ...pattern.patterns.map((inner, at): [Pattern, Value | undefined] => [
-      inner,
-      isWhole ? value : member(names[at]),
-    ]),
-    ...pattern.kwd_patterns.map((inner, at): [Pattern, Value | undefined] => [
-      inner,
-      member(pattern.kwd_attrs[at]),
-    ]),
-  ]);
-  return both(isIt, fits);
+  const isKnown = isIt === true && (isWhole || named instanceof Tuple || patterns.length === 0);
+  return all(machine, frame, [...patterns, ...kwd_patterns], isKnown, (at) =>
+    isWhole && at < patterns.length ? value : findAttribute(machine, value, asText(names[at]) ?? ''),
+  );
 }

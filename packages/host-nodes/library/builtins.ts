@@ -158,7 +158,7 @@ function isOpen(value: Value, name: string): boolean {
   return !(cls instanceof Class) || cls.find(name) === undefined;
 }
 
-export function length(machine: Machine, value: Value): Value {
+function length(machine: Machine, value: Value): Value {
   const own =
     value instanceof Instance && value.payload === undefined ? value.cls.find('__len__') : undefined;
   if (own !== undefined) return machine.call(own, [value]);
@@ -183,7 +183,7 @@ export function lazily(items: () => Generator<Value>): Iterator {
   return new Iterator(items());
 }
 
-export function zip(machine: Machine, sources: readonly Value[]): Iterator {
+function zip(machine: Machine, sources: readonly Value[]): Iterator {
   return lazily(function* () {
     const iterators = sources.map((source) => machine.iterate(source));
     while (iterators.length > 0) {
@@ -206,7 +206,7 @@ export function zip(machine: Machine, sources: readonly Value[]): Iterator {
   });
 }
 
-export function next(machine: Machine, source: Value, fallback: Value | undefined): Value {
+function next(machine: Machine, source: Value, fallback: Value | undefined): Value {
   if (source instanceof Unknown) return source;
   const own = source instanceof Instance ? source.cls.find('__next__') : undefined;
   if (own !== undefined) return machine.call(own, [source]);
@@ -216,7 +216,7 @@ export function next(machine: Machine, source: Value, fallback: Value | undefine
   return fallback === undefined ? raise('StopIteration', '') : fallback;
 }
 
-export function extreme(machine: Machine, args: Value[], keywords: Keywords, sign: number): Value {
+function extreme(machine: Machine, args: Value[], keywords: Keywords, sign: number): Value {
   const [first = null] = args;
   if (args.some((arg) => arg instanceof Unknown)) return new Unknown('an unknown comparison');
   const items = args.length === 1 ? [...machine.iterate(first)] : args;
@@ -234,7 +234,7 @@ export function extreme(machine: Machine, args: Value[], keywords: Keywords, sig
   return fallback === undefined ? raise('ValueError', 'it is not a valid value') : fallback;
 }
 
-export function quantified(machine: Machine, source: Value, wanted: boolean): Value {
+function quantified(machine: Machine, source: Value, wanted: boolean): Value {
   let isKnown = true;
   for (const item of machine.iterate(source)) {
     const isTrue = truth(machine, item);

@@ -117,7 +117,8 @@ function dataclass(machine: Machine, cls: Class): Class {
       if (value !== undefined) machine.setAttribute(cls, name, value);
     }
   }
-  machine.setAttribute(cls, '__dataclass_fields__', new Tuple([...fields.keys()]));
+  for (const name of ['__dataclass_fields__', '__match_args__'])
+    machine.setAttribute(cls, name, new Tuple([...fields.keys()]));
   return cls;
 }
 

@@ -1,5 +1,5 @@
 import type { Machine } from '../values/machine.ts';
-import { addMethods, builtinType, raise, typeOf } from '../values/builtin-types.ts';
+import { addMethods, builtinType, raise } from '../values/builtin-types.ts';
 import { Class, Dict, Func, Instance, List, Module, PythonSet } from '../values/objects.ts';
 import {
   BoundMethod,
@@ -17,7 +17,7 @@ import { findAttribute } from '../language/attributes.ts';
 import { item } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
 import { cleaned } from '../types/texts.ts';
-import { lazily } from './builtins.ts';
+import { lazily, names } from './builtins.ts';
 import { type Models, natives, pure } from './define.ts';
 
 const identity: NativeCall = (_, [value = null]) => value;
@@ -209,26 +209,14 @@ const inspection: Record<string, NativeCall> = {
 };
 
 function members(machine: Machine, value: Value, predicate: Value | undefined): Value {
-  if (value instanceof Unknown) return value;
-  const found: [string, Value][] = [];
-  const holders =
-    value instanceof Class
-      ? [...value.mro].reverse()
-      : [value instanceof Instance ? typeOf(value) : null, value];
-  const names = new Set<string>();
-  for (const holder of holders) {
-    const dict = holder === null ? null : findAttribute(machine, holder, '__dict__');
-    if (dict instanceof Dict) for (const { key } of dict.entries.values()) names.add(String(key));
+  const listed = names(machine, value);
+  if (listed instanceof Unknown) return listed;
+  const found: Value[] = [];
+  for (const name of machine.iterate(listed)) {
+    const member = findAttribute(machine, value, String(name));
+    if (member === undefined || (predicate && member instanceof Unknown)) continue;
+    if (!predicate || truth(machine, machine.call(predicate, [member])) !== false)
+      found.push(new Tuple([name, member]));
   }
-  machine.budget.spend(names.size);
-  for (const name of [...names].sort()) {
-    const member = findAttribute(machine, value, name);
-    if (member === undefined) continue;
-    const fits =
-      predicate === undefined || predicate === null
-        ? true
-        : truth(machine, machine.call(predicate, [member]));
-    if (fits !== false && !(member instanceof Unknown && predicate)) found.push([name, member]);
-  }
-  return new List(found.map((pair) => new Tuple(pair)));
+  return new List(found);
 }

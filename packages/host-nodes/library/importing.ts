@@ -2,7 +2,7 @@ import { asText, plain, plainTruth } from '../values/access.ts';
 import { addMethods, builtinType, isRaised, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, Instance, List, Module } from '../values/objects.ts';
-import { type Keywords, type Native, type NativeCall, Tuple, Unknown, type Value } from '../values/values.ts';
+import { type NativeCall, Tuple, Unknown, type Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 import { pathText } from './paths.ts';
 
@@ -27,7 +27,7 @@ export function importModels(): Models {
       },
       module_from_spec: (machine, [value = null]) => moduleOf(machine, value),
     }),
-    ...natives('pkgutil', { iter_modules: listModules, walk_packages: walkPackages }),
+    ...natives('pkgutil', { iter_modules: listModules(false), walk_packages: listModules(true) }),
   ];
 }
 
@@ -127,51 +127,39 @@ function insideOf(own: string, name: string): string | undefined {
   return name.startsWith(`${own}.`) ? name.slice(own.length + 1).replaceAll('.', '/') : undefined;
 }
 
-/** `iter_modules(paths, prefix)`: what lies in a package's folders. */
-const listModules: Native['run'] = (machine, args, keywords) => listed(machine, args, keywords, () => []);
+/** `iter_modules(paths, prefix)`: what lies in a package's folders; `walk_packages` goes into those that import. */
+const listModules =
+  (isDeep: boolean): NativeCall =>
+  (machine, args, keywords) => {
+    const paths = argument(args, keywords, 0, 'path') ?? null;
+    const prefix = asText(argument(args, keywords, 1, 'prefix')) ?? '';
+    if (paths instanceof Unknown || paths === null) return new Unknown('the modules that are installed');
+    const folders = [...machine.iterate(paths)].map((path) => machine.files.inside(pathText(path) ?? ''));
+    const own = folders.filter((folder) => folder !== undefined);
+    return new List(own.flatMap((folder) => modulesIn(machine, folder, prefix, isDeep)));
+  };
 
-/** `walk_packages(paths, prefix)`: the same, and what lies in each package that can be imported. */
-const walkPackages: Native['run'] = (machine, args, keywords) =>
-  listed(machine, args, keywords, insideOfPackage);
-
-type Inside = (machine: Machine, name: string, folder: string) => Value[];
-
-function listed(machine: Machine, args: Value[], keywords: Keywords, inside: Inside): Value {
-  const paths = argument(args, keywords, 0, 'path') ?? null;
-  const prefix = asText(argument(args, keywords, 1, 'prefix')) ?? '';
-  if (paths instanceof Unknown || paths === null) return new Unknown('the modules that are installed');
-  const found: Value[] = [];
-  for (const path of machine.iterate(paths)) {
-    const folder = machine.files.inside(pathText(path) ?? '');
-    if (folder !== undefined) found.push(...modulesIn(machine, folder, prefix, inside));
-  }
-  return new List(found);
+function modulesIn(machine: Machine, folder: string, prefix: string, isDeep: boolean): Value[] {
+  const names = machine.files.list(folder).sort();
+  machine.budget.spend(names.length);
+  return names.flatMap((name) => {
+    const whole = folder === '' ? name : `${folder}/${name}`;
+    const isPackage = machine.files.isFile(`${whole}/__init__.py`);
+    if (!isPackage && (!name.endsWith('.py') || name === '__init__.py')) return [];
+    const full = prefix + (isPackage ? name : name.slice(0, -3));
+    const isOpened = isDeep && isPackage && isImported(machine, full);
+    return [moduleInfo(full, isPackage), ...(isOpened ? modulesIn(machine, whole, `${full}.`, true) : [])];
+  });
 }
 
-function modulesIn(machine: Machine, folder: string, prefix: string, inside: Inside): Value[] {
-  return machine.files
-    .list(folder)
-    .sort()
-    .flatMap((name) => {
-      machine.budget.spend();
-      const whole = folder === '' ? name : `${folder}/${name}`;
-      if (machine.files.isFile(`${whole}/__init__.py`))
-        return [moduleInfo(prefix + name, true), ...inside(machine, prefix + name, whole)];
-      const isModule = name.endsWith('.py') && name !== '__init__.py';
-      return isModule ? [moduleInfo(prefix + name.slice(0, -3), false)] : [];
-    });
-}
-
-/** Python imports a package to know where it lies, and skips one whose import fails. */
-const insideOfPackage: Inside = (machine, name, folder) => {
+function isImported(machine: Machine, name: string): boolean {
   try {
-    if (!(importModule(machine, name, null) instanceof Module)) return [];
+    return importModule(machine, name, null) instanceof Module;
   } catch (error) {
-    if (isRaised(error, 'ImportError')) return [];
+    if (isRaised(error, 'ImportError')) return false;
     throw error;
   }
-  return modulesIn(machine, folder, `${name}.`, insideOfPackage);
-};
+}
 
 function moduleInfo(name: string, isPackage: boolean): Instance {
   const info = new Instance(moduleInfoType, new Tuple([null, name, isPackage]));

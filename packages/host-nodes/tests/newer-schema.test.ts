@@ -139,35 +139,3 @@ describe('a node of the older form', () => {
     expect(extract(listed).nodes.map(({ displayName }) => displayName)).toEqual(['The first', undefined]);
   });
 });
-
-describe('pkgutil.walk_packages', () => {
-  const gathering = `import pkgutil, importlib
-NODE_CLASS_MAPPINGS = {}
-from . import nodes
-for info in pkgutil.walk_packages(nodes.__path__, nodes.__name__ + "."):
-    module = importlib.import_module(info.name)
-    NODE_CLASS_MAPPINGS.update(getattr(module, "M", {}))
-`;
-  const files = {
-    'nodes/__init__.py': '',
-    'nodes/a.py': `${nodeClass('A')}M = {"A": A}`,
-    'nodes/deep/__init__.py': '',
-    'nodes/deep/b.py': `${nodeClass('B')}M = {"B": B}`,
-    'nodes/deep/deeper/__init__.py': '',
-    'nodes/deep/deeper/c.py': `${nodeClass('C')}M = {"C": C}`,
-  };
-
-  test('goes into the packages inside', () => {
-    expect(namesOf({ '__init__.py': gathering, ...files })).toEqual(['A', 'B', 'C']);
-  });
-
-  test('skips a package that cannot be imported, and continues', () => {
-    const broken = { ...files, 'nodes/deep/__init__.py': 'from . import missing\n' };
-    const tolerant = gathering.replace(
-      / {4}module[\s\S]*/,
-      '    if not info.ispkg: NODE_CLASS_MAPPINGS.update(importlib.import_module(info.name).M)\n',
-    );
-
-    expect(namesOf({ '__init__.py': tolerant, ...broken })).toEqual(['A']);
-  });
-});

@@ -40,6 +40,12 @@ NODE_CLASS_MAPPINGS = {"Node": Node}
   return node.inputTypes === undefined ? undefined : JSON.parse(node.inputTypes).required.result;
 }
 
+/** What a case says in its last line, a comment of JSON, that `RESULT` is; undefined where it has none. */
+export function saidBy(code: string): unknown {
+  const [, json] = /\n# (.*)$/.exec(code) ?? [];
+  return json === undefined ? undefined : JSON.parse(json);
+}
+
 /** A class as packs write them. */
 export function nodeClass(name: string, body = ''): string {
   return `class ${name}:
