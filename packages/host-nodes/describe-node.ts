@@ -6,11 +6,10 @@ import { findAttribute } from './language/attributes.ts';
 import { writeJson } from './library/json-text.ts';
 import { LimitReached, limits } from './limits.ts';
 import { asText, plain, plainTruth } from './values/access.ts';
-import type { Entry } from './values/heap.ts';
+import { BoundMethod, Class, Func, isCounted, Tuple, Unknown } from './values/objects.ts';
+import { Dict, type Entry, List, type Value } from './values/values.ts';
 import { Raised } from './values/builtin-types.ts';
 import type { Machine } from './values/machine.ts';
-import { Class, Dict, Func, List } from './values/objects.ts';
-import { BoundMethod, isCounted, Tuple, Unknown, type Value } from './values/values.ts';
 
 /** What the host would show of a node; unknown fields are absent. */
 export interface ReadHostNode {

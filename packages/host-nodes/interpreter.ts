@@ -13,10 +13,9 @@ import { Modules, type Places } from './modules.ts';
 import { Risks } from './risks.ts';
 import { equipTypes } from './types/constructors.ts';
 import { asText, setName } from './values/access.ts';
-import { Heap } from './values/heap.ts';
+import { Unknown } from './values/objects.ts';
+import { Heap, Module, type Value } from './values/values.ts';
 import type { Doubts, Frame, Machine } from './values/machine.ts';
-import { Module } from './values/objects.ts';
-import { Unknown, type Value } from './values/values.ts';
 
 export interface Dropped {
   why: string;

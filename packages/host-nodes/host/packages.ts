@@ -1,4 +1,4 @@
-import { OutsideModule, type Unknown } from '../values/values.ts';
+import { OutsideModule, type Unknown } from '../values/objects.ts';
 
 /** Python's own packages. */
 const library = named(`

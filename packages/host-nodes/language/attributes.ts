@@ -2,8 +2,18 @@ import { lacksConstant } from '../host/packages.ts';
 import { isRaised, raise, typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Dict, Func, Instance, List, Module, type Namespace } from '../values/objects.ts';
-import { BoundMethod, Descriptor, Native, Super, Tuple, Unknown, type Value } from '../values/values.ts';
+import {
+  BoundMethod,
+  Class,
+  Descriptor,
+  Func,
+  Instance,
+  Native,
+  Super,
+  Tuple,
+  Unknown,
+} from '../values/objects.ts';
+import { Dict, List, Module, type Namespace, type Value } from '../values/values.ts';
 import { bind } from './binding.ts';
 import { superAttribute } from './instances.ts';
 

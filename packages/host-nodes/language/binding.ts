@@ -1,6 +1,6 @@
 import type { Machine } from '../values/machine.ts';
-import { type Class, Func, Instance } from '../values/objects.ts';
-import { BoundMethod, Descriptor, Native, type Value } from '../values/values.ts';
+import { BoundMethod, type Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import type { Value } from '../values/values.ts';
 
 /** What reading a class's attribute gives: from an instance, or from the class itself where `self` is undefined. */
 export function bind(machine: Machine, found: Value, self: Value | undefined, cls: Class): Value {

@@ -1,7 +1,7 @@
-import type { Followed, Snapshot, Store, Way } from '../values/heap.ts';
+import { Class } from '../values/objects.ts';
+import { Dict, type Followed, type Snapshot, type Store, type Way } from '../values/values.ts';
 import { enter, join, joinedStates } from '../values/join.ts';
 import type { Completion, Machine } from '../values/machine.ts';
-import { Class, Dict } from '../values/objects.ts';
 import { Raised } from '../values/builtin-types.ts';
 
 /** Follows the branches of a statement whose condition is unknown; where they end in different ways, it is split. */

@@ -2,9 +2,18 @@ import type { Arguments, StmtNode } from 'py-ast';
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
-import { Class, Dict, Func, Instance } from '../values/objects.ts';
-import { BoundMethod, Descriptor, Iterator, Native, Tuple, Unknown } from '../values/values.ts';
-import type { Keywords, Value } from '../values/values.ts';
+import {
+  BoundMethod,
+  Class,
+  Descriptor,
+  Func,
+  Instance,
+  Iterator,
+  Native,
+  Tuple,
+  Unknown,
+} from '../values/objects.ts';
+import { Dict, type Keywords, type Value } from '../values/values.ts';
 import { leaveOpen, put } from '../values/access.ts';
 import { settle } from './branches.ts';
 import { yields } from './functions.ts';

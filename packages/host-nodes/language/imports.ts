@@ -1,8 +1,8 @@
 import type { StmtNode } from 'py-ast';
 import { raise } from '../values/builtin-types.ts';
 import type { Frame, Machine } from '../values/machine.ts';
-import { List, Module } from '../values/objects.ts';
-import { Tuple, Unknown, type Value } from '../values/values.ts';
+import { Tuple, Unknown } from '../values/objects.ts';
+import { List, Module, type Value } from '../values/values.ts';
 import { findAttribute } from './attributes.ts';
 import { writeName } from './names.ts';
 

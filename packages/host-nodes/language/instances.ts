@@ -1,7 +1,7 @@
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Dict, Func, Instance, List, PythonSet } from '../values/objects.ts';
-import { type Keywords, Unknown, type Value } from '../values/values.ts';
+import { Class, Func, Instance, Unknown } from '../values/objects.ts';
+import { Dict, type Keywords, List, PythonSet, type Value } from '../values/values.ts';
 import { bind } from './binding.ts';
 import { makeClass, memberOf } from './classes.ts';
 import * as types from '../values/builtin-types.ts';

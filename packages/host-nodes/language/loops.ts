@@ -1,7 +1,8 @@
 import type { StmtNode } from 'py-ast';
 import { join } from '../values/join.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Several, Unknown, type Value } from '../values/values.ts';
+import { Several, Unknown } from '../values/objects.ts';
+import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { branch, settle } from './branches.ts';
 import { truth } from './truth.ts';

@@ -1,8 +1,7 @@
 import { removeName, setName } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Frame, Machine, Scope } from '../values/machine.ts';
-import type { Namespace } from '../values/objects.ts';
-import type { Value } from '../values/values.ts';
+import type { Namespace, Value } from '../values/values.ts';
 import { builtins } from '../library/builtins.ts';
 
 /** Reads a variable: local, enclosing, global, built in. */

@@ -2,8 +2,8 @@ import { addItem, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { pathType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Dict, Instance, List, PythonSet } from '../values/objects.ts';
-import { condition, notImplemented, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Class, condition, Instance, notImplemented, Tuple, Unknown } from '../values/objects.ts';
+import { Dict, List, PythonSet, type Value } from '../values/values.ts';
 import { LimitReached, limits } from '../limits.ts';
 import { formatPercent } from '../types/formatting.ts';
 

@@ -2,8 +2,8 @@ import { discard, hashKey, leaveOpen, lookUp, plain, put, sliceBounds, slicePart
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Dict, Func, Instance, List } from '../values/objects.ts';
-import { isCounted, Range, Slice, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Class, Func, Instance, isCounted, Range, Slice, Tuple, Unknown } from '../values/objects.ts';
+import { Dict, List, type Value } from '../values/values.ts';
 
 /** `value[key]`. */
 export function item(machine: Machine, value: Value, key: Value): Value {

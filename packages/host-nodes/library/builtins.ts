@@ -1,10 +1,12 @@
 import { asText, isSubclass, plain } from '../values/access.ts';
 import { exceptionTypes, raise } from '../values/builtin-types.ts';
 import { reprOf, sizeOf } from '../values/text.ts';
-import { Class, Dict, Func, Instance, List, PythonSet } from '../values/objects.ts';
 import {
   BoundMethod,
+  Class,
   ellipsis,
+  Func,
+  Instance,
   isCounted,
   Iterator,
   maybe,
@@ -15,8 +17,9 @@ import {
   Several,
   Tuple,
   Unknown,
-} from '../values/values.ts';
-import type { Keywords, NativeCall, Value } from '../values/values.ts';
+} from '../values/objects.ts';
+import type { NativeCall } from '../values/objects.ts';
+import { Dict, type Keywords, List, PythonSet, type Value } from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';
 import { deleteAttribute, findAttribute } from '../language/attributes.ts';
 import { iteratorOf } from '../language/iteration.ts';

@@ -1,9 +1,8 @@
 import { asText, dictOf } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Dict, Instance } from '../values/objects.ts';
-import { Descriptor, Native, Tuple, Unknown } from '../values/values.ts';
-import type { Keywords, NativeCall, Value } from '../values/values.ts';
+import { Class, Descriptor, Instance, Native, type NativeCall, Tuple, Unknown } from '../values/objects.ts';
+import { Dict, type Keywords, type Value } from '../values/values.ts';
 import { autoType, makeClass } from '../language/classes.ts';
 import { argument, type Models, natives } from './define.ts';
 import * as types from '../values/builtin-types.ts';

@@ -1,5 +1,6 @@
 import { plain } from '../values/access.ts';
-import { type Keywords, Native, type NativeCall, Unknown, type Value } from '../values/values.ts';
+import { Native, type NativeCall, Unknown } from '../values/objects.ts';
+import type { Keywords, Value } from '../values/values.ts';
 
 export type Models = [path: string, value: Value][];
 

@@ -1,16 +1,19 @@
 import type { Machine } from '../values/machine.ts';
 import { addMethods, builtinType, raise } from '../values/builtin-types.ts';
-import { Class, Dict, Func, Instance, List, Module, PythonSet } from '../values/objects.ts';
 import {
   BoundMethod,
+  Class,
   Descriptor,
+  Func,
+  Instance,
   isCounted,
   Native,
   OutsideModule,
   Tuple,
   Unknown,
-} from '../values/values.ts';
-import type { NativeCall, Value } from '../values/values.ts';
+} from '../values/objects.ts';
+import type { NativeCall } from '../values/objects.ts';
+import { Dict, List, Module, PythonSet, type Value } from '../values/values.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
 import { asText, isSubclass, plain } from '../values/access.ts';
 import { findAttribute } from '../language/attributes.ts';

@@ -1,8 +1,8 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
 import { each, floatText, joinParts } from '../values/text.ts';
-import { Dict, List } from '../values/objects.ts';
-import { condition, type Keywords, Tuple, Unknown, type Value } from '../values/values.ts';
+import { condition, Tuple, Unknown } from '../values/objects.ts';
+import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { limits } from '../limits.ts';
 
 /** Hears which part is not known, and why; what it gives stands for that part, an empty text for nothing. */

@@ -1,7 +1,7 @@
 import { addUnfollowed, dictOf } from '../values/access.ts';
 import { builtinType, Raised } from '../values/builtin-types.ts';
-import { Func, Instance } from '../values/objects.ts';
-import { BoundMethod, type NativeCall, Unknown, type Value } from '../values/values.ts';
+import { BoundMethod, Func, Instance, type NativeCall, Unknown } from '../values/objects.ts';
+import type { Value } from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';
 import { type Models, natives } from './define.ts';
 

@@ -1,6 +1,6 @@
 import { builtinType, dictType, objectType } from '../values/builtin-types.ts';
-import { Instance, List, openDict } from '../values/objects.ts';
-import { Native, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Instance, Native, Tuple, Unknown } from '../values/objects.ts';
+import { List, openDict, type Value } from '../values/values.ts';
 import type { Models } from './define.ts';
 
 /** Plain values of `sys`, `os`, `math`, `string` and others. */

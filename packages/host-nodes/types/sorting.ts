@@ -1,7 +1,8 @@
 import { plain, plainTruth } from '../values/access.ts';
 import { compare } from '../values/equality.ts';
 import type { Machine } from '../values/machine.ts';
-import { type Keywords, Several, type Value } from '../values/values.ts';
+import { Several } from '../values/objects.ts';
+import type { Keywords, Value } from '../values/values.ts';
 
 /**
  * Sorts as `sorted` does; what does not compare leaves the order open. The comparison counts steps, so a merge sort

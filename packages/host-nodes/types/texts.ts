@@ -2,8 +2,8 @@ import { asText, plain } from '../values/access.ts';
 import { sizeOf } from '../values/text.ts';
 import { type Methods, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { List } from '../values/objects.ts';
-import { type Keywords, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Tuple, Unknown } from '../values/objects.ts';
+import { type Keywords, List, type Value } from '../values/values.ts';
 import { formatBraces, formatValue, joinTexts } from './formatting.ts';
 
 type TextMethod = (text: string, args: Value[], machine: Machine, keywords: Keywords) => Value;

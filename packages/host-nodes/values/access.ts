@@ -1,9 +1,8 @@
 import { raise } from './builtin-types.ts';
-import type { Entry, Heap } from './heap.ts';
+import { Class, condition, Instance, isCounted, Native, Range, Several, Tuple, Unknown } from './objects.ts';
+import type { NativeCall, Slice } from './objects.ts';
+import { Dict, type Entry, type Heap, List, type Namespace, PythonSet, type Value } from './values.ts';
 import type { Machine } from './machine.ts';
-import { Class, Dict, Instance, List, type Namespace, PythonSet } from './objects.ts';
-import { condition, isCounted, Native, Range, Several, Tuple, Unknown } from './values.ts';
-import type { NativeCall, Slice, Value } from './values.ts';
 import { join } from './join.ts';
 
 /*

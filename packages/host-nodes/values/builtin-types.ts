@@ -1,6 +1,18 @@
-import { Class, Dict, Func, Instance, List, Module, PythonSet } from './objects.ts';
-import { BoundMethod, Descriptor, Iterator, Native, Range, Slice, Super, Tuple } from './values.ts';
-import type { NativeCall, Value } from './values.ts';
+import {
+  BoundMethod,
+  Class,
+  Descriptor,
+  Func,
+  Instance,
+  Iterator,
+  Native,
+  Range,
+  Slice,
+  Super,
+  Tuple,
+} from './objects.ts';
+import type { NativeCall } from './objects.ts';
+import { Dict, List, Module, PythonSet, type Value } from './values.ts';
 
 export const objectType = builtinType('object');
 export const typeType = builtinType('type');

@@ -1,7 +1,7 @@
 import { addItem, hashKey, lookUp, plain } from './access.ts';
 import type { Machine } from './machine.ts';
-import { Class, Dict, Instance, List, PythonSet } from './objects.ts';
-import { isCounted, isSame, Range, Tuple, Unknown, type Value } from './values.ts';
+import { Class, Instance, isCounted, isSame, Range, Tuple, Unknown } from './objects.ts';
+import { Dict, List, PythonSet, type Value } from './values.ts';
 
 /** Whether two values are equal; undefined where that is unknown. Shared parts cost steps each time they are met. */
 export function equal(machine: Machine, left: Value, right: Value): boolean | undefined {

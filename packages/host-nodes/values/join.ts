@@ -1,7 +1,7 @@
-import type { Entry, Followed, Snapshot, Store } from './heap.ts';
+import { Class, condition, Func, isCounted, isSame, Several, Tuple, Unknown } from './objects.ts';
+import { Dict, List, Module } from './values.ts';
+import type { Entry, Followed, Snapshot, Store, Value } from './values.ts';
 import type { Machine } from './machine.ts';
-import { Class, Dict, Func, List, Module } from './objects.ts';
-import { condition, isCounted, isSame, Several, Tuple, Unknown, type Value } from './values.ts';
 
 /** One value for what two ways led to. What a way defined wins over what the other knows nothing of. */
 export function join(machine: Machine, left: Value, right: Value): Value {

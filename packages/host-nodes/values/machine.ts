@@ -2,9 +2,8 @@ import type { ExprNode, StmtNode } from 'py-ast';
 import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Risks } from '../risks.ts';
-import type { Followed, Heap } from './heap.ts';
-import { List, type Module, Namespace } from './objects.ts';
-import type { Keywords, Value } from './values.ts';
+import { List, Namespace } from './values.ts';
+import type { Followed, Heap, Keywords, Module, Value } from './values.ts';
 
 /** Variables, found from the inside out. A class body is skipped by the functions in it. */
 export class Scope extends Namespace {

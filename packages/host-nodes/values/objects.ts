@@ -1,122 +1,169 @@
 import type { Arguments, ExprNode, StmtNode } from 'py-ast';
-import { type Entry, type Snapshot, Store } from './heap.ts';
 import type { Frame, Machine, Scope } from './machine.ts';
-import { type Keywords, Unknown, type Value } from './values.ts';
+import { type Keywords, List, Namespace, PythonObject, type Value } from './values.ts';
 
-export class List extends Store {
-  items: Value[];
-  /** Whether the host fills it at run time, such as a list of the models that are installed. */
-  readonly symbolic: boolean;
+/** A value that only running the pack, or a package outside of it, could show. It absorbs what is done with it. */
+export class Unknown extends PythonObject {
+  readonly why: string;
+  /** The dotted name it came from, such as `torch.cuda.is_available`. */
+  readonly path: string;
+  /** Whether it counts as true, where at least that is known. */
+  readonly isTrue: boolean | undefined;
 
-  constructor(items: Value[] = [], symbolic = false) {
+  constructor(why: string, path = '', isTrue?: boolean) {
+    super();
+    this.isTrue = isTrue;
+    this.why = why;
+    this.path = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+  }
+}
+
+/** A module outside of the pack, as an `import` statement binds it. */
+export class OutsideModule extends Unknown {}
+
+export const condition = 'it depends on a condition';
+
+/** Where a list has items of which it is unknown how many there are, and in what order: those they may be. */
+export class Several extends Unknown {
+  readonly items: readonly Value[];
+
+  constructor(why: string, items: readonly Value[]) {
+    super(why);
+    this.items = items;
+  }
+}
+
+/** Whether it is known how many items there are, and where. */
+export function isCounted(machine: Machine, items: readonly Value[]): boolean {
+  machine.budget.read(items.length);
+  return !items.some((item) => item instanceof Several);
+}
+
+/** Whether two values are one, as texts of the same characters are. */
+export function isSame(machine: Machine, left: Value | undefined, right: Value | undefined): boolean {
+  if (typeof left === 'string' && typeof right === 'string' && left.length === right.length)
+    machine.budget.read(left.length);
+  return left === right;
+}
+
+/** What may be in a list, or may not. */
+export function maybe(value: Value): Several {
+  return value instanceof Several ? value : new Several(condition, [value]);
+}
+
+export class Tuple extends PythonObject {
+  readonly items: readonly Value[];
+
+  constructor(items: readonly Value[]) {
     super();
     this.items = items;
-    this.symbolic = symbolic;
-  }
-
-  snapshot(): Snapshot {
-    return { entries: new Map(), items: [...this.items], open: undefined, size: this.items.length };
-  }
-
-  restore({ items }: Snapshot): void {
-    this.items = [...items];
   }
 }
 
-interface Cell {
-  entries: Map<string, Entry>;
-  open: string | undefined;
-}
+export class Range extends PythonObject {
+  readonly start: bigint;
+  readonly stop: bigint;
+  readonly step: bigint;
 
-/** Entries by key: what dicts, sets and namespaces have in common. */
-abstract class Entries extends Store {
-  /** Shared by a namespace and the dicts that are views of it. */
-  protected cell: Cell = { entries: new Map(), open: undefined };
-
-  get entries(): Map<string, Entry> {
-    return this.cell.entries;
-  }
-
-  set entries(entries: Map<string, Entry>) {
-    this.cell.entries = entries;
-  }
-
-  /** Why there may be more entries than are known. */
-  get open(): string | undefined {
-    return this.cell.open;
-  }
-
-  set open(why: string | undefined) {
-    this.cell.open = why;
-  }
-
-  snapshot(): Snapshot {
-    return { entries: new Map(this.entries), items: [], open: this.open, size: this.entries.size };
-  }
-
-  restore({ entries, open }: Snapshot): void {
-    this.entries = new Map(entries);
-    this.open = open;
-  }
-}
-
-export class Dict extends Entries {
-  /** What `collections.defaultdict` makes of an absent key. */
-  fallback: Value = null;
-
-  /** A dict of its own, or a namespace's `__dict__`, which follows it. */
-  constructor(view?: Namespace) {
+  constructor(start: bigint, stop: bigint, step: bigint) {
     super();
-    if (!view) return;
-    this.cell = Namespace.cellOf(view);
-    this.owner = view;
+    this.start = start;
+    this.stop = stop;
+    this.step = step;
+  }
+
+  get length(): bigint {
+    const span = this.step > 0n ? this.stop - this.start : this.start - this.stop;
+    const stride = this.step > 0n ? this.step : -this.step;
+    return span > 0n ? (span + stride - 1n) / stride : 0n;
   }
 }
 
-/** A dict that may have any keys. */
-export function openDict(why: string): Dict {
-  const dict = new Dict();
-  dict.open = why;
-  return dict;
-}
+export class Slice extends PythonObject {
+  readonly start: Value;
+  readonly stop: Value;
+  readonly step: Value;
 
-export class PythonSet extends Entries {
-  readonly frozen: boolean;
-
-  constructor(frozen = false) {
+  constructor(start: Value, stop: Value, step: Value) {
     super();
-    this.frozen = frozen;
+    this.start = start;
+    this.stop = stop;
+    this.step = step;
   }
 }
 
-/** The attributes of an object, or the variables of a scope, by name. */
-export abstract class Namespace extends Entries {
-  static cellOf(namespace: Namespace): Cell {
-    return namespace.cell;
-  }
+/** What `iter`, generators and the lazy built-ins give: items that are taken once. */
+export class Iterator extends PythonObject {
+  readonly items: globalThis.Iterator<Value>;
 
-  /** Reads a name of this namespace itself. */
-  own(name: string): Value | undefined {
-    return this.entries.get(name)?.value;
-  }
-
-  /** Writes a name without a journal: only for what was just made. */
-  define(name: string, value: Value): void {
-    this.entries.set(name, { key: name, value, conditional: false });
+  constructor(items: globalThis.Iterator<Value>) {
+    super();
+    this.items = items;
   }
 }
 
-export class Module extends Namespace {
+/** `...` and `NotImplemented`. */
+export class Symbolic extends PythonObject {
   readonly name: string;
-  /** Its file in the tree, or the folder of a package without a file. */
-  readonly path: string;
-  readonly isPackage: boolean;
 
-  constructor(name: string, path: string, isPackage: boolean) {
+  constructor(name: string) {
     super();
     this.name = name;
-    this.path = path;
-    this.isPackage = isPackage;
+  }
+}
+
+export const ellipsis = new Symbolic('Ellipsis');
+export const notImplemented = new Symbolic('NotImplemented');
+
+export type NativeCall = (machine: Machine, args: Value[], keywords: Keywords) => Value;
+
+/** A function of Python's or of a model. */
+export class Native extends PythonObject {
+  readonly name: string;
+  readonly run: NativeCall;
+  /** Whether it becomes a method when it is read from an instance. */
+  readonly binds: boolean;
+
+  constructor(name: string, run: NativeCall, binds = false) {
+    super();
+    this.name = name;
+    this.run = run;
+    this.binds = binds;
+  }
+}
+
+export class BoundMethod extends PythonObject {
+  readonly self: Value;
+  readonly func: Value;
+
+  constructor(self: Value, func: Value) {
+    super();
+    this.self = self;
+    this.func = func;
+  }
+}
+
+export class Descriptor extends PythonObject {
+  readonly kind: 'property' | 'classmethod' | 'staticmethod';
+  readonly func: Value;
+  readonly setter: Value;
+
+  constructor(kind: 'property' | 'classmethod' | 'staticmethod', func: Value, setter: Value = null) {
+    super();
+    this.kind = kind;
+    this.func = func;
+    this.setter = setter;
+  }
+}
+
+export class Super extends PythonObject {
+  readonly after: Class;
+  readonly self: Value;
+
+  constructor(after: Class, self: Value) {
+    super();
+    this.after = after;
+    this.self = self;
   }
 }
 

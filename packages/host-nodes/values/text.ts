@@ -1,7 +1,7 @@
 import { digitsOf } from './access.ts';
 import type { Machine } from './machine.ts';
-import { Class, Dict, Instance, List } from './objects.ts';
-import { Symbolic, Tuple, Unknown, type Value } from './values.ts';
+import { Class, Instance, Symbolic, Tuple, Unknown } from './objects.ts';
+import { Dict, List, type Value } from './values.ts';
 
 /** How many characters a text has; JavaScript counts some of them twice. */
 export function sizeOf(text: string): number {

@@ -1,6 +1,3 @@
-import type { Machine } from './machine.ts';
-import type { Class } from './objects.ts';
-
 /*
  * Python's values. None, booleans, integers, floats and texts are JavaScript's null, boolean, bigint, number and string;
  * everything else is an object of a class in this file or objects.ts. Names that a pack chooses are keys
@@ -16,167 +13,226 @@ export type Value = null | boolean | bigint | number | string | PythonObject;
 
 export type Keywords = ReadonlyMap<string, Value>;
 
-/** A value that only running the pack, or a package outside of it, could show. It absorbs what is done with it. */
-export class Unknown extends PythonObject {
-  readonly why: string;
-  /** The dotted name it came from, such as `torch.cuda.is_available`. */
+/*
+ * An unknown condition sends the evaluation both ways. Each way starts from the same state, so whatever can change
+ * is a Store, and a journal keeps what each store held before its first change on the way.
+ */
+
+let births = 0;
+
+/** Something that can change. Its number says which is older, and stands for its identity. */
+export abstract class Store extends PythonObject {
+  readonly born: number;
+  /** The store that really holds what this one shows. */
+  owner: Store | undefined;
+
+  constructor() {
+    super();
+    births += 1;
+    this.born = births;
+  }
+
+  /** What it holds, as a copy. */
+  abstract snapshot(): Snapshot;
+  abstract restore(snapshot: Snapshot): void;
+}
+
+/** Entries by key, of a namespace or a dict, or items by position. */
+export interface Snapshot {
+  entries: ReadonlyMap<string, Entry>;
+  items: readonly Value[];
+  /** Why there may be more entries than are known. */
+  open: string | undefined;
+  size: number;
+}
+
+export interface Entry {
+  key: Value;
+  value: Value;
+  /** Whether it is there only under a condition that is unknown. */
+  conditional: boolean;
+}
+
+interface Journal {
+  start: number;
+  before: Map<Store, Snapshot>;
+}
+
+/** What a way led to. */
+export interface Way<Result> {
+  result?: Result;
+  error?: unknown;
+  after: Map<Store, Snapshot>;
+}
+
+/** Ways from one state, and what the stores they changed held before. */
+export interface Followed<Result> {
+  ways: Way<Result>[];
+  before: ReadonlyMap<Store, Snapshot>;
+}
+
+export class Heap {
+  readonly #spend: (steps: number) => void;
+  readonly #journals: Journal[] = [];
+
+  constructor(spend: (steps: number) => void) {
+    this.#spend = spend;
+  }
+
+  /** To be called before a store changes. */
+  touch(changing: Store): void {
+    const journal = this.#journals.at(-1);
+    const store = changing.owner ?? changing;
+    if (!journal || store.born > journal.start || journal.before.has(store)) return;
+    const snapshot = store.snapshot();
+    this.#spend(1 + (snapshot.size >> 1));
+    journal.before.set(store, snapshot);
+  }
+
+  /** Follows one way and takes everything back that it changed; an error that `isPart` accepts ends only the way. */
+  explore<Result>(
+    way: () => Result,
+    isPart: (error: unknown) => boolean,
+  ): { way: Way<Result>; before: Map<Store, Snapshot> } {
+    const journal: Journal = { start: births, before: new Map() };
+    this.#journals.push(journal);
+    const followed: Way<Result> = { after: new Map() };
+    try {
+      followed.result = way();
+    } catch (error) {
+      if (!isPart(error)) throw error;
+      followed.error = error;
+    } finally {
+      this.#journals.pop();
+    }
+    for (const [store, snapshot] of journal.before) {
+      this.#spend(1 + (snapshot.size >> 3));
+      followed.after.set(store, store.snapshot());
+      store.restore(snapshot);
+      this.#remember(store, snapshot);
+    }
+    return { way: followed, before: journal.before };
+  }
+
+  #remember(store: Store, snapshot: Snapshot): void {
+    const outer = this.#journals.at(-1);
+    if (outer && store.born <= outer.start && !outer.before.has(store)) outer.before.set(store, snapshot);
+  }
+}
+
+export class List extends Store {
+  items: Value[];
+  /** Whether the host fills it at run time, such as a list of the models that are installed. */
+  readonly symbolic: boolean;
+
+  constructor(items: Value[] = [], symbolic = false) {
+    super();
+    this.items = items;
+    this.symbolic = symbolic;
+  }
+
+  snapshot(): Snapshot {
+    return { entries: new Map(), items: [...this.items], open: undefined, size: this.items.length };
+  }
+
+  restore({ items }: Snapshot): void {
+    this.items = [...items];
+  }
+}
+
+interface Cell {
+  entries: Map<string, Entry>;
+  open: string | undefined;
+}
+
+/** Entries by key: what dicts, sets and namespaces have in common. */
+abstract class Entries extends Store {
+  /** Shared by a namespace and the dicts that are views of it. */
+  protected cell: Cell = { entries: new Map(), open: undefined };
+
+  get entries(): Map<string, Entry> {
+    return this.cell.entries;
+  }
+
+  set entries(entries: Map<string, Entry>) {
+    this.cell.entries = entries;
+  }
+
+  /** Why there may be more entries than are known. */
+  get open(): string | undefined {
+    return this.cell.open;
+  }
+
+  set open(why: string | undefined) {
+    this.cell.open = why;
+  }
+
+  snapshot(): Snapshot {
+    return { entries: new Map(this.entries), items: [], open: this.open, size: this.entries.size };
+  }
+
+  restore({ entries, open }: Snapshot): void {
+    this.entries = new Map(entries);
+    this.open = open;
+  }
+}
+
+export class Dict extends Entries {
+  /** What `collections.defaultdict` makes of an absent key. */
+  fallback: Value = null;
+
+  /** A dict of its own, or a namespace's `__dict__`, which follows it. */
+  constructor(view?: Namespace) {
+    super();
+    if (!view) return;
+    this.cell = Namespace.cellOf(view);
+    this.owner = view;
+  }
+}
+
+/** A dict that may have any keys. */
+export function openDict(why: string): Dict {
+  const dict = new Dict();
+  dict.open = why;
+  return dict;
+}
+
+export class PythonSet extends Entries {
+  readonly frozen: boolean;
+
+  constructor(frozen = false) {
+    super();
+    this.frozen = frozen;
+  }
+}
+
+/** The attributes of an object, or the variables of a scope, by name. */
+export abstract class Namespace extends Entries {
+  static cellOf(namespace: Namespace): Cell {
+    return namespace.cell;
+  }
+
+  /** Reads a name of this namespace itself. */
+  own(name: string): Value | undefined {
+    return this.entries.get(name)?.value;
+  }
+
+  /** Writes a name without a journal: only for what was just made. */
+  define(name: string, value: Value): void {
+    this.entries.set(name, { key: name, value, conditional: false });
+  }
+}
+
+export class Module extends Namespace {
+  readonly name: string;
+  /** Its file in the tree, or the folder of a package without a file. */
   readonly path: string;
-  /** Whether it counts as true, where at least that is known. */
-  readonly isTrue: boolean | undefined;
+  readonly isPackage: boolean;
 
-  constructor(why: string, path = '', isTrue?: boolean) {
-    super();
-    this.isTrue = isTrue;
-    this.why = why;
-    this.path = path.length > 200 ? `${path.slice(0, 200)}…` : path;
-  }
-}
-
-/** A module outside of the pack, as an `import` statement binds it. */
-export class OutsideModule extends Unknown {}
-
-export const condition = 'it depends on a condition';
-
-/** Where a list has items of which it is unknown how many there are, and in what order: those they may be. */
-export class Several extends Unknown {
-  readonly items: readonly Value[];
-
-  constructor(why: string, items: readonly Value[]) {
-    super(why);
-    this.items = items;
-  }
-}
-
-/** Whether it is known how many items there are, and where. */
-export function isCounted(machine: Machine, items: readonly Value[]): boolean {
-  machine.budget.read(items.length);
-  return !items.some((item) => item instanceof Several);
-}
-
-/** Whether two values are one, as texts of the same characters are. */
-export function isSame(machine: Machine, left: Value | undefined, right: Value | undefined): boolean {
-  if (typeof left === 'string' && typeof right === 'string' && left.length === right.length)
-    machine.budget.read(left.length);
-  return left === right;
-}
-
-/** What may be in a list, or may not. */
-export function maybe(value: Value): Several {
-  return value instanceof Several ? value : new Several(condition, [value]);
-}
-
-export class Tuple extends PythonObject {
-  readonly items: readonly Value[];
-
-  constructor(items: readonly Value[]) {
-    super();
-    this.items = items;
-  }
-}
-
-export class Range extends PythonObject {
-  readonly start: bigint;
-  readonly stop: bigint;
-  readonly step: bigint;
-
-  constructor(start: bigint, stop: bigint, step: bigint) {
-    super();
-    this.start = start;
-    this.stop = stop;
-    this.step = step;
-  }
-
-  get length(): bigint {
-    const span = this.step > 0n ? this.stop - this.start : this.start - this.stop;
-    const stride = this.step > 0n ? this.step : -this.step;
-    return span > 0n ? (span + stride - 1n) / stride : 0n;
-  }
-}
-
-export class Slice extends PythonObject {
-  readonly start: Value;
-  readonly stop: Value;
-  readonly step: Value;
-
-  constructor(start: Value, stop: Value, step: Value) {
-    super();
-    this.start = start;
-    this.stop = stop;
-    this.step = step;
-  }
-}
-
-/** What `iter`, generators and the lazy built-ins give: items that are taken once. */
-export class Iterator extends PythonObject {
-  readonly items: globalThis.Iterator<Value>;
-
-  constructor(items: globalThis.Iterator<Value>) {
-    super();
-    this.items = items;
-  }
-}
-
-/** `...` and `NotImplemented`. */
-export class Symbolic extends PythonObject {
-  readonly name: string;
-
-  constructor(name: string) {
+  constructor(name: string, path: string, isPackage: boolean) {
     super();
     this.name = name;
-  }
-}
-
-export const ellipsis = new Symbolic('Ellipsis');
-export const notImplemented = new Symbolic('NotImplemented');
-
-export type NativeCall = (machine: Machine, args: Value[], keywords: Keywords) => Value;
-
-/** A function of Python's or of a model. */
-export class Native extends PythonObject {
-  readonly name: string;
-  readonly run: NativeCall;
-  /** Whether it becomes a method when it is read from an instance. */
-  readonly binds: boolean;
-
-  constructor(name: string, run: NativeCall, binds = false) {
-    super();
-    this.name = name;
-    this.run = run;
-    this.binds = binds;
-  }
-}
-
-export class BoundMethod extends PythonObject {
-  readonly self: Value;
-  readonly func: Value;
-
-  constructor(self: Value, func: Value) {
-    super();
-    this.self = self;
-    this.func = func;
-  }
-}
-
-export class Descriptor extends PythonObject {
-  readonly kind: 'property' | 'classmethod' | 'staticmethod';
-  readonly func: Value;
-  readonly setter: Value;
-
-  constructor(kind: 'property' | 'classmethod' | 'staticmethod', func: Value, setter: Value = null) {
-    super();
-    this.kind = kind;
-    this.func = func;
-    this.setter = setter;
-  }
-}
-
-export class Super extends PythonObject {
-  readonly after: Class;
-  readonly self: Value;
-
-  constructor(after: Class, self: Value) {
-    super();
-    this.after = after;
-    this.self = self;
+    this.path = path;
+    this.isPackage = isPackage;
   }
 }
