@@ -7,7 +7,7 @@ import { Interpreter } from './interpreter.ts';
 import { Budget, LimitReached, limits } from './limits.ts';
 import { asText, plain } from './values/access.ts';
 import { Raised } from './values/builtin-types.ts';
-import { Several, Unknown } from './values/objects.ts';
+import { Several, Unknown } from './values/plain.ts';
 import { Dict, type Module, type Value } from './values/values.ts';
 
 export type { ExtractedNode, ReadHostNode } from './describe-node.ts';

@@ -13,7 +13,7 @@ import { Modules, type Places } from './modules.ts';
 import { Risks } from './risks.ts';
 import { equipTypes } from './types/constructors.ts';
 import { asText, setName } from './values/access.ts';
-import { Unknown } from './values/objects.ts';
+import { Unknown } from './values/plain.ts';
 import { Heap, Module, type Value } from './values/values.ts';
 import type { Doubts, Frame, Machine } from './values/machine.ts';
 

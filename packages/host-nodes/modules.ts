@@ -7,7 +7,7 @@ import { countTokens, parseSource, type Source } from './source.ts';
 import { asText, put } from './values/access.ts';
 import { raise, Raised } from './values/builtin-types.ts';
 import { Frame, type Machine } from './values/machine.ts';
-import { OutsideModule, Unknown } from './values/objects.ts';
+import { OutsideModule, Unknown } from './values/plain.ts';
 import { Dict, List, Module, type Value } from './values/values.ts';
 
 /** Where a failure, or what lists the nodes, was first met: file and line. */

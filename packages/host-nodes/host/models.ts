@@ -1,6 +1,7 @@
 import { hostFolder } from '../files.ts';
 import { objectType } from '../values/builtin-types.ts';
-import { Native, Unknown } from '../values/objects.ts';
+import { Native } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import { List, openDict, PythonSet, type Value } from '../values/values.ts';
 import { hostSamplers, hostTypes, samplers, schedulers, socketTypes } from './names.ts';
 import { schemaModel } from './schema-types.ts';

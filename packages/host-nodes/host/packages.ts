@@ -1,4 +1,4 @@
-import { OutsideModule, type Unknown } from '../values/objects.ts';
+import { OutsideModule, type Unknown } from '../values/plain.ts';
 
 /** Python's own packages. */
 const library = named(`

@@ -1,7 +1,8 @@
 import { asText, dictOf, plainTruth } from '../values/access.ts';
 import { enumType, hostType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Descriptor, Instance, Native, type NativeCall, Unknown } from '../values/objects.ts';
+import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
 

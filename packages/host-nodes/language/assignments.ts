@@ -1,7 +1,7 @@
 import type { ExprNode } from 'py-ast';
 import { raise } from '../values/builtin-types.ts';
 import type { Frame, Machine } from '../values/machine.ts';
-import { Several, Unknown } from '../values/objects.ts';
+import { Several, Unknown } from '../values/plain.ts';
 import { List, type Value } from '../values/values.ts';
 import { deleteAttribute } from './attributes.ts';
 import { deleteName, writeName } from './names.ts';

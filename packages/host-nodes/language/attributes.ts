@@ -2,17 +2,8 @@ import { lacksConstant } from '../host/packages.ts';
 import { isRaised, raise, typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
-import {
-  BoundMethod,
-  Class,
-  Descriptor,
-  Func,
-  Instance,
-  Native,
-  Super,
-  Tuple,
-  Unknown,
-} from '../values/objects.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, Module, type Namespace, type Value } from '../values/values.ts';
 import { bind } from './binding.ts';
 import { superAttribute } from './instances.ts';

@@ -2,17 +2,8 @@ import type { Arguments, StmtNode } from 'py-ast';
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
-import {
-  BoundMethod,
-  Class,
-  Descriptor,
-  Func,
-  Instance,
-  Iterator,
-  Native,
-  Tuple,
-  Unknown,
-} from '../values/objects.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import { Iterator, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, type Value } from '../values/values.ts';
 import { leaveOpen, put } from '../values/access.ts';
 import { settle } from './branches.ts';

@@ -10,7 +10,8 @@ import {
 } from '../values/builtin-types.ts';
 import { asText, dictOf, plain } from '../values/access.ts';
 import { Frame, type Machine, Scope } from '../values/machine.ts';
-import { BoundMethod, Class, Descriptor, Func, Instance, Native, Tuple, Unknown } from '../values/objects.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, type Value } from '../values/values.ts';
 import { LimitReached, limits } from '../limits.ts';
 import { docOf } from './functions.ts';

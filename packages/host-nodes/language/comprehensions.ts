@@ -1,6 +1,6 @@
 import type { Comprehension, ExprNode } from 'py-ast';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
-import { maybe, Several } from '../values/objects.ts';
+import { maybe, Several } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { truth } from './truth.ts';

@@ -5,7 +5,7 @@ import type { Frame, Machine } from '../values/machine.ts';
 import { formatValue } from '../types/formatting.ts';
 import { update } from '../types/collections.ts';
 import { reprOf, textOf } from '../values/text.ts';
-import { ellipsis, Iterator, Slice, Tuple, Unknown } from '../values/objects.ts';
+import { ellipsis, Iterator, Slice, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, PythonSet, type Value } from '../values/values.ts';
 import { isWrittenAsFloat } from '../source.ts';
 import { comprehend } from './comprehensions.ts';

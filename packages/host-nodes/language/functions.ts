@@ -1,7 +1,8 @@
 import type { ExprNode, StmtNode } from 'py-ast';
 import { partsOf } from '../source.ts';
 import type { Frame, Machine } from '../values/machine.ts';
-import { Func, type FunctionCode, Unknown } from '../values/objects.ts';
+import { Func, type FunctionCode } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
 /** The parser keeps a character's name as it is written, and this interpreter has no table of names. */

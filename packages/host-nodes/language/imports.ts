@@ -1,7 +1,7 @@
 import type { StmtNode } from 'py-ast';
 import { raise } from '../values/builtin-types.ts';
 import type { Frame, Machine } from '../values/machine.ts';
-import { Tuple, Unknown } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import { List, Module, type Value } from '../values/values.ts';
 import { findAttribute } from './attributes.ts';
 import { writeName } from './names.ts';

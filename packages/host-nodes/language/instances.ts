@@ -1,6 +1,7 @@
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Func, Instance, Unknown } from '../values/objects.ts';
+import { Class, Func, Instance } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, PythonSet, type Value } from '../values/values.ts';
 import { bind } from './binding.ts';
 import { makeClass, memberOf } from './classes.ts';

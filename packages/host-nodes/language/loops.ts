@@ -1,7 +1,7 @@
 import type { StmtNode } from 'py-ast';
 import { join } from '../values/join.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Several, Unknown } from '../values/objects.ts';
+import { Several, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { branch, settle } from './branches.ts';

@@ -3,7 +3,8 @@ import { asText, discard, isSubclass, lookUp, plain } from '../values/access.ts'
 import { typeOf } from '../values/builtin-types.ts';
 import { contains, equal } from '../values/equality.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Class, isCounted, Tuple, Unknown } from '../values/objects.ts';
+import { Class } from '../values/objects.ts';
+import { isCounted, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, type Value } from '../values/values.ts';
 import { findAttribute } from './attributes.ts';
 import { branch } from './branches.ts';

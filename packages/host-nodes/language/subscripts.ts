@@ -2,7 +2,8 @@ import { discard, hashKey, leaveOpen, lookUp, plain, put, sliceBounds, slicePart
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Func, Instance, isCounted, Range, Slice, Tuple, Unknown } from '../values/objects.ts';
+import { Class, Func, Instance } from '../values/objects.ts';
+import { isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, type Value } from '../values/values.ts';
 
 /** `value[key]`. */

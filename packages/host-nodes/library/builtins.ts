@@ -1,24 +1,19 @@
 import { asText, isSubclass, plain } from '../values/access.ts';
 import { exceptionTypes, raise } from '../values/builtin-types.ts';
 import { reprOf, sizeOf } from '../values/text.ts';
+import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
 import {
-  BoundMethod,
-  Class,
   ellipsis,
-  Func,
-  Instance,
   isCounted,
   Iterator,
   maybe,
-  Native,
   notImplemented,
   OutsideModule,
   Range,
   Several,
   Tuple,
   Unknown,
-} from '../values/objects.ts';
-import type { NativeCall } from '../values/objects.ts';
+} from '../values/plain.ts';
 import { Dict, type Keywords, List, PythonSet, type Value } from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';
 import { deleteAttribute, findAttribute } from '../language/attributes.ts';

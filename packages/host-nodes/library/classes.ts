@@ -1,7 +1,8 @@
 import { asText, dictOf } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Descriptor, Instance, Native, type NativeCall, Tuple, Unknown } from '../values/objects.ts';
+import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, type Value } from '../values/values.ts';
 import { autoType, makeClass } from '../language/classes.ts';
 import { argument, type Models, natives } from './define.ts';

@@ -1,5 +1,6 @@
 import { plain } from '../values/access.ts';
-import { Native, type NativeCall, Unknown } from '../values/objects.ts';
+import { Native, type NativeCall } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 
 export type Models = [path: string, value: Value][];

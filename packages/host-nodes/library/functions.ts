@@ -6,13 +6,10 @@ import {
   Descriptor,
   Func,
   Instance,
-  isCounted,
   Native,
-  OutsideModule,
-  Tuple,
-  Unknown,
+  type NativeCall,
 } from '../values/objects.ts';
-import type { NativeCall } from '../values/objects.ts';
+import { isCounted, OutsideModule, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, Module, PythonSet, type Value } from '../values/values.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
 import { asText, isSubclass, plain } from '../values/access.ts';

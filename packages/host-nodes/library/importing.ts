@@ -1,7 +1,8 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
 import { addMethods, builtinType, isRaised, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Instance, type NativeCall, Tuple, Unknown } from '../values/objects.ts';
+import { Instance, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, Module, type Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 import { pathText } from './paths.ts';

@@ -1,7 +1,7 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
 import { each, floatText, joinParts } from '../values/text.ts';
-import { condition, Tuple, Unknown } from '../values/objects.ts';
+import { condition, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { limits } from '../limits.ts';
 

@@ -1,7 +1,8 @@
 import { addUnfollowed, asText } from '../values/access.ts';
 import { addMethods, fileType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Instance, Unknown } from '../values/objects.ts';
+import { Instance } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import { List, type Value } from '../values/values.ts';
 
 /** A file of the pack as text. Unknown if it is outside the pack, or not text. */

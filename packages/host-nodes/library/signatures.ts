@@ -1,6 +1,7 @@
 import { addUnfollowed, dictOf } from '../values/access.ts';
 import { builtinType, Raised } from '../values/builtin-types.ts';
-import { BoundMethod, Func, Instance, type NativeCall, Unknown } from '../values/objects.ts';
+import { BoundMethod, Func, Instance, type NativeCall } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';
 import { type Models, natives } from './define.ts';

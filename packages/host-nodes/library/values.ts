@@ -1,5 +1,6 @@
 import { builtinType, dictType, objectType } from '../values/builtin-types.ts';
-import { Instance, Native, Tuple, Unknown } from '../values/objects.ts';
+import { Instance, Native } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import { List, openDict, type Value } from '../values/values.ts';
 import type { Models } from './define.ts';
 

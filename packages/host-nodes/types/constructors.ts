@@ -3,18 +3,8 @@ import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { textOf } from '../values/text.ts';
-import {
-  Class,
-  Descriptor,
-  Instance,
-  isSame,
-  Native,
-  Range,
-  Slice,
-  Tuple,
-  Unknown,
-} from '../values/objects.ts';
-import type { Construct } from '../values/objects.ts';
+import { Class, type Construct, Descriptor, Instance, Native } from '../values/objects.ts';
+import { isSame, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, PythonSet, type Value } from '../values/values.ts';
 import { makeClass } from '../language/classes.ts';
 import { allocate, construct, initializePayload } from '../language/instances.ts';

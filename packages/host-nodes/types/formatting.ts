@@ -2,7 +2,7 @@ import { asText, digitsOf, plain } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { each, joinParts, reprOf, sizeOf, textOf } from '../values/text.ts';
-import { Tuple, Unknown } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { item } from '../language/subscripts.ts';
 

@@ -1,7 +1,7 @@
 import { plain, plainTruth } from '../values/access.ts';
 import { compare } from '../values/equality.ts';
 import type { Machine } from '../values/machine.ts';
-import { Several } from '../values/objects.ts';
+import { Several } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 
 /**

@@ -2,7 +2,7 @@ import { asText, plain } from '../values/access.ts';
 import { sizeOf } from '../values/text.ts';
 import { type Methods, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Tuple, Unknown } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import { type Keywords, List, type Value } from '../values/values.ts';
 import { formatBraces, formatValue, joinTexts } from './formatting.ts';
 

@@ -1,6 +1,6 @@
 import { raise } from './builtin-types.ts';
-import { Class, condition, Instance, isCounted, Native, Range, Several, Tuple, Unknown } from './objects.ts';
-import type { NativeCall, Slice } from './objects.ts';
+import { Class, Instance, Native, type NativeCall } from './objects.ts';
+import { condition, isCounted, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
 import { Dict, type Entry, type Heap, List, type Namespace, PythonSet, type Value } from './values.ts';
 import type { Machine } from './machine.ts';
 import { join } from './join.ts';

@@ -1,17 +1,5 @@
-import {
-  BoundMethod,
-  Class,
-  Descriptor,
-  Func,
-  Instance,
-  Iterator,
-  Native,
-  Range,
-  Slice,
-  Super,
-  Tuple,
-} from './objects.ts';
-import type { NativeCall } from './objects.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native, type NativeCall, Super } from './objects.ts';
+import { Iterator, Range, Slice, Tuple } from './plain.ts';
 import { Dict, List, Module, PythonSet, type Value } from './values.ts';
 
 export const objectType = builtinType('object');

@@ -1,6 +1,7 @@
 import { addItem, hashKey, lookUp, plain } from './access.ts';
 import type { Machine } from './machine.ts';
-import { Class, Instance, isCounted, isSame, Range, Tuple, Unknown } from './objects.ts';
+import { Class, Instance } from './objects.ts';
+import { isCounted, isSame, Range, Tuple, Unknown } from './plain.ts';
 import { Dict, List, PythonSet, type Value } from './values.ts';
 
 /** Whether two values are equal; undefined where that is unknown. Shared parts cost steps each time they are met. */

@@ -1,4 +1,5 @@
-import { Class, condition, Func, isCounted, isSame, Several, Tuple, Unknown } from './objects.ts';
+import { Class, Func } from './objects.ts';
+import { condition, isCounted, isSame, Several, Tuple, Unknown } from './plain.ts';
 import { Dict, List, Module } from './values.ts';
 import type { Entry, Followed, Snapshot, Store, Value } from './values.ts';
 import type { Machine } from './machine.ts';

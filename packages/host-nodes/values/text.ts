@@ -1,6 +1,7 @@
 import { digitsOf } from './access.ts';
 import type { Machine } from './machine.ts';
-import { Class, Instance, Symbolic, Tuple, Unknown } from './objects.ts';
+import { Class, Instance } from './objects.ts';
+import { Symbolic, Tuple, Unknown } from './plain.ts';
 import { Dict, List, type Value } from './values.ts';
 
 /** How many characters a text has; JavaScript counts some of them twice. */

@@ -1,6 +1,6 @@
 /*
  * Python's values. None, booleans, integers, floats and texts are JavaScript's null, boolean, bigint, number and string;
- * everything else is an object of a class in this file or objects.ts. Names that a pack chooses are keys
+ * everything else is an object of a class here, in plain.ts or in objects.ts. Names that a pack chooses are keys
  * of Maps only, so that `__proto__` is a name like any other.
  */
 

@@ -1,0 +1,115 @@
+import type { Machine } from './machine.ts';
+import { PythonObject, type Value } from './values.ts';
+
+/** A value that only running the pack, or a package outside of it, could show. It absorbs what is done with it. */
+export class Unknown extends PythonObject {
+  readonly why: string;
+  /** The dotted name it came from, such as `torch.cuda.is_available`. */
+  readonly path: string;
+  /** Whether it counts as true, where at least that is known. */
+  readonly isTrue: boolean | undefined;
+
+  constructor(why: string, path = '', isTrue?: boolean) {
+    super();
+    this.isTrue = isTrue;
+    this.why = why;
+    this.path = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+  }
+}
+
+/** A module outside of the pack, as an `import` statement binds it. */
+export class OutsideModule extends Unknown {}
+
+export const condition = 'it depends on a condition';
+
+/** Where a list has items of which it is unknown how many there are, and in what order: those they may be. */
+export class Several extends Unknown {
+  readonly items: readonly Value[];
+
+  constructor(why: string, items: readonly Value[]) {
+    super(why);
+    this.items = items;
+  }
+}
+
+/** Whether it is known how many items there are, and where. */
+export function isCounted(machine: Machine, items: readonly Value[]): boolean {
+  machine.budget.read(items.length);
+  return !items.some((item) => item instanceof Several);
+}
+
+/** Whether two values are one, as texts of the same characters are. */
+export function isSame(machine: Machine, left: Value | undefined, right: Value | undefined): boolean {
+  if (typeof left === 'string' && typeof right === 'string' && left.length === right.length)
+    machine.budget.read(left.length);
+  return left === right;
+}
+
+/** What may be in a list, or may not. */
+export function maybe(value: Value): Several {
+  return value instanceof Several ? value : new Several(condition, [value]);
+}
+
+export class Tuple extends PythonObject {
+  readonly items: readonly Value[];
+
+  constructor(items: readonly Value[]) {
+    super();
+    this.items = items;
+  }
+}
+
+export class Range extends PythonObject {
+  readonly start: bigint;
+  readonly stop: bigint;
+  readonly step: bigint;
+
+  constructor(start: bigint, stop: bigint, step: bigint) {
+    super();
+    this.start = start;
+    this.stop = stop;
+    this.step = step;
+  }
+
+  get length(): bigint {
+    const span = this.step > 0n ? this.stop - this.start : this.start - this.stop;
+    const stride = this.step > 0n ? this.step : -this.step;
+    return span > 0n ? (span + stride - 1n) / stride : 0n;
+  }
+}
+
+export class Slice extends PythonObject {
+  readonly start: Value;
+  readonly stop: Value;
+  readonly step: Value;
+
+  constructor(start: Value, stop: Value, step: Value) {
+    super();
+    this.start = start;
+    this.stop = stop;
+    this.step = step;
+  }
+}
+
+/** What `iter`, generators and the lazy built-ins give: items that are taken once. */
+export class Iterator extends PythonObject {
+  readonly items: globalThis.Iterator<Value>;
+
+  constructor(items: globalThis.Iterator<Value>) {
+    super();
+    this.items = items;
+  }
+}
+
+/** `...` and `NotImplemented`. */
+export class Symbolic extends PythonObject {
+  readonly name: string;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+}
+
+export const ellipsis = new Symbolic('Ellipsis');
+export const notImplemented = new Symbolic('NotImplemented');
