@@ -7,13 +7,12 @@ export const entryPoint = 'comfy_entrypoint';
 
 /** Names the host offers for choice, as its release of 2026 lists them. */
 export const samplers = listed(`
-  euler euler_cfg_pp euler_ancestral euler_ancestral_cfg_pp heun heunpp2 exp_heun_2_x0
-  exp_heun_2_x0_sde dpm_2 dpm_2_ancestral lms dpm_fast dpm_adaptive dpmpp_2s_ancestral
-  dpmpp_2s_ancestral_cfg_pp dpmpp_sde dpmpp_sde_gpu dpmpp_2m dpmpp_2m_cfg_pp dpmpp_2m_sde
-  dpmpp_2m_sde_gpu dpmpp_2m_sde_heun dpmpp_2m_sde_heun_gpu dpmpp_3m_sde dpmpp_3m_sde_gpu ddpm lcm
-  ipndm ipndm_v deis res_multistep res_multistep_cfg_pp res_multistep_ancestral
-  res_multistep_ancestral_cfg_pp gradient_estimation gradient_estimation_cfg_pp er_sde seeds_2
-  seeds_3 sa_solver sa_solver_pece ddim uni_pc uni_pc_bh2
+  euler euler_cfg_pp euler_ancestral euler_ancestral_cfg_pp heun heunpp2 exp_heun_2_x0 exp_heun_2_x0_sde dpm_2
+  dpm_2_ancestral lms dpm_fast dpm_adaptive dpmpp_2s_ancestral dpmpp_2s_ancestral_cfg_pp dpmpp_sde
+  dpmpp_sde_gpu dpmpp_2m dpmpp_2m_cfg_pp dpmpp_2m_sde dpmpp_2m_sde_gpu dpmpp_2m_sde_heun dpmpp_2m_sde_heun_gpu
+  dpmpp_3m_sde dpmpp_3m_sde_gpu ddpm lcm ipndm ipndm_v deis res_multistep res_multistep_cfg_pp
+  res_multistep_ancestral res_multistep_ancestral_cfg_pp gradient_estimation gradient_estimation_cfg_pp er_sde
+  seeds_2 seeds_3 sa_solver sa_solver_pece ddim uni_pc uni_pc_bh2
 `);
 
 export const schedulers = listed(`
@@ -41,13 +40,12 @@ const irregular: readonly [name: string, type: string][] = Object.entries({
 /** The classes of the newer schema with the type each stands for, spelled like it if it is not irregular. */
 export const schemaTypes: ReadonlyMap<string, string> = new Map([
   ...listed(`
-    Boolean Int Float String Combo Image WanCameraEmbedding Webcam Mask Latent Conditioning Sampler
-    Sigmas Noise Guider Clip ControlNet Vae Model ClipVision ClipVisionOutput StyleModel Gligen
-    UpscaleModel LatentUpscaleModel Audio Video SVG LoraModel LossMap Voxel Mesh Hooks HookKeyframes
-    TimestepsRange LatentOperation FlowControl Accumulation Photomaker Point FaceAnalysis BBOX SEGS
-    MODEL_PATCH ModelPatch AudioEncoder AudioEncoderOutput Tracks Color Colors BoundingBox BoundingBoxes
-    Curve BackgroundRemoval Splat Layers Compositor CameraInfoState Dict Array VideoEdit ResolutionPreview
-    Histogram Range
+    Boolean Int Float String Combo Image WanCameraEmbedding Webcam Mask Latent Conditioning Sampler Sigmas
+    Noise Guider Clip ControlNet Vae Model ClipVision ClipVisionOutput StyleModel Gligen UpscaleModel
+    LatentUpscaleModel Audio Video SVG LoraModel LossMap Voxel Mesh Hooks HookKeyframes TimestepsRange
+    LatentOperation FlowControl Accumulation Photomaker Point FaceAnalysis BBOX SEGS MODEL_PATCH ModelPatch
+    AudioEncoder AudioEncoderOutput Tracks Color Colors BoundingBox BoundingBoxes Curve BackgroundRemoval
+    Splat Layers Compositor CameraInfoState Dict Array VideoEdit ResolutionPreview Histogram Range
   `).map((name): [string, string] => [name, name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()]),
   ...listed('GLB GLTF FBX OBJ STL USDZ PLY SPLAT SPZ KSPLAT').map((name): [string, string] => [
     `File3D${name}`,
@@ -59,8 +57,8 @@ export const schemaTypes: ReadonlyMap<string, string> = new Map([
 /** Inputs to which the host adds values of its own that are not modeled here. */
 export const ownDefaults: ReadonlySet<string> = new Set(
   listed(`
-    ImageCompare Color Colors BoundingBox BoundingBoxes CameraInfoState Curve VideoEdit ResolutionPreview Range
-    Compositor
+    ImageCompare Color Colors BoundingBox BoundingBoxes CameraInfoState Curve VideoEdit ResolutionPreview
+    Range Compositor
   `),
 );
 
@@ -108,9 +106,8 @@ const otherFields = 'id chip optional template options types upload image_folder
 /** What an input's options are called in the older form, in its order: most of them as in the newer. */
 export const optionNames: readonly (readonly [field: string, name: string])[] = listed(`
   display_name tooltip lazy raw_link:rawLink advanced default socketless widget_type:widgetType
-  force_input:forceInput label_on label_off min max step round multiselect options
-  control_after_generate display_mode:display gradient_stops multiline placeholder
-  dynamic_prompts:dynamicPrompts multi_select
+  force_input:forceInput label_on label_off min max step round multiselect options control_after_generate
+  display_mode:display gradient_stops multiline placeholder dynamic_prompts:dynamicPrompts multi_select
 `).map((entry) => {
   const [field = '', name = field] = entry.split(':');
   return [field, name];

@@ -2,30 +2,26 @@ import { OutsideModule, type Unknown } from '../values/plain.ts';
 
 /** Python's own packages. */
 const library = named(`
-  abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect
-  builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys
-  compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses
-  dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum errno
-  faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt
-  getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imghdr imp importlib
-  inspect io ipaddress itertools json keyword linecache locale logging lzma mailbox mailcap marshal
-  math mimetypes mmap modulefinder msilib msvcrt multiprocessing netrc nis nntplib nt ntpath numbers
-  opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform
-  plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pyexpat queue
-  quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve
-  shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 ssl stat statistics
-  string stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib
-  tempfile termios textwrap threading time timeit tkinter token tokenize tomllib trace traceback
-  tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref
-  webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
+  abc argparse array ast asyncio atexit base64 binascii bisect builtins bz2 cProfile calendar cmath cmd code
+  codecs collections colorsys concurrent configparser contextlib contextvars copy copyreg csv ctypes
+  dataclasses datetime decimal difflib dis distutils doctest email encodings enum errno faulthandler fcntl
+  filecmp fileinput fnmatch fractions ftplib functools gc getopt getpass gettext glob graphlib grp gzip
+  hashlib heapq hmac html http imaplib imghdr imp importlib inspect io ipaddress itertools json keyword
+  linecache locale logging lzma mailbox marshal math mimetypes mmap msvcrt multiprocessing ntpath numbers
+  operator optparse os pathlib pdb pickle pkgutil platform plistlib poplib posixpath pprint profile pstats pty
+  pwd pyexpat queue random re readline reprlib resource runpy sched secrets select selectors shelve shlex
+  shutil signal site smtplib socket socketserver sqlite3 ssl stat statistics string struct subprocess sys
+  sysconfig tarfile tempfile termios textwrap threading time timeit tkinter token tokenize tomllib trace
+  traceback tracemalloc types typing unicodedata unittest urllib uuid venv warnings wave weakref webbrowser
+  winreg winsound wsgiref xml xmlrpc zipfile zlib zoneinfo
 `);
 
 /** What is there wherever the host runs: its own packages, and those it requires. */
 const required = named(`
   comfy comfy_api comfy_api_nodes comfy_config comfy_execution comfy_extras folder_paths nodes server
-  execution node_helpers latent_preview app api_server utils torch torchsde torchvision torchaudio
-  numpy einops transformers tokenizers sentencepiece safetensors aiohttp yarl yaml PIL scipy tqdm
-  psutil alembic sqlalchemy av kornia spandrel pydantic pydantic_settings soundfile typing_extensions
+  execution node_helpers latent_preview app api_server utils torch torchsde torchvision torchaudio numpy
+  einops transformers tokenizers sentencepiece safetensors aiohttp yarl yaml PIL scipy tqdm psutil alembic
+  sqlalchemy av kornia spandrel pydantic pydantic_settings soundfile typing_extensions
 `);
 
 function named(text: string): ReadonlySet<string> {

@@ -1,30 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
-import { extract, namesOf, nodeClass, nodeOf, type PackFiles } from './packs.ts';
+import { extract, namesOf, nodeClass, nodeOf, type PackFiles, saidBy } from './packs.ts';
 
 const one = nodeClass('One');
 const two = nodeClass('Two');
 
-/** Ways in which packs list their nodes, each with the names it lists. */
-const listings: Record<string, [names: string[], code: string | PackFiles, others?: PackFiles]> = {
-  'a dict in __init__.py': [['One'], `${one}NODE_CLASS_MAPPINGS = {"One": One}`],
+/** Ways in which packs list their nodes; a comment at the end of the first file has the names. */
+const listings: Record<string, string | [code: string, others: PackFiles]> = {
+  'a dict in __init__.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}\n# ["One"]`,
   'a relative import': [
-    ['One'],
-    'from .nodes import NODE_CLASS_MAPPINGS',
+    'from .nodes import NODE_CLASS_MAPPINGS\n# ["One"]',
     { 'nodes.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}` },
   ],
   'star imports with __all__': [
-    ['One'],
-    'from .nodes import *',
+    'from .nodes import *\n# ["One"]',
     { 'nodes.py': `${one}__all__ = ["NODE_CLASS_MAPPINGS"]\nNODE_CLASS_MAPPINGS = {"One": One}` },
   ],
   'several modules merged': [
-    ['One', 'Two'],
-    'from .a import M as A\nfrom .b import M as B\nNODE_CLASS_MAPPINGS = {**A, **B}',
+    'from .a import M as A\nfrom .b import M as B\nNODE_CLASS_MAPPINGS = {**A, **B}\n# ["One", "Two"]',
     { 'a.py': `${one}M = {"One": One}`, 'b.py': `${two}M = {"Two": Two}` },
   ],
   'a package in a package': [
-    ['Shared One'],
-    'from .sub.deep import NODE_CLASS_MAPPINGS',
+    'from .sub.deep import NODE_CLASS_MAPPINGS\n# ["Shared One"]',
     {
       'sub/__init__.py': '',
       'sub/deep.py': `from .. import shared\n${one}NODE_CLASS_MAPPINGS = {shared.NAME: One}`,
@@ -32,170 +28,101 @@ const listings: Record<string, [names: string[], code: string | PackFiles, other
     },
   ],
   'modules found by listing a folder': [
-    ['One', 'Two'],
-    'import os, importlib\nNODE_CLASS_MAPPINGS = {}\nfor f in os.listdir(os.path.join(os.path.dirname(__file__), "nodes")):\n    if f.endswith(".py"):\n        m = importlib.import_module(f".nodes.{f[:-3]}", package=__name__)\n        NODE_CLASS_MAPPINGS.update(m.NODE_CLASS_MAPPINGS)',
+    'import os, importlib\nNODE_CLASS_MAPPINGS = {}\nfor f in os.listdir(os.path.join(os.path.dirname(__file__), "nodes")):\n    if f.endswith(".py"):\n        m = importlib.import_module(f".nodes.{f[:-3]}", package=__name__)\n        NODE_CLASS_MAPPINGS.update(m.NODE_CLASS_MAPPINGS)\n# ["One", "Two"]',
     {
       'nodes/a.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}`,
       'nodes/b.py': `${two}NODE_CLASS_MAPPINGS = {"Two": Two}`,
     },
   ],
   'modules found by globbing': [
-    ['One'],
-    'import glob, os, sys, importlib.util\nNODE_CLASS_MAPPINGS = {}\nfor file in glob.glob(os.path.join(os.path.dirname(__file__), "py", "*.py")):\n    spec = importlib.util.spec_from_file_location("x", file)\n    module = importlib.util.module_from_spec(spec)\n    spec.loader.exec_module(module)\n    NODE_CLASS_MAPPINGS.update(module.NODE_CLASS_MAPPINGS)',
+    'import glob, os, sys, importlib.util\nNODE_CLASS_MAPPINGS = {}\nfor file in glob.glob(os.path.join(os.path.dirname(__file__), "py", "*.py")):\n    spec = importlib.util.spec_from_file_location("x", file)\n    module = importlib.util.module_from_spec(spec)\n    spec.loader.exec_module(module)\n    NODE_CLASS_MAPPINGS.update(module.NODE_CLASS_MAPPINGS)\n# ["One"]',
     { 'py/a.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}` },
   ],
   'modules found by pathlib': [
-    ['One'],
-    'from pathlib import Path\nimport importlib\nNODE_CLASS_MAPPINGS = {}\nfor p in (Path(__file__).parent / "n").glob("*.py"):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module("." + p.stem, __package__ + ".n").M)',
+    'from pathlib import Path\nimport importlib\nNODE_CLASS_MAPPINGS = {}\nfor p in (Path(__file__).parent / "n").glob("*.py"):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module("." + p.stem, __package__ + ".n").M)\n# ["One"]',
     { 'n/a.py': `${one}M = {"One": One}` },
   ],
   'modules found by pkgutil': [
-    ['One'],
-    'import pkgutil, importlib\nfrom . import n\nNODE_CLASS_MAPPINGS = {}\nfor info in pkgutil.iter_modules(n.__path__):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module(f"{n.__name__}.{info.name}").M)',
+    'import pkgutil, importlib\nfrom . import n\nNODE_CLASS_MAPPINGS = {}\nfor info in pkgutil.iter_modules(n.__path__):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module(f"{n.__name__}.{info.name}").M)\n# ["One"]',
     { 'n/__init__.py': '', 'n/a.py': `${one}M = {"One": One}` },
   ],
   'modules found by pkgutil in packages, but in none that fails': [
-    ['A', 'B'],
-    'import pkgutil, importlib\nfrom . import n\nNODE_CLASS_MAPPINGS = {}\nfor info in pkgutil.walk_packages(n.__path__, n.__name__ + "."):\n    if not info.ispkg: NODE_CLASS_MAPPINGS[info.name[-1]] = importlib.import_module(info.name).One',
+    'import pkgutil, importlib\nfrom . import n\nNODE_CLASS_MAPPINGS = {}\nfor info in pkgutil.walk_packages(n.__path__, n.__name__ + "."):\n    if not info.ispkg: NODE_CLASS_MAPPINGS[info.name[-1]] = importlib.import_module(info.name).One\n# ["A", "B"]',
     {
       ...{ 'n/__init__.py': '', 'n/A.py': one, 'n/deep/__init__.py': '', 'n/deep/B.py': one },
       ...{ 'n/lost/__init__.py': 'from . import gone', 'n/lost/C.py': one },
     },
   ],
   'a list in a JSON file': [
-    ['A', 'B'],
-    `import json, os\n${one}with open(os.path.join(os.path.dirname(__file__), "names.json")) as f:\n    NODE_CLASS_MAPPINGS = {n: One for n in json.load(f)}`,
+    `import json, os\n${one}with open(os.path.join(os.path.dirname(__file__), "names.json")) as f:\n    NODE_CLASS_MAPPINGS = {n: One for n in json.load(f)}\n# ["A", "B"]`,
     { 'names.json': '["A", "B"]' },
   ],
-  'a decorator that registers': [
-    ['Deco'],
-    'NODE_CLASS_MAPPINGS = {}\ndef register(name):\n    def inner(cls):\n        NODE_CLASS_MAPPINGS[name] = cls\n        return cls\n    return inner\n@register("Deco")\nclass A:\n    pass',
-  ],
-  'a metaclass that registers': [
-    ['A'],
-    'NODE_CLASS_MAPPINGS = {}\nclass M(type):\n    def __init__(cls, name, bases, ns):\n        if bases: NODE_CLASS_MAPPINGS[name] = cls\nclass Base(metaclass=M): pass\nclass A(Base): pass',
-  ],
-  'names made of class names': [
-    ['Load Image Now'],
-    `import re\n${nodeClass('LoadImageNow')}NODE_CLASS_MAPPINGS = {re.sub(r"(?<!^)(?=[A-Z])", " ", c.__name__) if False else re.sub(r"([a-z])([A-Z])", r"\\1 \\2", c.__name__): c for c in (LoadImageNow,)}`,
-  ],
+  'a decorator that registers':
+    'NODE_CLASS_MAPPINGS = {}\ndef register(name):\n    def inner(cls):\n        NODE_CLASS_MAPPINGS[name] = cls\n        return cls\n    return inner\n@register("Deco")\nclass A:\n    pass\n# ["Deco"]',
+  'a metaclass that registers':
+    'NODE_CLASS_MAPPINGS = {}\nclass M(type):\n    def __init__(cls, name, bases, ns):\n        if bases: NODE_CLASS_MAPPINGS[name] = cls\nclass Base(metaclass=M): pass\nclass A(Base): pass\n# ["A"]',
+  'names made of class names': `import re\n${nodeClass('LoadImageNow')}NODE_CLASS_MAPPINGS = {re.sub(r"(?<!^)(?=[A-Z])", " ", c.__name__) if False else re.sub(r"([a-z])([A-Z])", r"\\1 \\2", c.__name__): c for c in (LoadImageNow,)}\n# ["Load Image Now"]`,
   'members of a module': [
-    ['One'],
-    'import inspect\nfrom . import nodes\nNODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(nodes, inspect.isclass) if hasattr(c, "FUNCTION")}',
+    'import inspect\nfrom . import nodes\nNODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(nodes, inspect.isclass) if hasattr(c, "FUNCTION")}\n# ["One"]',
     { 'nodes.py': `class Helper: pass\n${one}` },
   ],
-  'members of the module itself': [
-    ['One'],
-    `import sys, inspect\nclass Helper: pass\n${one}NODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(sys.modules[__name__], inspect.isclass) if hasattr(c, "FUNCTION")}`,
-  ],
-  'the names of the module itself': [
-    ['One'],
-    `import sys\n${one}ours = sys.modules[__name__]\nNODE_CLASS_MAPPINGS = {n: getattr(ours, n) for n in dir(ours) if n.startswith("On")}`,
-  ],
-  'classes made by three-argument type': [
-    ['A', 'B'],
-    'NODE_CLASS_MAPPINGS = {n: type(n, (), {"FUNCTION": "run", "RETURN_TYPES": ()}) for n in ("A", "B")}',
-  ],
-  'globals by name': [['One'], `${one}NODE_CLASS_MAPPINGS = {n: globals()[n] for n in ["One"]}`],
+  'members of the module itself': `import sys, inspect\nclass Helper: pass\n${one}NODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(sys.modules[__name__], inspect.isclass) if hasattr(c, "FUNCTION")}\n# ["One"]`,
+  'the names of the module itself': `import sys\n${one}ours = sys.modules[__name__]\nNODE_CLASS_MAPPINGS = {n: getattr(ours, n) for n in dir(ours) if n.startswith("On")}\n# ["One"]`,
+  'classes made by three-argument type':
+    'NODE_CLASS_MAPPINGS = {n: type(n, (), {"FUNCTION": "run", "RETURN_TYPES": ()}) for n in ("A", "B")}\n# ["A", "B"]',
+  'globals by name': `${one}NODE_CLASS_MAPPINGS = {n: globals()[n] for n in ["One"]}\n# ["One"]`,
   'sys.path': [
-    ['One'],
-    'import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "lib"))\nimport ours\nNODE_CLASS_MAPPINGS = ours.M',
+    'import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "lib"))\nimport ours\nNODE_CLASS_MAPPINGS = ours.M\n# ["One"]',
     { 'lib/ours.py': `${one}M = {"One": One}` },
   ],
   'an absolute import of custom_nodes.<own name>': [
-    ['One'],
-    'from custom_nodes.our_pack.nodes import M as NODE_CLASS_MAPPINGS',
+    'from custom_nodes.our_pack.nodes import M as NODE_CLASS_MAPPINGS\n# ["One"]',
     { 'nodes.py': `${one}M = {"One": One}` },
   ],
   'circular imports': [
-    ['One'],
-    'from .a import M as NODE_CLASS_MAPPINGS',
+    'from .a import M as NODE_CLASS_MAPPINGS\n# ["One"]',
     {
       'a.py': `NAME = "One"\nfrom . import b\n${one}M = {b.NAME: One}`,
       'b.py': 'from . import a\nNAME = a.NAME',
     },
   ],
-  'a fallback for a missing module': [
-    ['fallback'],
-    `try:\n    from .gone import X\nexcept ImportError:\n    X = "fallback"\n${one}NODE_CLASS_MAPPINGS = {X: One}`,
-  ],
+  'a fallback for a missing module': `try:\n    from .gone import X\nexcept ImportError:\n    X = "fallback"\n${one}NODE_CLASS_MAPPINGS = {X: One}\n# ["fallback"]`,
   'a second import of a module that failed fails too': [
-    ['fallback'],
-    `try:\n    from . import half\nexcept ImportError:\n    try:\n        from .half import X\n    except ImportError:\n        X = "fallback"\n${one}NODE_CLASS_MAPPINGS = {X: One}`,
+    `try:\n    from . import half\nexcept ImportError:\n    try:\n        from .half import X\n    except ImportError:\n        X = "fallback"\n${one}NODE_CLASS_MAPPINGS = {X: One}\n# ["fallback"]`,
     { 'half.py': 'X = "half"\nraise ImportError("no numpy")' },
   ],
-  'a statement that fails is skipped': [
-    ['One'],
-    `class Broken(1): pass\nprint(undefined_name)\n${one}NODE_CLASS_MAPPINGS = {"One": One}`,
-  ],
-  'a node whose class failed keeps its name': [
-    ['Broken'],
-    `Broken = make(undefined_name)\nNODE_CLASS_MAPPINGS = {"Broken": Broken}`,
-  ],
-  'one top folder': [
-    ['One'],
-    {
-      'pack-1.0/__init__.py': 'from .n import NODE_CLASS_MAPPINGS',
-      'pack-1.0/n.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}`,
-    },
-  ],
-  'a byte order mark, form feeds and Windows line ends': [
-    ['Bom'],
-    `\uFEFFimport os\r\n\fNAME = "Bom"\r\n${one.replaceAll('\n', '\r\n')}NODE_CLASS_MAPPINGS = {NAME: One}\r\n`,
-  ],
-  'names in any script, with bars and slashes': [
-    ['画像 | a/b (x)', '__proto__'],
-    `${one}NODE_CLASS_MAPPINGS = {"画像 | a/b (x)": One, "__proto__": One}`,
-  ],
-  'a file that the pack writes and reads': [
-    ['Written'],
-    `import json, os\np = os.path.join(os.path.dirname(__file__), "c.json")\nif not os.path.exists(p):\n    with open(p, "w") as f:\n        json.dump({"name": "Written"}, f)\nwith open(p) as f:\n    c = json.load(f)\n${one}NODE_CLASS_MAPPINGS = {c["name"]: One}`,
-  ],
-  'a module registered in sys.modules by hand': [
-    ['One'],
-    `import sys\nsys.modules["alias"] = 1\n${one}NODE_CLASS_MAPPINGS = {"One": One}`,
-  ],
-  'the newer entry point': [
-    ['NewA'],
-    'from comfy_api.latest import ComfyExtension, io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        return io.Schema(node_id="NewA", inputs=[], outputs=[])\nclass E(ComfyExtension):\n    async def get_node_list(self):\n        return [A]\nasync def comfy_entrypoint():\n    return E()',
-  ],
-  'files for pages only': [[], 'WEB_DIRECTORY = "web"'],
-  'an empty list': [[], 'NODE_CLASS_MAPPINGS = {}'],
+  'a statement that fails is skipped': `class Broken(1): pass\nprint(undefined_name)\n${one}NODE_CLASS_MAPPINGS = {"One": One}\n# ["One"]`,
+  'a node whose class failed keeps its name': `Broken = make(undefined_name)\nNODE_CLASS_MAPPINGS = {"Broken": Broken}\n# ["Broken"]`,
+  'a byte order mark, form feeds and Windows line ends': `\uFEFFimport os\r\n\fNAME = "Bom"\r\n${one.replaceAll('\n', '\r\n')}NODE_CLASS_MAPPINGS = {NAME: One}\r\n\n# ["Bom"]`,
+  'names in any script, with bars and slashes': `${one}NODE_CLASS_MAPPINGS = {"画像 | a/b (x)": One, "__proto__": One}\n# ["画像 | a/b (x)", "__proto__"]`,
+  'a file that the pack writes and reads': `import json, os\np = os.path.join(os.path.dirname(__file__), "c.json")\nif not os.path.exists(p):\n    with open(p, "w") as f:\n        json.dump({"name": "Written"}, f)\nwith open(p) as f:\n    c = json.load(f)\n${one}NODE_CLASS_MAPPINGS = {c["name"]: One}\n# ["Written"]`,
+  'a module registered in sys.modules by hand': `import sys\nsys.modules["alias"] = 1\n${one}NODE_CLASS_MAPPINGS = {"One": One}\n# ["One"]`,
+  'the newer entry point':
+    'from comfy_api.latest import ComfyExtension, io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        return io.Schema(node_id="NewA", inputs=[], outputs=[])\nclass E(ComfyExtension):\n    async def get_node_list(self):\n        return [A]\nasync def comfy_entrypoint():\n    return E()\n# ["NewA"]',
+  'files for pages only': 'WEB_DIRECTORY = "web"\n# []',
+  'an empty list': 'NODE_CLASS_MAPPINGS = {}\n# []',
   'the classes among all names, and no module': [
-    ['Mapping', 'One', 'One2'],
-    'import inspect\nfrom . import nodes\nNODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(nodes) if inspect.isclass(c)}\nfor n, c in vars(nodes).items():\n    if isinstance(c, type) and c.__module__ == nodes.__name__: NODE_CLASS_MAPPINGS[n + "2"] = c',
+    'import inspect\nfrom . import nodes\nNODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(nodes) if inspect.isclass(c)}\nfor n, c in vars(nodes).items():\n    if isinstance(c, type) and c.__module__ == nodes.__name__: NODE_CLASS_MAPPINGS[n + "2"] = c\n# ["Mapping", "One", "One2"]',
     {
       'nodes.py': `import os, torch, requests as r\nimport PIL.Image\nfrom PIL import ImageOps\nfrom shutil import which\nfrom typing import Union\nfrom collections.abc import Mapping\nw = which("x")\n${one}`,
     },
   ],
   'modules by __import__, with and without what is wanted from them': [
-    ['One', 'Two', 'Root', 'Known'],
-    'import sys\nNODE_CLASS_MAPPINGS = dict(__import__(f"{__name__}.a", fromlist=["M"]).M)\nNODE_CLASS_MAPPINGS.update(__import__("b", globals(), locals(), ["M"], 1).M)\nNODE_CLASS_MAPPINGS["Root"] = __import__(__name__ + ".b").a.One\nNODE_CLASS_MAPPINGS["Known"] = sys.modules[__name__ + ".a"].One',
+    'import sys\nNODE_CLASS_MAPPINGS = dict(__import__(f"{__name__}.a", fromlist=["M"]).M)\nNODE_CLASS_MAPPINGS.update(__import__("b", globals(), locals(), ["M"], 1).M)\nNODE_CLASS_MAPPINGS["Root"] = __import__(__name__ + ".b").a.One\nNODE_CLASS_MAPPINGS["Known"] = sys.modules[__name__ + ".a"].One\n# ["One", "Two", "Root", "Known"]',
     { 'a.py': `${one}M = {"One": One}`, 'b.py': `${two}M = {"Two": Two}` },
   ],
   'loaders whose module runs when it is executed, and by its own name then': [
-    ['One', 'Two', 'Again', 'Made', 'Loaded'],
-    'import importlib.util, os, sys, types\nfrom importlib.machinery import SourceFileLoader\nNODE_CLASS_MAPPINGS = {}\nfor name in ("a", "broken", "b"):\n    path = os.path.join(__path__[0], name + ".py")\n    spec = importlib.util.spec_from_file_location(name, path)\n    module = importlib.util.module_from_spec(spec)\n    sys.modules[name] = module\n    try:\n        spec.loader.exec_module(module)\n        NODE_CLASS_MAPPINGS.update(module.M)\n    except Exception: pass\nmade = types.ModuleType("made")\nSourceFileLoader("made", path).exec_module(made)\nNODE_CLASS_MAPPINGS["Made"] = made.Two\nNODE_CLASS_MAPPINGS["Loaded"] = SourceFileLoader("x", path).load_module().Two',
+    'import importlib.util, os, sys, types\nfrom importlib.machinery import SourceFileLoader\nNODE_CLASS_MAPPINGS = {}\nfor name in ("a", "broken", "b"):\n    path = os.path.join(__path__[0], name + ".py")\n    spec = importlib.util.spec_from_file_location(name, path)\n    module = importlib.util.module_from_spec(spec)\n    sys.modules[name] = module\n    try:\n        spec.loader.exec_module(module)\n        NODE_CLASS_MAPPINGS.update(module.M)\n    except Exception: pass\nmade = types.ModuleType("made")\nSourceFileLoader("made", path).exec_module(made)\nNODE_CLASS_MAPPINGS["Made"] = made.Two\nNODE_CLASS_MAPPINGS["Loaded"] = SourceFileLoader("x", path).load_module().Two\n# ["One", "Two", "Again", "Made", "Loaded"]',
     {
       'a.py': `${one}M = {"One": One}`,
       'broken.py': 'raise ValueError("no")',
       'b.py': `from a import One\n${two}M = {"Two": Two, "Again": One}`,
     },
   ],
-  'contexts that swallow an exception, keys that are not there, and a deque': [
-    ['A', 'C', 'B'],
-    `${one}from collections import deque\nfrom contextlib import suppress\nNODE_CLASS_MAPPINGS = {}\nwith suppress(ImportError, KeyError):\n    NODE_CLASS_MAPPINGS["A"] = One\n    from .gone import more\nNODE_CLASS_MAPPINGS.pop("gone", None)\nwaiting = deque(["B"])\nwaiting.appendleft("C")\nwhile waiting: NODE_CLASS_MAPPINGS[waiting.popleft()] = One`,
-  ],
-  'names that decorators pass on, and hooks that are class methods': [
-    ['Shown', 'Key', 'Deep', 'Item', 'X1', 'X2', 'Y1', 'Y2', '__init__', 'X1!'],
-    `${one}from functools import wraps\nimport itertools, os\nM = NODE_CLASS_MAPPINGS = {}\ndef node(cls):\n    @wraps(cls, updated=())\n    class Wrapped(cls): pass\n    M[Wrapped.__name__] = Wrapped\n    return Wrapped\n@node\nclass Shown(One): pass\nclass Base(One):\n    def __init_subclass__(cls, /, *, key="", **more):\n        super().__init_subclass__(**more)\n        M[key] = cls\n    def __class_getitem__(cls, key): return type(key, (One,), {})\nclass Mixed(Base, key="Key"):\n    def __init_subclass__(cls, **more): super().__init_subclass__(key="Deep", **more)\nclass Deep(Mixed): pass\nM["Item"] = Base["Item"]\nfor a, b in itertools.product("XY", (1, 2)): M[f"{a}{b}"] = One\nM.update({e.name[:-3]: One for e in os.scandir(__path__[0]) if e.is_file()})\nfor key in M.keys() & {"X1", "Z"}: M[key + "!"] = One`,
-  ],
-  'a list that the module makes when it is asked': [
-    ['One'],
-    `${one}def __getattr__(name):\n    if name == "NODE_CLASS_MAPPINGS": return {"One": One}\n    raise AttributeError(name)`,
-  ],
+  'contexts that swallow an exception, keys that are not there, and a deque': `${one}from collections import deque\nfrom contextlib import suppress\nNODE_CLASS_MAPPINGS = {}\nwith suppress(ImportError, KeyError):\n    NODE_CLASS_MAPPINGS["A"] = One\n    from .gone import more\nNODE_CLASS_MAPPINGS.pop("gone", None)\nwaiting = deque(["B"])\nwaiting.appendleft("C")\nwhile waiting: NODE_CLASS_MAPPINGS[waiting.popleft()] = One\n# ["A", "C", "B"]`,
+  'names that decorators pass on, and hooks that are class methods': `${one}from functools import wraps\nimport itertools, os\nM = NODE_CLASS_MAPPINGS = {}\ndef node(cls):\n    @wraps(cls, updated=())\n    class Wrapped(cls): pass\n    M[Wrapped.__name__] = Wrapped\n    return Wrapped\n@node\nclass Shown(One): pass\nclass Base(One):\n    def __init_subclass__(cls, /, *, key="", **more):\n        super().__init_subclass__(**more)\n        M[key] = cls\n    def __class_getitem__(cls, key): return type(key, (One,), {})\nclass Mixed(Base, key="Key"):\n    def __init_subclass__(cls, **more): super().__init_subclass__(key="Deep", **more)\nclass Deep(Mixed): pass\nM["Item"] = Base["Item"]\nfor a, b in itertools.product("XY", (1, 2)): M[f"{a}{b}"] = One\nM.update({e.name[:-3]: One for e in os.scandir(__path__[0]) if e.is_file()})\nfor key in M.keys() & {"X1", "Z"}: M[key + "!"] = One\n# ["Shown", "Key", "Deep", "Item", "X1", "X2", "Y1", "Y2", "__init__", "X1!"]`,
+  'a list that the module makes when it is asked': `${one}def __getattr__(name):\n    if name == "NODE_CLASS_MAPPINGS": return {"One": One}\n    raise AttributeError(name)\n# ["One"]`,
   'what a registry, and modules with a __getattr__, say that they hold': [
-    ['L1', 'L2', 'Two', 'Key'],
     `from . import lazy
 NODE_CLASS_MAPPINGS = {**lazy.Registry()}
 def add(key, load, *errors):
@@ -210,7 +137,7 @@ try:
     from .lazy import gone
     NODE_CLASS_MAPPINGS["Gone"] = lazy.One
 except ImportError: pass
-(lambda **more: NODE_CLASS_MAPPINGS.update(more))(**lazy.Registry("Key"))`,
+(lambda **more: NODE_CLASS_MAPPINGS.update(more))(**lazy.Registry("Key"))\n# ["L1", "L2", "Two", "Key"]`,
     {
       'lazy.py': `${one}class Registry:
     def __init__(self, *names): self.names = names or ("L1", "L2")
@@ -220,14 +147,8 @@ except ImportError: pass
 def __getattr__(name): raise AttributeError(name)`,
     },
   ],
-  'the classes derived from a base': [
-    ['A', 'B'],
-    `${one}class A(One): pass\nclass B(A): pass\ndef walk(c):\n    for d in c.__subclasses__():\n        yield d\n        yield from walk(d)\nNODE_CLASS_MAPPINGS = {c.__name__: c for c in walk(One)}`,
-  ],
-  'a class that has its own answer to the host': [
-    ['Mine'],
-    `${one}class Answer:\n    node_id = "Mine"\n    display_name = "My own"\nsetattr(One, "GET_SCHEMA", lambda: Answer())\nclass E:\n    async def get_node_list(self):\n        return [One]\nasync def comfy_entrypoint():\n    return E()`,
-  ],
+  'the classes derived from a base': `${one}class A(One): pass\nclass B(A): pass\ndef walk(c):\n    for d in c.__subclasses__():\n        yield d\n        yield from walk(d)\nNODE_CLASS_MAPPINGS = {c.__name__: c for c in walk(One)}\n# ["A", "B"]`,
+  'a class that has its own answer to the host': `${one}class Answer:\n    node_id = "Mine"\n    display_name = "My own"\nsetattr(One, "GET_SCHEMA", lambda: Answer())\nclass E:\n    async def get_node_list(self):\n        return [One]\nasync def comfy_entrypoint():\n    return E()\n# ["Mine"]`,
 };
 
 describe('the nodes that a pack lists', () => {
@@ -239,11 +160,20 @@ describe('the nodes that a pack lists', () => {
     expect(nodes.map(({ name }) => name)).toEqual(['JJJJJ']);
   });
 
+  test('takes the only top folder for the pack', () => {
+    const n = `${one}NODE_CLASS_MAPPINGS = {"One": One}`;
+
+    expect(namesOf({ 'p-1/__init__.py': 'from .n import NODE_CLASS_MAPPINGS', 'p-1/n.py': n })).toEqual([
+      'One',
+    ]);
+  });
+
   test.each(Object.entries(listings))('reads the nodes that a pack lists: %s', (_title, row) => {
-    const [names, code, others] = row;
-    const files = typeof code === 'string' ? { '__init__.py': code, ...others } : code;
+    const [code, others] = typeof row === 'string' ? [row] : row;
+    const files = { '__init__.py': code, ...others };
+
     expect(extract(files)).toMatchObject({ status: 'success' });
-    expect(namesOf(files)).toEqual(names);
+    expect(namesOf(files)).toEqual(saidBy(code));
   });
 
   test('says which are listed only under an unknown condition', () => {
