@@ -1,12 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { type Published, type RegistryClient, RegistryError, type Upload } from 'registry-client';
 import { connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
-import { exitCodes, explain, Failure, failureOf } from './failure.ts';
-import { workTreeOf } from './files/git-folders.ts';
-import { readOwnFile } from './files/own-file.ts';
+import { exitCodes, explain, failureOf } from './failure.ts';
 import type { Pack } from './files/pack.ts';
 import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
 import { type Identity, type IdentityFlags, identityOf } from './identity.ts';
@@ -18,14 +13,12 @@ import { hostNodesLine, readByRegistry, waitForHostNodes } from './read-by-regis
 import { uploadShowing } from './upload.ts';
 
 export interface PublishFlags extends PlanFlags, IdentityFlags {
-  changelogFile?: string | undefined;
   /** Seconds. */
   timeout: number;
   dryRun: boolean;
 }
 
-export async function publishCommand(folder: string, given: PublishFlags, mean: Mean): Promise<Ending> {
-  const flags = { ...given, metadata: { ...given.metadata, ...(await changelogOf(folder, given)) } };
+export async function publishCommand(folder: string, flags: PublishFlags, mean: Mean): Promise<Ending> {
   const { other: accepted, ...plan } = await planOf(folder, flags, mean, async () =>
     flags.dryRun ? undefined : acceptedIdentity(flags),
   );
@@ -79,45 +72,6 @@ async function acceptedIdentity(
     if (error.code === 'unauthorized') throw failureOf(error, hints);
   });
   return { identity, registry };
-}
-
-const maxChangelogBytes = 100_000;
-
-async function changelogOf(folder: string, { changelogFile }: PublishFlags): Promise<{ changelog?: string }> {
-  if (changelogFile === undefined) return {};
-  const fail = (error: Error) => {
-    throw new Failure('usage', `The changelog cannot be read: ${error.message}.`, {
-      about: '--changelog-file',
-    });
-  };
-  const requireShort = (bytes: number) => {
-    if (bytes <= maxChangelogBytes) return;
-    throw new Failure('usage', `The changelog has ${megabytes(bytes)}; name a file with only what is new.`);
-  };
-  requireShort((await stat(changelogFile).catch(fail)).size);
-  const named = workTreeOf(resolve(folder)) ?? resolve(folder);
-  const top = await realpath(named).catch(() => named);
-  const read = async () => {
-    // A pipe says no size.
-    const outside = createReadStream(changelogFile, { end: maxChangelogBytes });
-    return Buffer.concat(await Array.fromAsync(outside));
-  };
-  // Its author may have put a link there, such as to this process's environment and its tokens.
-  const readOwn = async () =>
-    (await readOwnFile(top, relative(top, await realpath(changelogFile))))?.content ??
-    fail(new Error('it is not a file of the folder'));
-  const isOwn = await isBelow(top, resolve(changelogFile));
-  const content = isOwn ? await readOwn() : await read().catch(fail);
-  requireShort(content.length);
-  return { changelog: content.toString().trim() };
-}
-
-/** Whether a file is named through a folder of the work tree, by whichever links. */
-async function isBelow(top: string, path: string): Promise<boolean> {
-  const parent = dirname(path);
-  const place = relative(top, await realpath(parent).catch(() => parent));
-  const isOutside = /^\.\.(?:[\\/]|$)/.test(place) || isAbsolute(place);
-  return !isOutside || (parent !== path && isBelow(top, parent));
 }
 
 async function readHostNodes({ node }: Project, { contents }: Pack): Promise<FoundHostNodes> {

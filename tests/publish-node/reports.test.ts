@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { adminJson } from '../support/admin.ts';
 import { folder } from 'testing/folders';
@@ -227,29 +225,6 @@ describe('publish-node whoami', () => {
   });
 });
 
-describe('publish-node publish --changelog-file', () => {
-  test('publishes the text of the file', async () => {
-    await write('with-changelog');
-    const file = join(registry.directory, 'changelog.md');
-    await writeFile(file, '# 1.0.0\n\nLoads twice as fast.\n');
-
-    const { node_version } = await report('publish', '--changelog-file', file);
-    expect(node_version.changelog).toBe('# 1.0.0\n\nLoads twice as fast.');
-  });
-
-  test.each<[string[], string | RegExp]>([
-    [['--changelog-file', 'nowhere.md'], 'The changelog cannot be read: ENOENT'],
-    [['--changelog-file', '.'], 'The changelog cannot be read: EISDIR'],
-    [['--changelog-file', 'package-lock.json'], /^The changelog has \d\.\d MB; name a file with only/],
-    [['--changelog-file', 'x', '--changelog', 'y'], "cannot be used with option '--changelog"],
-  ])('fails with %j', async (args, sentence) => {
-    await write('without-changelog');
-    const { code, stderr } = await command('publish', ...args);
-
-    expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
-  });
-});
-
 const nodes = `import host
 
 class Load:
@@ -333,14 +308,6 @@ describe('the host nodes of a publish', () => {
     expect(plan).toMatchObject(failed);
     expect(plan.host_nodes.map(storedFields)).toEqual(await adminJson('host-node', 'list', node, '1.0.0'));
     expect(published).toMatchObject({ ...failed, status: 'published' });
-  });
-
-  test('--dry-run leaves out a text that is too long for the registry, and says so', async () => {
-    await write('long', { '__init__.py': `${nodes}Load.DESCRIPTION = "x" * 90_000\n` });
-    const { host_nodes: found } = await report('publish', '--dry-run');
-
-    expect(found[0]).not.toHaveProperty('description');
-    expect(found[0].left_open).toEqual(['description: it is too long to be stored']);
   });
 
   test('counts the host nodes', async () => {

@@ -15,7 +15,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { dryRun, publishNode } from 'testing/publish-node';
 import { emptyFiles, type Files, git, runFile, writeFiles } from 'testing/shell';
 import { chooseFiles } from '../files/pack.ts';
 import { initCommand } from '../init-command.ts';
@@ -302,24 +301,6 @@ describe('a file of the repository', () => {
 
     expect(await chosen(await cloned(), includes)).toContain('has over 200 entries');
   });
-
-  test.each(['CHANGELOG.md', 'docs/environ', '../alias/CHANGELOG.md', '../alias/pipe'])(
-    'is not a changelog outside of the folder: %s',
-    async (name) => {
-      const clone = await cloned({}, async (origin) => {
-        await symlink('/proc/self/environ', join(origin, 'CHANGELOG.md'));
-        await symlink('/proc/self', join(origin, 'docs'));
-      });
-      await symlink(clone, join(place, 'alias'));
-      await pipe(join(clone, 'pipe'));
-      const args = [...dryRun(clone), '--changelog-file', join(clone, name)];
-
-      expect(await publishNode(args)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('The changelog cannot be read: it is not a file of the folder.'),
-      });
-    },
-  );
 
   test('gives init the address that it is pushed to, and none from outside of it', async () => {
     const clone = await cloned();
