@@ -10,12 +10,11 @@ interface BannerFacts {
   publicKey: string;
 }
 
-/** The text that greets a newcomer once everything is up: URLs, tokens, and calls to paste. */
+/** The text that greets a newcomer once everything is up: URLs, tokens, and a call to paste. */
 export function banner({ seconds, listening, ownerToken, adminToken, publicKey }: BannerFacts): string {
   const api = localAddress(ports.api);
   const providers = localAddress(ports.providers);
-  const { publisherId, nodeId, version, hostNodeName, personalAccessToken } = demo;
-  const hostNode = encodeURIComponent(hostNodeName);
+  const { nodeId, version, personalAccessToken } = demo;
   const lines = Object.entries(listening).map(([part, url]) => `  ${part.padEnd(20)} ${url}`);
   return `
 Up in ${seconds.toFixed(1)} s.
@@ -32,19 +31,9 @@ The key that signs notifications
 
   PUBLIC_KEY='${publicKey}'
 
-Calls to paste, after the tokens
+A call to paste; the API reference has one of each operation
 
   curl ${api}/bulk/nodes/versions --json '{"node_versions":[{"node_id":"${nodeId}","version":"${version}"}]}'
-
-  curl -X PUT ${api}/publishers/${publisherId}/nodes/${nodeId} -H "Authorization: Bearer $OWNER" --json '{"tags":["demo","image"]}'
-
-  curl -X PUT '${api}/nodes/${nodeId}/versions/${version}/host-nodes/${hostNode}' -H "Authorization: Bearer $OWNER" --json '{"category":"image/load"}'
-
-  curl ${api}/publishers/${publisherId}/nodes/${nodeId}/versions -H "Authorization: Bearer $OWNER" --json '{"node":{},"node_version":{"version":"2.0.0"},"personal_access_token":"'$PERSONAL'"}'
-
-  curl ${api}/proxy/image-provider/v1/ai/image-relight -H "Authorization: Bearer $OWNER" --json '{"image":"https://example.com/a.png","style":"smooth"}'
-
-  curl ${api}/proxy/video-provider/text2video -H "Authorization: Bearer $OWNER" -H 'Idempotency-Key: first' --json '{"model":"vidq3-pro","prompt":"rain on a lake"}'
 
 The packed publish-node, in any folder (npm run publish-node sets both)
 
