@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { parseObject } from '../../lib/json.ts';
+import { kindOf, type Target, targetsOf } from '../../tools/local/dynamodb-units.ts';
 import { plain } from '../infra/intrinsics.ts';
 import type { Template } from '../infra/packaging.ts';
 import { deniedFile } from './roles.ts';
@@ -191,21 +192,14 @@ function firstDenial(
   return undefined;
 }
 
-type Attributes = Record<string, { S?: string }>;
-
 interface Part {
-  TableName: string;
-  Key?: Attributes;
-  Item?: Attributes;
+  Item?: object;
   ExpressionAttributeNames?: Record<string, string>;
 }
 
 interface Input extends Part {
-  RequestItems?: Record<string, { Keys: Attributes[] }>;
   TransactItems?: Record<string, Part>[];
   IndexName?: string;
-  KeyConditionExpression?: string;
-  ExpressionAttributeValues?: Attributes;
 }
 
 export function tableDenial(
@@ -215,12 +209,10 @@ export function tableDenial(
 ): string | undefined {
   const name = headers['running-function'];
   if (name === undefined) return undefined;
-  const input: Input = JSON.parse(body.toString());
   const operation = String(headers['x-amz-target']).split('.')[1] ?? '';
-  const [place = input.TransactItems?.flatMap((item) => Object.values(item))[0]?.TableName ?? ''] = [
-    input.TableName ?? Object.keys(input.RequestItems ?? {})[0],
-  ];
-  return firstDenial(statements, String(name), place, tableCalls(operation, input));
+  const targets = targetsOf(operation, body);
+  const calls = tableCalls(operation, JSON.parse(body.toString()), targets);
+  return firstDenial(statements, String(name), targets[0]?.table ?? '', calls);
 }
 
 const transacted: Record<string, string> = {
@@ -230,41 +222,26 @@ const transacted: Record<string, string> = {
   ConditionCheck: 'ConditionCheckItem',
 };
 
-function tableCalls(operation: string, input: Input): Call[] {
-  const { RequestItems = {}, TransactItems = [], IndexName, KeyConditionExpression = '' } = input;
-  const call = (action: string, keys: string[], attributes: string[] = []): Call => ({
+function tableCalls(operation: string, input: Input, targets: readonly Target[]): Call[] {
+  const { TransactItems = [], IndexName } = input;
+  const call = (action: string, keys: string[], attributes: string[]): Call => ({
     action: `dynamodb:${action}`,
     resource: IndexName === undefined ? tableArn : `${tableArn}/index/${IndexName}`,
     keys,
     attributes,
   });
-  switch (operation) {
-    case 'BatchGetItem':
-      return Object.values(RequestItems).map(({ Keys }) =>
-        call(
-          operation,
-          Keys.map((Key) => partition({ Key })),
-        ),
-      );
-    case 'Query': {
-      const [value = ''] = /:\w+/.exec(KeyConditionExpression) ?? [];
-      return [call(operation, [String(input.ExpressionAttributeValues?.[value]?.S)])];
-    }
-    case 'TransactWriteItems': {
-      // AWS does not document whether a part is compared with its own key or with the keys of all parts: both must do.
-      const parts = TransactItems.flatMap((item) => Object.entries(item));
-      const keys = parts.map(([, part]) => partition(part));
-      const attributes = parts.flatMap(([, part]) => attributesOf(part));
-      return parts.flatMap(([kind, part]) =>
-        [[partition(part)], keys].map((compared) => call(String(transacted[kind]), compared, attributes)),
-      );
-    }
-    default:
-      return [call(operation, [partition(input)], attributesOf(input))];
-  }
+  const keys = targets.map(({ partition }) => partition.replace(`${IndexName}:`, ''));
+  if (operation !== 'TransactWriteItems')
+    return [call(operation, keys, kindOf(operation) === 'writes' ? attributesOf(input) : [])];
+  // AWS does not document whether a part is compared with its own key or with the keys of all parts: both must do.
+  const parts = TransactItems.flatMap((item) => Object.entries(item));
+  const attributes = parts.flatMap(([, part]) => attributesOf(part));
+  return parts.flatMap(([kind], place) =>
+    [keys.slice(place, place + 1), keys].map((compared) =>
+      call(String(transacted[kind]), compared, attributes),
+    ),
+  );
 }
-
-const partition = ({ Key, Item }: Pick<Part, 'Key' | 'Item'>) => String((Key ?? Item)?.pk?.S);
 
 function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Part): string[] {
   return [...Object.keys(Item), ...Object.values(ExpressionAttributeNames)];
