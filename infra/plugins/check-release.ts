@@ -1,6 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { nameRelease, problemOf, release, stateOf, type Table } from '../release.ts';
-import { runFirst, silence } from './first-run.ts';
 import type { Framework, Template } from './framework.ts';
 import { lossesBetween } from './template-changes.ts';
 
@@ -12,14 +11,8 @@ export default class CheckRelease {
   readonly hooks: Record<string, () => Promise<void>>;
   /** The template of the stack, which is empty before the first deployment. Undefined if nothing is to be deployed. */
   #deployed: Template | undefined;
-  #silent: string[] = [];
 
   constructor(framework: Framework) {
-    const stillSilent = ({ message }: Error) => {
-      throw new framework.classes.Error(
-        `The stage is deployed, but its new alarms are silent until you deploy it again: ${message}`,
-      );
-    };
     this.hooks = {
       initialize: async () => {
         const command = framework.processedInput.commands.join(' ');
@@ -27,16 +20,11 @@ export default class CheckRelease {
         await rejectOtherRelease(framework);
         if (command === 'deploy') this.#deployed = await deployedTemplate(framework);
       },
-      'after:aws:package:finalize:mergeCustomProviderResources': async () => {
-        const template = framework.service.provider.compiledCloudFormationTemplate;
-        if (this.#deployed) this.#silent = silence(template, this.#deployed);
-      },
       'before:deploy:deploy': async () => {
         if (this.#deployed) rejectLosses(framework, this.#deployed);
       },
       'after:aws:deploy:deploy:updateStack': async () => {
         await nameRelease(await tableOf(framework), release);
-        if (this.#silent.length > 0) await runFirst(framework, this.#silent).catch(stillSilent);
       },
     };
   }

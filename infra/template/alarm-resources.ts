@@ -21,10 +21,7 @@ export interface When {
   periods: readonly [breaching: number, of: number];
   above?: number;
   below?: number;
-  /**
-   * Something leaves a line at each run, so a period without data breaches. Actions of a new alarm begin after the first
-   * run: infra/plugins/first-run.ts.
-   */
+  /** Something leaves a line at each run, so a period without data breaches. A new alarm waits for its first data. */
   mustRun?: true;
   /** Keeps its state without data: a queue of dead letters that is left alone for six hours may have none. */
   isLasting?: true;
@@ -56,6 +53,9 @@ export function ofQueue(name: string, queue: string): Metric {
   return { namespace: 'AWS/SQS', name, statistic: 'Maximum', dimensions };
 }
 
+/** A new stage has no schedule until its table is there, which comes last. Then they have the time of any other stage. */
+const creationMinutes = 60;
+
 /** The properties of an alarm's resource. */
 export function alarmProperties(it: Alarm, prefix: string, topic: string | undefined) {
   const { metric, seconds, periods, above, below, mustRun, isLasting } = it;
@@ -68,6 +68,11 @@ export function alarmProperties(it: Alarm, prefix: string, topic: string | undef
     ComparisonOperator: below === undefined ? 'GreaterThanThreshold' : 'LessThanThreshold',
     Threshold: below ?? above,
     ...{ DatapointsToAlarm, EvaluationPeriods },
+    ...(mustRun && {
+      WarmUpConfiguration: {
+        WarmUpPeriodDurationInMinutes: (seconds * EvaluationPeriods) / 60 + creationMinutes,
+      },
+    }),
     ...('expression' in metric
       ? {
           Metrics: [

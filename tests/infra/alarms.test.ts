@@ -184,6 +184,19 @@ describe('the alarms', () => {
     expect(breaking((alarm) => stateOf(alarm, {}) === stateWithout(alarm))).toEqual([]);
   });
 
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-warm-up.html: at most 2,880 minutes, in which an
+  // alarm has no data to judge. What it finds afterwards is a change of state, so it pages.
+  test('on work that must run wait for an hour longer than they look back, and others not at all', () => {
+    const wait = ({ WarmUpConfiguration }: Part) => WarmUpConfiguration?.WarmUpPeriodDurationInMinutes ?? 0;
+    const isRight = (alarm: Part) =>
+      wait(alarm) ===
+      (alarm.TreatMissingData === 'breaching' ? (alarm.Period * alarm.EvaluationPeriods) / 60 + 60 : 0);
+
+    expect(
+      breaking((alarm) => isRight(alarm) && wait(alarm) <= 2880 && alarm.ActionsEnabled !== false),
+    ).toEqual([]);
+  });
+
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/percentiles-with-low-samples.html: with fewer than
   // 10 / (1 - p) samples, 200 for a p95, "ignore" keeps the state. "evaluate" is the default, and is stated here.
   test('evaluate a percentile of few samples', () => {

@@ -1,7 +1,5 @@
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import CheckRelease from '../../infra/plugins/check-release.ts';
-import { runFirst, silence } from '../../infra/plugins/first-run.ts';
 import type { Framework, Template } from '../../infra/plugins/framework.ts';
 import UploadSite from '../../infra/plugins/upload-site.ts';
 import StageParameters from '../../infra/parameters/stage-parameters.ts';
@@ -20,18 +18,9 @@ import '../support/in-order.ts';
 
 const table = { client: dynamodb, name: tableName() };
 
-/** In the place of all of AWS but the table and the bucket: the requests, the deployed template, and alarms that aren't OK. */
-let requests: string[] = [];
+/** In the place of CloudFormation: the deployed template, which is empty if only a change set was made. */
 let deployed: object | '' | undefined;
-let status = 202;
-let breaching: string[] = [];
-const aws = await startHttpServer(async (request, response) => {
-  const body = await text(request);
-  requests.push(`${decodeURIComponent(String(request.url))} ${body}`);
-  const MetricAlarms = breaching.map((AlarmName) => ({ AlarmName, StateValue: 'ALARM' }));
-  const isAsked = String(request.headers['x-amz-target']).endsWith('DescribeAlarms');
-  const found = JSON.stringify(isAsked ? { MetricAlarms } : {});
-  if (!body.includes('Action=GetTemplate')) return void response.writeHead(status).end(found);
+const aws = await startHttpServer(async (_, response) => {
   const template = `<TemplateBody>${deployed && JSON.stringify(deployed).replaceAll(/[&<]/g, ' ')}</TemplateBody>`;
   const isStack = deployed !== undefined;
   const answer = isStack
@@ -123,84 +112,7 @@ test('rejects parameters with which a living stage would lose what it keeps, unl
   setVariables({ ACCEPT_LOSS: 'S3BucketArchives,Downloads,Notifications,NotificationSigningKey' });
   await deploying();
   setVariables({ ACCEPT_LOSS: '' });
-  deployed = undefined;
-  await deploying();
-});
-
-test.each([
-  ['a new stage', undefined, ['IndexAge', 'SweepMissingCatalog']],
-  ['a stage whose first deployment ended after its change set', '', ['IndexAge']],
-  ['a living stage that begins to relay', 'direct', ['NotificationRuns', 'SweepMissingUnheard']],
-] as const)(
-  'runs what has a schedule once for %s, whose new alarms act only then',
-  async (_, before, names) => {
-    await emptyTable();
-    deployed = before && (await packagedStage(before)).template;
-    const template = structuredClone((await packagedStage('full')).template);
-    const { hooks } = new CheckRelease(framework('deploy', { template }));
-    await hooks.initialize?.();
-    await hooks['after:aws:package:finalize:mergeCustomProviderResources']?.();
-    const silent = Object.entries(template.Resources).filter(
-      ([, { Properties }]) => Properties?.ActionsEnabled === false,
-    );
-    requests = [];
-    await hooks['after:aws:deploy:deploy:updateStack']?.();
-
-    expect(silent.map(([id]) => id)).toEqual(expect.arrayContaining(names.map((name) => `${name}Alarm`)));
-    expect(silent.some(([id]) => id === 'IndexAgeAlarm')).toBe(!before);
-    expect(silent.every(([, { Properties }]) => Properties.TreatMissingData === 'breaching')).toBe(true);
-    const runs = requests.map((each) => /functions\/node-registry-prod-(\w+)\/.* (\{.*)/.exec(each));
-    const schedules = Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::Events::Rule');
-    expect(runs.filter(Boolean)).toHaveLength(schedules.length);
-    expect(runs.map((run) => run?.slice(1).join(' '))).toEqual(
-      expect.arrayContaining([
-        'finalizeUpload {"source":"aws.events"}',
-        ...[0, 1, 2, 3].map((index) => `sweepSpending {"part":{"index":${index},"of":4}}`),
-      ]),
-    );
-    expect(requests.slice(-2)).toEqual([
-      expect.stringMatching(/"AlarmNames":.*node-registry-prod-/),
-      expect.stringMatching(/"AlarmNames":.*node-registry-prod-/),
-    ]);
-    status = 403;
-    const again = hooks['after:aws:deploy:deploy:updateStack']?.();
-    await expect(again?.finally(() => (status = 202))).rejects.toThrow('deploy it again: ');
-    const repeated = structuredClone((await packagedStage('full')).template) as Template;
-    expect(silence(repeated, template)).toEqual(silent.map(([, { Properties }]) => Properties.AlarmName));
-    expect(repeated).toEqual((await packagedStage('full')).template);
-  },
-);
-
-// https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_SetAlarmState.html: actions run if the state differs
-// from the previous one, and a metric alarm returns to its actual state quickly.
-test('has a new alarm page that still breaches after ten minutes, and no other', async () => {
-  breaching = ['starting', 'broken'];
-  requests = [];
-  let pausedMs = 0;
-  await runFirst(framework('deploy'), ['starting', 'broken', 'fine'], async (ms) => {
-    pausedMs += ms;
-    if (pausedMs === 480_000) breaching = ['broken'];
-  });
-  breaching = [];
-
-  expect(pausedMs).toBe(600_000);
-  expect(requests.slice(-2)).toEqual([
-    expect.stringContaining('{"AlarmNames":["starting","broken","fine"]}'),
-    expect.stringMatching(/"AlarmName":"broken".*"StateValue":"INSUFFICIENT_DATA"/),
-  ]);
-});
-
-test('leaves the alarms of a stage as they are if none is new', async () => {
-  await emptyTable();
-  deployed = (await packagedStage('full')).template;
-  const template = structuredClone(deployed) as Template;
-  requests = [];
-  const { hooks } = new CheckRelease(framework('deploy', { template }));
-  for (const hook of Object.values(hooks)) await hook();
-  deployed = undefined;
-
-  expect(template).toEqual((await packagedStage('full')).template);
-  expect(requests).toHaveLength(1);
+  for (deployed of ['', undefined] as const) await deploying();
 });
 
 test('asks nothing of the table and the parameters if nothing is packaged or deployed', async () => {
