@@ -70,7 +70,7 @@ export async function handOverExtractions(
     enqueue: (versions) =>
       sendMessages(
         context,
-        versions.map(({ archive_key: key }) => ({ body: { key } })),
+        versions.map(({ archive_key }) => ({ body: { key: archive_key } })),
       ),
   });
   const counts = { handed, failed, unread_shards };
