@@ -29,7 +29,7 @@ async function paidBy() {
 describe('POST /notifications/{provider}/{ticket}', () => {
   describe('200', () => {
     test.each<readonly [ProxyName, object, string]>([
-      // Each provider's own words: tests/property/notifications.test.ts.
+      // Every known word: tests/lib/providers/replies.test.ts.
       ['multiframe-video', { state: 'FAILED' }, 'failed'],
       ['relight-image', { data: { status: 'Completed' } }, 'success'],
       ['relight-image', { state: 'succeeded' }, 'success'],

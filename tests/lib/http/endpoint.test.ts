@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hash } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod/mini';
 import type { Access } from '../../../lib/contract.ts';
 import { calling } from '../../../lib/context.ts';
 import { stopDate, stopTimers } from 'testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines } from '../../support/logged-lines.ts';
 import { fail, open, openPaid } from '../../support/open-endpoint.ts';
 import { timed } from '../../support/timed.ts';
 import { bearer } from '../../support/tokens.ts';
@@ -17,16 +17,11 @@ import { setVariables } from '../../support/variables.ts';
 
 setVariables({ NOTIFICATIONS: 'relay', NOTIFICATION_URL: 'https://api.example.com/notifications' });
 
-const lines = () => loggedLines.map((line) => JSON.parse(line));
 const coldStarts: boolean[] = [];
 
 beforeAll(async () => {
   for (let count = 0; count < 3; count += 1) await open().call();
   coldStarts.push(...lines().map(({ cold_start }) => cold_start));
-});
-
-beforeEach(() => {
-  loggedLines.length = 0;
 });
 
 afterEach(() => {

@@ -1,17 +1,13 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { handler as receiveNotification } from '../../../functions/receive-notification.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { invoke, sampleBody } from '../../support/invoke.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines } from '../../support/logged-lines.ts';
 import { proxyNames, simulation } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
 
 const hook = ' https://caller.example.com/hook?of=7 ';
-
-beforeEach(() => {
-  loggedLines.length = 0;
-});
 
 describe('direct notifications', () => {
   test.each(proxyNames)('%s gives the provider the caller’s own address and stores no task', async (name) => {
@@ -52,7 +48,7 @@ describe('direct notifications', () => {
     const { status, body } = await invoke(receiveNotification, 'receive-notification');
 
     expect([status, body.error, asked]).toEqual([404, 'route_not_found', []]);
-    expect(JSON.parse(String(loggedLines.at(-1)))).toMatchObject({ reason: 'switched_off' });
+    expect(lines().at(-1)).toMatchObject({ reason: 'switched_off' });
     expect(sampleBody('receive-notification')).toHaveProperty('state');
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { statusKey } from '../../../lib/notifications/records.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines } from '../../support/logged-lines.ts';
 import { misbehave, outwaitProvider, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { countRequests } from '../../support/registry.ts';
@@ -80,7 +80,7 @@ describe('a paid request whose caller gives an address, if notifications are rel
     expect(days).toBeGreaterThanOrEqual(14);
     expect(days).toBeLessThan(14.01);
     expect(await notificationsOf(ticket)).toEqual([]);
-    const line = loggedLines.map((each) => JSON.parse(each)).findLast(({ event }) => event === 'request');
+    const line = lines('request').at(-1);
     expect(line.ticket_hash).toBe(task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16));
   });
 

@@ -3,7 +3,7 @@ import type { ClientRequest } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke } from '../../support/invoke.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines } from '../../support/logged-lines.ts';
 import {
   acceptedTasks,
   misbehave,
@@ -33,6 +33,10 @@ const unreadable: Misbehavior[] = [
   ...['', null, { a: 1 }].map((task_id): Misbehavior => ({ kind: 'reply', fields: { task_id } })),
 ];
 
+function busy(reply: Partial<Misbehavior>, more: Row[3] = {}): Row {
+  return [{ ...reply, kind: 'status' }, 429, 'provider_busy', more];
+}
+
 /** Rows for both providers, each in its own error shape. */
 const common: Row[] = [
   ...[400, 404, 409, 413, 422].map((status): Row => [{ kind: 'status', status }, 400, 'provider_rejected']),
@@ -42,32 +46,12 @@ const common: Row[] = [
   [{ kind: 'status', status: 401, retryAfter: 0 }, 502, 'provider_credentials'],
   [{ kind: 'status', status: 402 }, 503, 'provider_quota'],
   [{ kind: 'status', status: 403 }, 502, 'provider_credentials'],
-  ...[undefined, 'soon', -1].map(
-    (retryAfter): Row => [
-      { kind: 'status', status: 429, ...(retryAfter && { retryAfter }) },
-      429,
-      'provider_busy',
-    ],
-  ),
-  ...[
-    [429, 60],
-    [429, 4],
-    [503, 3600],
-    [503, 0],
-  ].map(
-    ([status = 0, retryAfter = 0]): Row => [
-      { kind: 'status', status, retryAfter },
-      429,
-      'provider_busy',
-      { retryAfter: String(retryAfter) },
-    ],
-  ),
-  [
-    { kind: 'status', status: 429, retryAfter: 0, times: 2 },
-    429,
-    'provider_busy',
-    { retryAfter: '0', sent: 2 },
-  ],
+  ...[{}, { retryAfter: 'soon' }, { retryAfter: -1 }].map((asked) => busy({ status: 429, ...asked })),
+  busy({ status: 429, retryAfter: 60 }, { retryAfter: '60' }),
+  busy({ status: 429, retryAfter: 4 }, { retryAfter: '4' }),
+  busy({ status: 503, retryAfter: 3600 }, { retryAfter: '3600' }),
+  busy({ status: 503, retryAfter: 0 }, { retryAfter: '0' }),
+  busy({ status: 429, retryAfter: 0, times: 2 }, { retryAfter: '0', sent: 2 }),
   [{ kind: 'status', status: 500, retryAfter: 0 }, 502, 'provider_failed'],
   [{ kind: 'html', status: 400 }, 400, 'provider_rejected'],
   [{ kind: 'html', status: 502 }, 502, 'provider_failed'],
@@ -87,11 +71,7 @@ const onlyVideo: Row[] = [
   [{ kind: 'status', status: 400, reason: 'CreditInsufficient' }, 503, 'provider_quota'],
   [{ kind: 'status', status: 403, reason: 'CreditInsufficient' }, 503, 'provider_quota'],
   [{ kind: 'status', status: 429, reason: 'CreditInsufficient', retryAfter: 0 }, 503, 'provider_quota'],
-  [
-    { kind: 'text', status: 400, text: '{"code":"E1","reason":"Nope","message":""}' },
-    400,
-    'provider_rejected',
-  ],
+  [{ kind: 'text', status: 400, text: '{"code":"E1","reason":"Nope"}' }, 400, 'provider_rejected'],
   [{ kind: 'text', status: 400, text: '{"code":"CreditInsufficient"}' }, 503, 'provider_quota'],
   [{ kind: 'status', status: 500, reason: 'CreditInsufficient' }, 502, 'provider_failed'],
 ];
@@ -164,7 +144,7 @@ describe('a task that an odd reply names', () => {
 
     expect([status, body.error]).toEqual([502, 'provider_invalid_reply']);
     expect(body.message).toContain(`The reply named the task ${id}.`);
-    expect(JSON.parse(String(loggedLines.at(-1)))).toMatchObject({ provider_task_id: id });
+    expect(lines().at(-1)).toMatchObject({ provider_task_id: id });
   });
 
   test.each(['{"task_id":"7', '{"task_id":7', '{"payload":"{\\"task_id\\":\\"7\\"'])(

@@ -1,29 +1,21 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
 import { afterwards, allStored, beforeSending } from '../../../lib/requests/attempt.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { timed } from '../../support/timed.ts';
 
-const lines = () => loggedLines.map((line) => JSON.parse(line));
 const soon = () => ({ deadline: Date.now() + 10_000 });
-
-beforeEach(() => {
-  loggedLines.length = 0;
-});
 
 afterEach(() => {
   jest.useRealTimers();
 });
 
 describe('what fails before sending', () => {
-  const tooLarge = {
-    code: 'invalid_request',
-    message: 'A field of the request is too large to be recorded.',
-  };
+  const message = 'A field of the request is too large to be recorded.';
 
   test.each([
     [new ApiError('conflict'), { code: 'unavailable' }],
-    [new ApiError('record_too_large'), tooLarge],
+    [new ApiError('record_too_large'), { code: 'invalid_request', message }],
     [new Error('no key'), { code: 'internal_error' }],
   ])('says that nothing was bought: %s', async (cause, expected) => {
     const failing = beforeSending(() => Promise.reject(cause));
@@ -34,11 +26,10 @@ describe('what fails before sending', () => {
   test('waits for every other write, and logs what fails in addition', async () => {
     const slow = Promise.withResolvers<void>();
     let isOver = false;
-    const stored = allStored([Promise.reject(new ApiError('unavailable')), undefined, slow.promise]).finally(
-      () => {
-        isOver = true;
-      },
-    );
+    const writes = [Promise.reject(new ApiError('unavailable')), undefined, slow.promise];
+    const stored = allStored(writes).finally(() => {
+      isOver = true;
+    });
     await new Promise(setImmediate);
     const wasOver = isOver;
     slow.reject(new Error('second'));
