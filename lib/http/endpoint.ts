@@ -17,8 +17,7 @@ import {
   type Progress,
 } from '../requests/attempt.ts';
 import { issueDetails } from '../validation-issues.ts';
-import { compression } from './compression.ts';
-import { gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';
+import { compression, gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';
 import type { SerializedJson } from '../bounded-json.ts';
 import { parseJsonBody } from './json-body.ts';
 import { note } from '../log.ts';
