@@ -1,5 +1,6 @@
 import { createSign, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
+import { gitHubJob } from '../../tools/local/issuer.ts';
 import { type HttpServer, type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
 
 /*
@@ -61,25 +62,9 @@ function lifetime() {
 export function gitHubClaims(changes: Claims = {}): Claims {
   const { repository = 'octo/nodes', ref = 'refs/tags/v1.0.0' } = changes;
   return {
-    iss: gitHub.issuer,
-    aud: audience,
-    sub: `repo:${repository}:ref:refs/tags/v1.0.0`,
-    ...lifetime(),
-    repository,
-    repository_id: '7100',
-    repository_owner: String(repository).split('/')[0],
-    repository_owner_id: '650',
-    repository_visibility: 'public',
-    workflow: 'Release',
-    workflow_ref: `${repository}/.github/workflows/release.yml@${ref}`,
-    job_workflow_ref: `${repository}/.github/workflows/release.yml@${ref}`,
-    ref,
-    ref_type: 'tag',
-    sha: 'f'.repeat(40),
-    run_id: '4242',
-    run_attempt: '1',
-    event_name: 'push',
-    actor: 'octocat',
+    ...{ iss: gitHub.issuer, aud: audience, ...lifetime() },
+    ...gitHubJob({ repository: String(repository), workflow: 'release.yml', ref: String(ref) }),
+    ...{ repository_id: '7100', repository_owner_id: '650', sha: 'f'.repeat(40), run_id: '4242' },
     ...changes,
   };
 }

@@ -66,39 +66,34 @@ export function issueToken(
   });
 }
 
-interface CiJobOptions {
+interface CiJob {
   repository: string;
   workflow: string;
+  ref?: string;
 }
 
 const ciLifetimeSeconds = 10 * 60;
 
-/** An ID token as GitHub Actions gives one to a job of a tag; a repository has the same ids each time. */
-export function issueCiToken(key: SigningKey, { repository, workflow }: CiJobOptions): string {
+/** An ID token as GitHub Actions gives one to a job of a tag. */
+export function issueCiToken(key: SigningKey, job: CiJob): string {
   const now = Math.floor(Date.now() / 1000);
-  const ref = 'refs/tags/v1.0.0';
+  return signClaims(key, {
+    ...{ iss: ciIssuerName, aud: localEnvironment.CI_AUDIENCE },
+    ...{ jti: randomUUID(), iat: now, nbf: now, exp: now + ciLifetimeSeconds, run_id: String(now) },
+    ...gitHubJob(job),
+  });
+}
+
+/** What GitHub says of a job. A repository has the same IDs each time. */
+export function gitHubJob({ repository, workflow, ref = 'refs/tags/v1.0.0' }: CiJob) {
   const [owner = ''] = repository.split('/');
   const workflow_ref = `${repository}/.github/workflows/${workflow}@${ref}`;
-  return signClaims(key, {
-    iss: ciIssuerName,
-    aud: localEnvironment.CI_AUDIENCE,
-    sub: `repo:${repository}:ref:${ref}`,
-    jti: randomUUID(),
-    iat: now,
-    nbf: now,
-    exp: now + ciLifetimeSeconds,
-    repository,
-    repository_id: String(crc32(repository)),
-    repository_owner: owner,
-    repository_owner_id: String(crc32(owner)),
-    workflow_ref,
-    job_workflow_ref: workflow_ref,
-    ref,
-    sha: hash('sha1', `${repository}${ref}`),
-    run_id: String(now),
-    run_attempt: '1',
-    event_name: 'push',
-  });
+  return {
+    ...{ sub: `repo:${repository}:ref:${ref}`, repository, repository_id: String(crc32(repository)) },
+    ...{ repository_owner: owner, repository_owner_id: String(crc32(owner)) },
+    ...{ workflow_ref, job_workflow_ref: workflow_ref, ref, sha: hash('sha1', `${repository}${ref}`) },
+    ...{ run_attempt: '1', event_name: 'push' },
+  };
 }
 
 export function signClaims({ kid, privateKey }: SigningKey, claims: object): string {
