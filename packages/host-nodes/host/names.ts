@@ -57,7 +57,7 @@ export const schemaTypes: ReadonlyMap<string, string> = new Map([
 /** Inputs to which the host adds values of its own that are not modeled here. */
 export const ownDefaults: ReadonlySet<string> = new Set(
   listed(`
-    ImageCompare Color Colors BoundingBox BoundingBoxes CameraInfoState Curve VideoEdit ResolutionPreview
+    MultiCombo ImageCompare Color Colors BoundingBox BoundingBoxes CameraInfoState Curve VideoEdit ResolutionPreview
     Range Compositor
   `),
 );

@@ -1,4 +1,4 @@
-import { asText, dictOf, plainTruth } from '../values/access.ts';
+import { asText, plainTruth } from '../values/access.ts';
 import { enumType, hostType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
@@ -60,10 +60,6 @@ const unset: readonly [Class, names: string, Value][] = [
 
 const functions: Record<string, NativeCall> = {
   Custom: (_, args, keywords) => makeSocket('Custom', asText(keywords.get('io_type') ?? args[0])),
-  comfytype: (_, args, keywords) => {
-    const name = asText(keywords.get('io_type') ?? args[0]);
-    return new Native('comfytype', (machine, [cls = null]) => equip(machine, cls, name));
-  },
 };
 
 const path = /^comfy_api\.(?:latest|v\w+)(?:\.(?:_?io|IO))?\.(\w+)$/;
@@ -147,18 +143,6 @@ function dress(socket: Class, name: string, type: string): void {
   }
 }
 
-/** A pack's own class under `@io.comfytype`. */
-function equip(machine: Machine, cls: Value, type: string | undefined): Value {
-  if (!(cls instanceof Class) || type === undefined) return cls;
-  const socket = makeSocket(cls.name, type);
-  for (const name of ['io_type', 'Input', 'Output']) {
-    if (name === 'io_type' || cls.own(name) === undefined) {
-      machine.setAttribute(cls, name, socket instanceof Class ? (socket.own(name) ?? null) : null);
-    }
-  }
-  return cls;
-}
-
 function keep(cls: Class, names: readonly string[], args: readonly Value[], keywords: Keywords): Instance {
   const made = new Instance(cls);
   for (const [name, value] of keywords) if (name !== '**') made.define(name, value);
@@ -178,21 +162,10 @@ function makeInput(machine: Machine, cls: Class, args: Value[], keywords: Keywor
   input.define('io_type', cls.find('io_type') ?? null);
   if (kind === 'Combo' || kind === 'MultiCombo') {
     input.define('multiselect', kind === 'MultiCombo');
-    if (kind === 'MultiCombo') input.define('multi_select', multiSelect(machine, input));
     input.define('options', optionsOf(machine, input.own('options') ?? null));
   }
   if (kind === 'String' && input.own('multiline') === undefined) input.define('multiline', false);
   return input;
-}
-
-/** Of several choices, the host groups what only they have. */
-function multiSelect(machine: Machine, input: Instance): Value {
-  const given = ['placeholder', 'chip'].flatMap((name): [string, Value][] => {
-    const value = input.own(name) ?? null;
-    if (value !== null) input.define(name, null);
-    return value === null ? [] : [[name, value]];
-  });
-  return dictOf(machine, given);
 }
 
 /** The choices may be given as an enum. */

@@ -30,12 +30,9 @@ export function typeModels(): Models {
   return [
     ['enum.Enum', types.enumType],
     ['enum.IntEnum', intEnum],
-    ['enum.IntFlag', intEnum],
     ['enum.Flag', types.enumType],
     ['enum.StrEnum', strEnum],
     ['enum.auto', autoType],
-    ['enum.EnumMeta', types.typeType],
-    ['enum.unique', new Native('unique', identity)],
     ['abc.ABC', types.objectType],
     ['abc.ABCMeta', types.typeType],
     ...natives('abc', { abstractmethod: identity, abstractproperty: identity }),
@@ -43,7 +40,6 @@ export function typeModels(): Models {
     ['typing.Protocol', types.objectType],
     ['typing.NamedTuple', rowType],
     ['typing.TypedDict', types.dictType],
-    ['typing_extensions.TypedDict', types.dictType],
     ...natives('dataclasses', {
       dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
       field: (_, __, keywords) => makeField(keywords),

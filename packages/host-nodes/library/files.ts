@@ -16,7 +16,7 @@ import { onPath, pathText } from './paths.ts';
 export function fileModels(): Models {
   return [
     ...natives('os', folders),
-    ...natives('glob', { glob, iglob: glob }),
+    ...natives('glob', { glob }),
     ...natives('json', {
       loads: (machine, [text = null]) => parseJson(machine, text),
       load: (machine, [file = null]) => parseJson(machine, machine.call(machine.attribute(file, 'read'))),
@@ -24,7 +24,6 @@ export function fileModels(): Models {
       dump: (machine, [value = null, file = null], keywords) =>
         machine.call(machine.attribute(file, 'write'), [dumpJson(machine, value, keywords)]),
     }),
-    ['io.open', open],
     ['codecs.open', open],
   ];
 }
@@ -63,7 +62,6 @@ const folders = {
   }),
   getcwd: () => hostFolder,
   access: () => true,
-  fspath: onPath((path) => path),
   makedirs: onPath((path, machine) => {
     const inside = machine.files.inside(path);
     if (inside) {

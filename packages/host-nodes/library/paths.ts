@@ -11,13 +11,7 @@ import { openFile, readText, writeText } from './open-files.ts';
 
 /** `os.path` and `pathlib`, over the pack's own tree. */
 export function pathModels(): Models {
-  return [
-    ...natives('os.path', paths),
-    ['pathlib.Path', pathType],
-    ['pathlib.PurePath', pathType],
-    ['pathlib.PosixPath', pathType],
-    ['pathlib.PurePosixPath', pathType],
-  ];
+  return [...natives('os.path', paths), ['pathlib.Path', pathType], ['pathlib.PurePath', pathType]];
 }
 
 /** A path's text; undefined where it is unknown. */
@@ -92,16 +86,12 @@ const paths: Record<string, NativeCall> = {
   abspath: onPath(absolute),
   realpath: onPath(absolute),
   normpath: onPath((path) => normalize(path)),
-  normcase: onPath((path) => path),
   expanduser: onPath((path) => path),
-  expandvars: onPath((path) => path),
   exists: onPath((path, machine) => exists(machine, path)),
-  lexists: onPath((path, machine) => exists(machine, path)),
   isfile: onPath((path, machine) => ask(machine, path, (inside) => machine.files.isFile(inside))),
   isdir: onPath((path, machine) => ask(machine, path, (inside) => machine.files.isFolder(inside))),
   islink: () => false,
   isabs: onPath((path) => path.startsWith('/')),
-  split: onPath((path) => new Tuple([parent(path), nameOf(path)])),
   splitext: onPath((path) => {
     const [stem, suffix] = splitName(nameOf(path));
     return new Tuple([path.slice(0, path.length - nameOf(path).length) + stem, suffix]);
@@ -169,7 +159,6 @@ addMethods(pathType, {
     const start = pathText(base);
     return start === undefined ? new Unknown('an unknown path') : isUnder(path, start);
   }),
-  is_absolute: onPath((path) => path.startsWith('/')),
   exists: onPath((path, machine) => exists(machine, path)),
   is_file: paths.isfile as NativeCall,
   is_dir: paths.isdir as NativeCall,
@@ -193,7 +182,7 @@ addMethods(pathType, {
 });
 addUnfollowed(
   pathType,
-  'chmod match read_bytes rename replace rmdir stat touch unlink walk with_name with_stem with_suffix write_bytes',
+  'chmod is_absolute match read_bytes rename replace rmdir stat touch unlink walk with_name with_stem with_suffix write_bytes',
 );
 
 function found(machine: Machine, path: string, pattern: string): Value {

@@ -13,8 +13,6 @@ const flagBits: Record<string, bigint> = {
   IGNORECASE: 2n,
   MULTILINE: 8n,
   DOTALL: 16n,
-  VERBOSE: 64n,
-  UNICODE: 32n,
 };
 
 /** `re`, matched step by step: what is too long, or uses more than pattern-syntax.ts knows, is unknown. */
@@ -34,7 +32,7 @@ export function textModels(): Models {
       [`re.${name === 'DOTALL' ? 'S' : name.charAt(0)}`, bit],
     ],
   );
-  return [...natives('re', functions), ...flags, ['re.X', 64n]];
+  return [...natives('re', functions), ...flags];
 }
 
 function unknown(): Unknown {

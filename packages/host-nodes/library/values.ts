@@ -1,4 +1,4 @@
-import { builtinType, dictType, objectType } from '../values/builtin-types.ts';
+import { builtinType, dictType } from '../values/builtin-types.ts';
 import { Instance, Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import { List, openDict, type Value } from '../values/values.ts';
@@ -19,8 +19,6 @@ export function valueModels(): Models {
     ['os.getenv', new Native('getenv', (_, [, fallback]) => setting(fallback))],
     ['os.sep', '/'],
     ['os.path.sep', '/'],
-    ['os.linesep', '\n'],
-    ['os.pathsep', ':'],
     ['os.name', 'posix'],
     ['platform.system', new Native('system', () => 'Linux')],
     ['typing.TYPE_CHECKING', false],
@@ -28,17 +26,13 @@ export function valueModels(): Models {
     ['string.ascii_uppercase', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'],
     ['string.ascii_letters', 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'],
     ['string.digits', '0123456789'],
-    ['string.punctuation', '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'],
     ['math.pi', Math.PI],
     ['math.e', Math.E],
-    ['math.tau', 2 * Math.PI],
     ['math.inf', Infinity],
-    ['math.nan', Number.NaN],
     ['types.SimpleNamespace', simpleNamespace],
     ['types.MappingProxyType', dictType],
     ['collections.OrderedDict', dictType],
     ['collections.UserDict', dictType],
-    ['threading.local', objectType],
   ];
 }
 

@@ -37,8 +37,6 @@ const plainMethods: Record<string, TextMethod> = {
   rjust: (text, [width = 0n, by = ' '], machine) => padded(machine, text, `${by}>${width}`),
   isupper: (text) => text === text.toUpperCase() && text !== text.toLowerCase(),
   islower: (text) => text === text.toLowerCase() && text !== text.toUpperCase(),
-  __len__: (text) => BigInt(sizeOf(text)),
-  __hash__: () => new Unknown('a hash'),
 };
 
 const kinds: Record<string, RegExp> = {
