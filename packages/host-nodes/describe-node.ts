@@ -87,7 +87,6 @@ function mayBeNewer(cls: Value): boolean {
   return cls instanceof Class && cls.basesOutside().some((path) => path.startsWith(hostExtras));
 }
 
-/** Says why a value is open. */
 type Explain = (why: string) => void;
 type Run = <Field>(field: string, read: (explain: Explain) => Field | undefined) => Field | undefined;
 type Open<Shape> = { [Key in keyof Shape]: Shape[Key] | undefined };

@@ -32,7 +32,6 @@ const workerFile = new URL(
   import.meta.url,
 );
 
-/** Extracts a pack's host nodes in a thread of its own. */
 export async function extractInWorker(
   files: Files,
   name: string,

@@ -82,10 +82,8 @@ export function pushInner(part: Part, stack: Part[]): void {
 }
 
 /** Whether a whole number was written as a float, such as `1.0`, of which the tree keeps only the 1. */
-export function isWrittenAsFloat(
-  { lineno, col_offset, end_col_offset }: Constant,
-  lines: readonly string[],
-): boolean {
+export function isWrittenAsFloat(node: Constant, lines: readonly string[]): boolean {
+  const { lineno, col_offset, end_col_offset } = node;
   const line = lines[lineno - 1] ?? '';
   const isAscii = !/[^\0-\x7f]/.test(line.slice(0, 10_000));
   const written = isAscii

@@ -45,7 +45,6 @@ function add(name: string, value: Value): void {
   table.set(`folder_paths.${name}`, () => value);
 }
 
-/** A value of the host's by its dotted name. */
 export function hostModel(path: string): Value | undefined {
   const make = table.get(path);
   if (make) return make();

@@ -1,6 +1,5 @@
 import { OutsideModule, type Unknown } from '../values/plain.ts';
 
-/** Python's own packages. */
 const library = named(`
   abc argparse array ast asyncio atexit base64 binascii bisect builtins bz2 cProfile calendar cmath cmd code
   codecs collections colorsys concurrent configparser contextlib contextvars copy copyreg csv ctypes
@@ -28,7 +27,6 @@ function named(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/));
 }
 
-/** Whether a dotted name is one of Python's library. */
 function isLibrary(dotted: string): boolean {
   return library.has(dotted.split('.', 1)[0] ?? '');
 }
@@ -46,7 +44,6 @@ function spelled(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]/g, '');
 }
 
-/** The packages that a pack's own files ask for. */
 export function declaredPackages(files: readonly (string | undefined)[]): ReadonlySet<string> {
   const names = files.flatMap((text = '') => [...text.matchAll(/(?:^|["'])[ \t]*([a-z][\w.-]{0,99})/gim)]);
   return new Set(names.map(([, name = '']) => spelled(name)));

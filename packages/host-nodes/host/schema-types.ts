@@ -91,7 +91,6 @@ outputType.construct = (_machine, cls, args, keywords) => makeOutput(cls, args, 
 for (const [name, type] of schemaTypes) known.set(name, makeSocket(name, type));
 for (const [name, value] of hiddenInputs) hiddenType.define(name, member(hiddenType, name, value));
 
-/** A value of the newer schema by its dotted name. */
 export function schemaModel(dotted: string): Value | undefined {
   const name = path.exec(dotted)?.[1];
   return name === undefined ? undefined : known.get(name);

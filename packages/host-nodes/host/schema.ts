@@ -20,7 +20,6 @@ export type Converted = Record<
   Value
 >;
 
-/** Asks a class for its schema, as the host does. */
 export function schemaOf(machine: Machine, cls: Value): Value {
   const isAsked = cls instanceof Class && cls.find('GET_SCHEMA') !== undefined;
   return machine.call(machine.attribute(cls, isAsked ? 'GET_SCHEMA' : 'define_schema'));

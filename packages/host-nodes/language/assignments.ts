@@ -7,7 +7,6 @@ import { deleteAttribute } from './attributes.ts';
 import { deleteName, writeName } from './names.ts';
 import { deleteItem, setItem } from './subscripts.ts';
 
-/** `target = value`, for every kind of target. */
 export function assign(machine: Machine, target: ExprNode, value: Value, frame: Frame): void {
   if (target.nodeType === 'Name') writeName(machine, target.id, value, frame);
   else if (target.nodeType === 'Attribute') {
@@ -35,7 +34,6 @@ function unpack(machine: Machine, targets: readonly ExprNode[], value: Value, fr
   }
 }
 
-/** `del target`. */
 export function remove(machine: Machine, target: ExprNode, frame: Frame): void {
   if (target.nodeType === 'Name') deleteName(machine, target.id, frame);
   else if (target.nodeType === 'Attribute') {

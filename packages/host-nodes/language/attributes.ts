@@ -49,7 +49,6 @@ function unlessRaised(read: () => Value | undefined): Value | undefined {
   }
 }
 
-/** `method.__get__(self, owner)`. */
 function bound(machine: Machine, method: Value, self: Value, owner: Value): Value {
   return bind(machine, method, self ?? undefined, owner instanceof Class ? owner : typeOf(self));
 }

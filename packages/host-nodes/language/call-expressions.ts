@@ -71,11 +71,8 @@ function spread(machine: Machine, keywords: Map<string, Value>, value: Value): v
 }
 
 /** `exec` and `eval`: a text that is known runs as if it stood there. */
-function runText(
-  machine: Machine,
-  [code = null, globals = null, locals = globals]: Value[],
-  frame: Frame,
-): Value {
+function runText(machine: Machine, args: Value[], frame: Frame): Value {
+  const [code = null, globals = null, locals = globals] = args;
   const text = asText(code)?.trim();
   if (text === undefined) {
     // It may change whatever the module holds.

@@ -62,7 +62,6 @@ function runBody(machine: Machine, body: readonly StmtNode[], frame: Frame): Val
     .reduce((left, right) => join(machine, left, right));
 }
 
-/** Gives the parameters their values, as Python does. */
 function bind(machine: Machine, func: Func, frame: Frame, args: Value[], keywords: Keywords): void {
   const { scope } = frame;
   if (!scope) return;

@@ -17,7 +17,6 @@ import { LimitReached, limits } from '../limits.ts';
 import { docOf } from './functions.ts';
 import { equal } from '../values/equality.ts';
 
-/** Runs a `class` statement up to its decorators. */
 export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Value {
   const bases = node.bases.flatMap((base) =>
     base.nodeType === 'Starred'
@@ -70,7 +69,6 @@ function metaclassOf(bases: readonly Value[]): Value {
   return null;
 }
 
-/** `type(name, bases, namespace)`, also as metaclasses call it. */
 export function makeClass(
   machine: Machine,
   name: Value,
@@ -163,7 +161,6 @@ function nameDescriptors(machine: Machine, cls: Class): void {
 /** What `auto()` leaves until the class is finished. */
 export const autoType = builtinType('auto');
 
-/** Makes members of what an enum's body assigned. */
 function finishEnum(machine: Machine, cls: Class): void {
   const members: [string, Value][] = [];
   let last = 0n;
@@ -188,7 +185,6 @@ function isMember(value: Value): boolean {
   return ![Func, Descriptor, Native, Class].some((kind) => value instanceof kind);
 }
 
-/** `Color('red')`: the member of that value. */
 export function memberOf(machine: Machine, cls: Class, wanted: Value): Value {
   const members = cls.find('_member_map_');
   const values = members instanceof Dict ? [...members.entries.values()].map(({ value }) => value) : [];

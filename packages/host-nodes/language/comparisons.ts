@@ -9,7 +9,6 @@ import type { Value } from '../values/values.ts';
 
 type Compare = Extract<ExprNode, { nodeType: 'Compare' }>;
 
-/** `a < b <= c`. */
 export function compareChain(machine: Machine, { left, ops, comparators }: Compare, frame: Frame): Value {
   let result: Value = true;
   let current = machine.evaluate(left, frame);

@@ -132,7 +132,6 @@ function constant(node: Constant, { lines }: Frame): Value {
     : new Unknown('a complex number');
 }
 
-/** The elements of a display, with `*` parts unpacked. */
 function elements(machine: Machine, nodes: readonly ExprNode[], frame: Frame): Value[] {
   const values: Value[] = [];
   for (const node of nodes) {

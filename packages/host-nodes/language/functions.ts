@@ -11,7 +11,6 @@ export function literalText(text: string, style = ''): Value {
   return isNamed ? new Unknown('a character by its name') : text;
 }
 
-/** The text that a body begins with. */
 export function docOf([first]: readonly StmtNode[]): Value {
   const node = first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value : undefined;
   return typeof node?.value === 'string' && node.quote_style !== undefined
@@ -19,7 +18,7 @@ export function docOf([first]: readonly StmtNode[]): Value {
     : null;
 }
 
-type Definition = Extract<StmtNode, { nodeType: 'FunctionDef' | 'AsyncFunctionDef' }>;
+export type Definition = Extract<StmtNode, { nodeType: 'FunctionDef' | 'AsyncFunctionDef' }>;
 
 export function makeFunction(machine: Machine, code: FunctionCode, frame: Frame): Func {
   const evaluate = (node: ExprNode): Value => machine.evaluate(node, frame);

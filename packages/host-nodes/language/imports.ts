@@ -13,25 +13,16 @@ type ImportFrom = Extract<StmtNode, { nodeType: 'ImportFrom' }>;
 export function runImport(machine: Machine, { names }: Import, frame: Frame): undefined {
   for (const { name, asname } of names) {
     const module = machine.modules.importNamed(name, 0, frame.module);
-    const first = name.split('.', 1)[0] ?? name;
-    if (asname) writeName(machine, asname, module, frame);
-    else
-      writeName(
-        machine,
-        first,
-        first === name ? module : machine.modules.importNamed(first, 0, frame.module),
-        frame,
-      );
+    const first = asname || (name.split('.', 1)[0] ?? name);
+    const isWhole = asname || first === name;
+    const bound = isWhole ? module : machine.modules.importNamed(first, 0, frame.module);
+    writeName(machine, first, bound, frame);
   }
 }
 
-export function runImportFrom(
-  machine: Machine,
-  { module = '', level, names }: ImportFrom,
-  frame: Frame,
-): undefined {
-  const depth = level ?? 0;
-  const source = machine.modules.importNamed(module ?? '', depth, frame.module);
+export function runImportFrom(machine: Machine, node: ImportFrom, frame: Frame): undefined {
+  const { module, level, names } = node;
+  const source = machine.modules.importNamed(module ?? '', level ?? 0, frame.module);
   for (const { name, asname } of names) {
     if (name === '*') importAll(machine, source, frame);
     else writeName(machine, asname ?? name, member(machine, source, name), frame);

@@ -4,7 +4,6 @@ import type { Frame, Machine, Scope } from '../values/machine.ts';
 import type { Namespace, Value } from '../values/values.ts';
 import { builtins } from '../library/builtins.ts';
 
-/** Reads a variable: local, enclosing, global, built in. */
 export function readName(machine: Machine, name: string, frame: Frame): Value {
   const local = findVariable(name, frame);
   if (local !== undefined) return local;
@@ -35,7 +34,6 @@ export function deleteName(machine: Machine, name: string, frame: Frame): void {
     raise('NameError', `name '${name}' is not defined`);
 }
 
-/** Where a variable of this name is kept. */
 function holderOf(name: string, { scope, module }: Frame): Namespace {
   const elsewhere = scope?.elsewhere.get(name);
   if (!scope || elsewhere === 'global') return module;

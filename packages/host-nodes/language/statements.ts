@@ -8,7 +8,7 @@ import { Dict, type Value } from '../values/values.ts';
 import { assign, remove } from './assignments.ts';
 import { defineClass } from './classes.ts';
 import { branch, proceed } from './branches.ts';
-import { defineFunction } from './functions.ts';
+import { defineFunction, type Definition } from './functions.ts';
 import { runImport, runImportFrom } from './imports.ts';
 import { runFor, runWhile } from './loops.ts';
 import { runMatch } from './patterns.ts';
@@ -110,11 +110,7 @@ export function execute(machine: Machine, body: readonly StmtNode[], frame: Fram
   return undefined;
 }
 
-function runFunction(
-  machine: Machine,
-  node: Node<'FunctionDef'> | Node<'AsyncFunctionDef'>,
-  frame: Frame,
-): undefined {
+function runFunction(machine: Machine, node: Definition, frame: Frame): undefined {
   const func = defineFunction(machine, node, frame);
   writeName(machine, node.name, decorate(machine, node, frame, func), frame);
 }
@@ -133,11 +129,8 @@ function decorate(machine: Machine, { decorator_list: nodes }: Decorated, frame:
   return value;
 }
 
-function runAnnotated(
-  machine: Machine,
-  { target, annotation, value }: Node<'AnnAssign'>,
-  frame: Frame,
-): undefined {
+function runAnnotated(machine: Machine, node: Node<'AnnAssign'>, frame: Frame): undefined {
+  const { target, annotation, value } = node;
   if (value) assign(machine, target, machine.evaluate(value, frame), frame);
   if (!frame.scope?.isClassBody || target.nodeType !== 'Name') return;
   const known = frame.scope.own('__annotations__');

@@ -6,7 +6,6 @@ import { Class, Func, Instance } from '../values/objects.ts';
 import { isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, type Value } from '../values/values.ts';
 
-/** `value[key]`. */
 export function item(machine: Machine, value: Value, key: Value): Value {
   const own = ownMethod(value, '__getitem__');
   if (own !== undefined) return machine.call(own, [value, key]);
@@ -97,7 +96,6 @@ function part(machine: Machine, holder: Value, slice: Slice): Value {
   return notFound(holder);
 }
 
-/** `target[key] = value`. */
 export function setItem(machine: Machine, target: Value, key: Value, value: Value): void {
   const own = ownMethod(target, '__setitem__');
   if (own instanceof Func) machine.call(own, [target, key, value]);
@@ -135,7 +133,6 @@ function setListItem(machine: Machine, list: List, key: Value, value: Value): vo
   }
 }
 
-/** `del target[key]`. */
 export function deleteItem(machine: Machine, target: Value, key: Value): void {
   const own = ownMethod(target, '__delitem__');
   if (own instanceof Func) {

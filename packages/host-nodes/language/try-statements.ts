@@ -96,12 +96,8 @@ function takes(machine: Machine, { type }: ExceptHandler, { value }: Raised, fra
   return isSubclass(machine, value.cls, wanted) !== false;
 }
 
-function handle(
-  machine: Machine,
-  { name, body }: ExceptHandler,
-  { value }: Raised,
-  frame: Frame,
-): Completion {
+function handle(machine: Machine, handler: ExceptHandler, { value }: Raised, frame: Frame): Completion {
+  const { name, body } = handler;
   if (name) writeName(machine, name, value, frame);
   frame.handled.push(value);
   try {

@@ -75,7 +75,6 @@ interface Field {
   fallback: Value | undefined;
 }
 
-/** What a class's annotations name, from its first base on. */
 function fieldsOf(machine: Machine, cls: Class): Map<string, Field> {
   const fields = new Map<string, Field>();
   for (const base of [...cls.mro].reverse()) {
@@ -90,7 +89,6 @@ function fieldsOf(machine: Machine, cls: Class): Map<string, Field> {
   return fields;
 }
 
-/** Gives a class the `__init__` that its annotations ask for. */
 function dataclass(machine: Machine, cls: Class): Class {
   const fields = fieldsOf(machine, cls);
   const initialize = new Native(

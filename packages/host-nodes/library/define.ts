@@ -5,7 +5,6 @@ import type { Keywords, Value } from '../values/values.ts';
 
 export type Models = [path: string, value: Value][];
 
-/** Functions by dotted name. */
 export function natives(prefix: string, functions: Record<string, NativeCall>): Models {
   return Object.entries(functions).map(([name, run]) => [`${prefix}.${name}`, new Native(name, run)]);
 }
@@ -18,7 +17,6 @@ export function pure(run: NativeCall): NativeCall {
   };
 }
 
-/** An argument given by position or by name. */
 export function argument(
   args: readonly Value[],
   keywords: Keywords,

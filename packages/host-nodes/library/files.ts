@@ -12,7 +12,6 @@ import { dumpJson } from './json-text.ts';
 import { openFile, payForFolders } from './open-files.ts';
 import { onPath, pathText } from './paths.ts';
 
-/** Files, folders and JSON. */
 export function fileModels(): Models {
   return [
     ...natives('os', folders),

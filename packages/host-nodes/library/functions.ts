@@ -25,7 +25,6 @@ const identity: NativeCall = (_, [value = null]) => value;
 const transparent: NativeCall = (_, [first]) =>
   first instanceof Func ? first : new Native('decorator', identity);
 
-/** `functools`, `itertools`, `copy`, `inspect` and the like. */
 export function functionModels(): Models {
   return [
     ...natives('functools', {

@@ -4,7 +4,6 @@ import { Tuple, Unknown } from '../values/plain.ts';
 import { List, openDict, type Value } from '../values/values.ts';
 import type { Models } from './define.ts';
 
-/** Plain values of `sys`, `os`, `math`, `string` and others. */
 export function valueModels(): Models {
   return [
     ['sys.path', new List()],

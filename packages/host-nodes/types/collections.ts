@@ -117,7 +117,6 @@ export const sequenceMethods: Methods = {
   },
 };
 
-/** Adds entries to a dict as `dict(...)` and `update` do. */
 export function update(
   machine: Machine,
   target: Dict,

@@ -77,7 +77,6 @@ function fill(
   return isKnown ? result : new Unknown(why);
 }
 
-/** `template % values`. */
 export function formatPercent(machine: Machine, template: string, values: Value): Value {
   const given = values instanceof Tuple ? values.items : [values];
   let next = 0;
@@ -108,7 +107,6 @@ function converted(machine: Machine, value: Value, kind: string | undefined): Va
   return kind === 's' ? textOf(machine, value) : value;
 }
 
-/** `template.format(...)`. */
 export function formatBraces(machine: Machine, template: string, args: Value[], keywords: Keywords): Value {
   let next = 0;
   const fields = /\{\{|\}\}|\{([^{}!:]{0,200})(?:!([rsa]))?(?::([^{}]{0,100}))?\}/g;
@@ -131,7 +129,6 @@ function partOf(machine: Machine, holder: Value, part: string): Value {
   return item(machine, holder, /^\d+$/.test(key) ? BigInt(key) : key);
 }
 
-/** `separator.join(parts)`. */
 export function joinTexts(machine: Machine, separator: string, parts: Value): Value {
   const texts = each(machine.iterate(parts), (part) => {
     if (plain(part) instanceof Unknown) return undefined;

@@ -174,7 +174,6 @@ export function dictOf(machine: Machine, entries: Iterable<readonly [Value, Valu
   return dict;
 }
 
-/** Sets a name of a namespace. */
 export function setName(heap: Heap, namespace: Namespace, name: string, value: Value): void {
   heap.touch(namespace);
   namespace.entries.set(name, { key: name, value, conditional: false });
@@ -241,7 +240,6 @@ function clamp(index: number): number {
   return Math.max(-(2 ** 40), Math.min(2 ** 40, index));
 }
 
-/** Cuts a slice out of items. */
 export function slicePart<Part>(items: readonly Part[], slice: Slice): Part[] | undefined {
   const bounds = sliceBounds(slice, items.length);
   if (!bounds) return undefined;

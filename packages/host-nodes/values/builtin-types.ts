@@ -33,7 +33,6 @@ export const fileType = builtinType('TextIOWrapper');
 export const patternType = builtinType('Pattern');
 export const matchType = builtinType('Match');
 
-/** Makes a class of Python's or of a model's. */
 export function builtinType(name: string, base?: Class): Class {
   const parent = base ?? (name === 'object' ? undefined : objectType);
   const type = new Class(name, parent ? [parent] : [], true);
@@ -77,7 +76,6 @@ const kinds: [new (...args: never[]) => object, Class][] = [
 ];
 const typeByKind = new Map<unknown, Class>(kinds);
 
-/** The class of a value that is known. */
 export function typeOf(value: Value): Class {
   if (value === null) return noneType;
   if (typeof value === 'string') return strType;
@@ -164,7 +162,6 @@ export function isRaised(error: unknown, type: string): boolean {
   );
 }
 
-/** Raises one of Python's own exceptions. */
 export function raise(type: string, message: string): never {
   throw new Raised(exceptionOf(exceptionType(type), [message]));
 }

@@ -20,7 +20,6 @@ export function equal(machine: Machine, left: Value, right: Value): boolean | un
   return isSame(machine, a, b);
 }
 
-/** What the pack's own `__eq__` says. */
 function ownEqual(machine: Machine, left: Value, right: Value): boolean | 'unknown' | undefined {
   const cls = left instanceof Instance ? left.cls : left instanceof Class ? left.metaclass : undefined;
   if (!(cls instanceof Class)) return undefined;
@@ -112,7 +111,6 @@ function holdsItem(machine: Machine, items: Iterable<Value>, item: Value): boole
   return isKnown ? false : undefined;
 }
 
-/** A set of what an iterable gives. */
 export function setOf(machine: Machine, items: Iterable<Value>, frozen = false): PythonSet {
   const set = new PythonSet(frozen);
   for (const item of items) addItem(machine, set, item);

@@ -83,7 +83,6 @@ export function joinedStates(machine: Machine, { ways, before }: Followed<unknow
   return states;
 }
 
-/** Brings the stores to a state. */
 export function enter(machine: Machine, states: ReadonlyMap<Store, Snapshot>): void {
   for (const [store, state] of states) {
     machine.heap.touch(store);

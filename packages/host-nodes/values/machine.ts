@@ -19,7 +19,6 @@ export class Scope extends Namespace {
   }
 }
 
-/** What a running piece of code needs to know of its place. */
 export class Frame {
   readonly module: Module;
   /** The lines of its file, where numbers are looked up that the tree does not tell apart. */
@@ -65,14 +64,12 @@ export interface Doubts {
   isMissing?: boolean | undefined;
 }
 
-/** The pack's own modules. */
 interface OwnModules {
   /** Imports one of them; undefined where it has none of that name. */
   importOwn(path: string): Module | undefined;
   /** Makes one without running it, and runs it. */
   makeOwn(path: string): Module | undefined;
   runOwn(module: Module): void;
-  /** Imports by a dotted name, as an import statement does. */
   importNamed(name: string, level: number, from: Module): Value;
   attribute(module: Module, name: string): Value | undefined;
 }
@@ -87,7 +84,6 @@ export interface Machine {
   evaluate(node: ExprNode, frame: Frame): Value;
   execute(body: readonly StmtNode[], frame: Frame): Completion;
   call(callee: Value, args?: Value[], keywords?: Keywords): Value;
-  /** Reads an attribute, or raises AttributeError. */
   attribute(value: Value, name: string): Value;
   setAttribute(target: Value, name: string, value: Value): void;
   iterate(value: Value): Generator<Value>;

@@ -32,7 +32,6 @@ export abstract class Store extends PythonObject {
     this.born = births;
   }
 
-  /** What it holds, as a copy. */
   abstract snapshot(): Snapshot;
   abstract restore(snapshot: Snapshot): void;
 }
@@ -190,7 +189,6 @@ export class Dict extends Entries {
   }
 }
 
-/** A dict that may have any keys. */
 export function openDict(why: string): Dict {
   const dict = new Dict();
   dict.open = why;
@@ -212,7 +210,6 @@ export abstract class Namespace extends Entries {
     return namespace.cell;
   }
 
-  /** Reads a name of this namespace itself. */
   own(name: string): Value | undefined {
     return this.entries.get(name)?.value;
   }
