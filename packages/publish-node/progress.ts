@@ -32,12 +32,6 @@ export function progressBar(terminal: Terminal, totalBytes: number) {
   };
 }
 
-/** Says that something takes its time, until it is stopped. */
-export function remind(terminal: Terminal, sentence: string): () => void {
-  const timer = setInterval(() => terminal.write(`${sentence}\n`), lineMs);
-  return () => clearInterval(timer);
-}
-
 export function megabytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 100_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -7,7 +7,7 @@ import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
 import { type Identity, type IdentityFlags, identityOf } from './identity.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
 import { type Plan, type PlanFlags, packReport, planLines, planOf } from './plan.ts';
-import { megabytes, progressBar, remind } from './progress.ts';
+import { megabytes, progressBar } from './progress.ts';
 import { type Project, requestOf } from './project.ts';
 import { hostNodesLine, readByRegistry, waitForHostNodes } from './read-by-registry.ts';
 import { uploadShowing } from './upload.ts';
@@ -88,12 +88,9 @@ async function send(
 ): Promise<Published> {
   const bar = progressBar(terminal, archive.length);
   const upload = uploadShowing(bar.show);
-  let stop = () => {};
   const onStep = (step: string) => {
     if (step === 'uploading') say('Uploading.');
-    if (step !== 'checking') return;
-    say('Waiting until the registry has checked it.');
-    stop = remind(terminal, 'The registry is still checking it.');
+    if (step === 'checking') say(`Waiting up to ${timeout} seconds until the registry has checked it.`);
   };
   const interrupt = () => {
     bar.finish();
@@ -108,7 +105,6 @@ async function send(
       .publish(input, { waitMs: timeout * 1000, onStep, upload: sent })
       .catch(explain(hints));
   } finally {
-    stop();
     process.off('SIGINT', interrupt);
   }
 }

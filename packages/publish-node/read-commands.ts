@@ -27,7 +27,7 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
   const found = await registry.hostNodes.list(wanted.node, String(version.version));
   requireShape(z.optional(IndexedHostNodes), found, `the host nodes of ${wanted.node}`);
   const { host_node_extract_status: status = 'pending', host_node_extract_reason: reason } = found ?? {};
-  const hostNodes = found?.host_nodes.map((each) => ({ ...each, left_open: leftOpen(each) }));
+  const hostNodes = found?.host_nodes.map((each) => ({ ...each, left_open: each.left_open ?? [] }));
   const facts = {
     ...{ name: node.name, description: node.description, license: node.license, repository: node.repository },
     publisher: node.publisher?.name ?? node.publisher?.id,
@@ -62,10 +62,3 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
 const named = ({ host_node_name: name = '', ...fields }: HostNode) => ({ name, fields });
 
 type HostNode = IndexedHostNodes['host_nodes'][number];
-
-/** What every host node has: an older extraction leaves out what is open, and does not say why. */
-const expected = ['category', 'function', 'input_types', 'return_types'] as const;
-
-function leftOpen(hostNode: HostNode): string[] {
-  return hostNode.left_open ?? expected.filter((field) => hostNode[field] === undefined);
-}

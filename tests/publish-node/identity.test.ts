@@ -129,9 +129,8 @@ describe('publish-node in a CI job without an ID token', () => {
         others.push(request.headers.authorization);
         response.end(JSON.stringify({ value: idToken }));
       });
-      const redirect = { status, body: {}, location: `http://127.0.0.1:${other.port}/elsewhere` };
-      const here = { status, body: {}, location: '/token/again' };
-      answers.push(redirect, here, redirect);
+      const elsewhere = { status, body: {}, location: `http://127.0.0.1:${other.port}/elsewhere` };
+      answers.push(elsewhere, { status, body: {}, location: '/token/again' }, elsewhere);
       const { code } = await publish(gitHub());
       await other.stop();
 

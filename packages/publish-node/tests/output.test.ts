@@ -12,7 +12,7 @@ import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';
 import { printable, printableJson } from '../printable.ts';
 import { run } from '../program.ts';
-import { progressBar, remind } from '../progress.ts';
+import { progressBar } from '../progress.ts';
 
 let written = '';
 
@@ -155,15 +155,6 @@ describe('progress', () => {
       `\r  ${'█'.repeat(30)} 100% of 99.0 kB`,
       '\n',
     ]);
-  });
-
-  test('reminds every ten seconds until it is stopped', () => {
-    const stop = remind({ write }, 'Still.');
-    jest.advanceTimersByTime(29_999);
-    stop();
-    jest.advanceTimersByTime(60_000);
-
-    expect(taken()).toEqual(['Still.\n', 'Still.\n']);
   });
 });
 
