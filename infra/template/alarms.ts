@@ -117,10 +117,11 @@ function alarmsOfSweep(stage: Stage, { sweep, missing, unvisitedPeriods, ...sche
 }
 
 function sweepAlarms(stage: Stage): Alarm[] {
-  const found = own(stage, 'sweep_findings', { sweep: 'uploads' });
+  const found = (sweep: string) => own(stage, 'sweep_findings', { sweep });
   return [
     ...sweeps.filter(({ only }) => !only || stage[only]).flatMap((sweep) => alarmsOfSweep(stage, sweep)),
-    alarm('sweep-findings-uploads', texts.foundUploads, found, anyOfFifteen),
+    alarm('sweep-findings-uploads', texts.foundUploads, found('uploads'), anyOfFifteen),
+    alarm('sweep-findings-commands', texts.foundCommands, found('commands'), anyOfFifteen),
   ];
 }
 

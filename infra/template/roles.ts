@@ -125,6 +125,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     finalizeUpload: [
       // A version is activated only while its publisher and the token that it was published with are in good standing.
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
+      // The last release checks versions, too.
       { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['nodes'] },
       due(),
       { table: ['DeleteItem'], keys: ['pending'] },

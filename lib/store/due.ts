@@ -17,7 +17,8 @@ export type DueWork =
   | 'spending'
   | 'notifications'
   | 'failed-notifications'
-  | 'unheard';
+  | 'unheard'
+  | 'commands';
 
 /** Each takes 1,000 writes a second. A task with three notified states makes six. */
 const shards: Record<DueWork, readonly string[]> = {
@@ -27,6 +28,7 @@ const shards: Record<DueWork, readonly string[]> = {
   notifications: shardNames('notify-', 64),
   'failed-notifications': shardNames('notify-failed-', 16),
   unheard: shardNames('ask-', 16),
+  commands: shardNames('command-', 1),
 };
 
 function shardNames(prefix: string, count: number): string[] {

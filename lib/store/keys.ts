@@ -31,6 +31,7 @@
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *   release that the records are of   STAGE                     RELEASE                     read before a deployment
  *   commands that have not ended      STAGE                     COMMAND#<its words>         one query lists them
+ *   and how many there are            index `pending`           shard command-0             for the alarm
  *
  * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . meet in one item: the
  * item is its own name claim, and no second record can get out of step with it. Members live inside the

@@ -6,6 +6,7 @@ import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { finishPublishing } from '../registry/latest-version.ts';
 import { awaitedUpload, type ListedVersion, readListedVersions } from '../registry/listed-versions.ts';
+import { reportOpenCommands } from '../registry/open-commands.ts';
 import {
   type DueKey,
   type Period,
@@ -38,7 +39,9 @@ export async function handleUploads(
   const { awsRequestId } = invocation;
   await withLogFields({ function: 'finalizeUpload', function_request_id: awsRequestId }, async () => {
     if ('Records' in event) return finalizeAll(context, event, awsRequestId);
-    requireNoneFailed(await sweepUploads(context, sweepPeriod(event)));
+    const report = await sweepUploads(context, sweepPeriod(event));
+    await reportOpenCommands(context);
+    requireNoneFailed(report);
   });
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { dueShard } from '../../lib/store/due.ts';
 import { always, typedRead } from '../../lib/store/items.ts';
 import { commandKey, type Key } from '../../lib/store/keys.ts';
 import { put, remove } from '../../lib/store/write.ts';
@@ -9,14 +10,16 @@ import { actorName, listItems, newContext, Rejection } from './registry/administ
 /*
  * A command of many steps is recorded while it runs. If its process dies, the record stays, and every later command, of any
  * administrator, says that it must be run again.
+ * After an hour, an alarm fires (lib/registry/open-commands.ts).
  */
 
 interface OpenCommand extends Key {
   id: string;
   /** The command line to type. */
   line: string;
-  at: string;
   actor: string;
+  pending_shard: string;
+  pending_since: string;
 }
 
 const openCommand = typedRead<OpenCommand>();
@@ -33,8 +36,8 @@ export async function runSteps<Result>(
 ): Promise<Result> {
   const key = commandKey(subjectOf(words));
   const id = randomUUID();
-  const at = new Date().toISOString();
-  await put<OpenCommand>(newContext(), { ...key, id, line, at, actor: actorName() }, always);
+  const listing = { pending_shard: dueShard('commands', id), pending_since: new Date().toISOString() };
+  await put<OpenCommand>(newContext(), { ...key, ...listing, id, line, actor: actorName() }, always);
   const again = `It may be half done. To finish it, run it again: ${line}`;
   const stop = () => {
     process.stderr.write(`\n${again}\n`);
@@ -61,7 +64,7 @@ export async function runSteps<Result>(
 export async function describeOpenCommands(): Promise<string[]> {
   const open = (await listItems(commandKey(''))).map((item) => openCommand(item));
   return open.map(
-    ({ line, at, actor }) =>
-      `${actor} began this at ${at}, and it has not ended. If it is not running, run it again: ${line}`,
+    ({ line, pending_since, actor }) =>
+      `${actor} began this at ${pending_since}, and it has not ended. If it is not running, run it again: ${line}`,
   );
 }

@@ -5,6 +5,7 @@ import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { runSteps } from '../../../tools/admin/open-commands.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
 import type { Context } from '../../../lib/context.ts';
@@ -133,6 +134,24 @@ describe('a scheduled event', () => {
       'The event\'s "from" must be a past time such as "2026-11-20T00:00:00Z".',
     );
     expect(lines()).toEqual([]);
+  });
+
+  test('counts commands of the administration that have not ended for an hour', async () => {
+    stopDate();
+    const start = Date.now();
+    const counts: unknown[] = [];
+    const count = async (minutes: number) => {
+      stopDate(start + minutes * minuteMs);
+      await handle({});
+      counts.push(lines().find(({ sweep }) => sweep === 'commands')?.sweep_findings);
+    };
+    await runSteps({ words: 'node ban x', line: 'node ban x' }, async () => {
+      await count(59);
+      await count(61);
+    });
+    await count(62);
+
+    expect(counts).toEqual([undefined, 1, undefined]);
   });
 
   test('fails when a visit failed, so that Lambda repeats it', async () => {
