@@ -30,6 +30,8 @@ export interface PublisherRecord extends Stored, Omit<Publisher, 'id' | 'members
   /** The id that this one means since then, after a rename or a merge. The record reserves the old id. */
   moved_to?: string;
   moved_at?: string;
+  /** The id that a rename has begun to give it. */
+  moving_to?: string;
   renamed_from?: string;
 }
 

@@ -198,6 +198,24 @@ test.each([
   }
 });
 
+test.each([
+  ['rename', () => [`${from}-other`]],
+  ['merge', () => ['--into', to]],
+])('a %s is rejected while a rename to another id is half done', async (verb, into) => {
+  let writes = 0;
+  const resume = intercept(dynamodb, async ({ command, send }) => {
+    if (/Transact/.test(command) && ++writes > 1) throw new Error('killed');
+    return send();
+  });
+  const rename = () => admin('publisher', 'rename', from, `${from}-typo`);
+  await rename().catch(() => undefined);
+  resume();
+  const { status, stderr } = await admin('publisher', verb, from, ...into());
+
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`publisher rename ${from} ${from}-typo`)]);
+  expect([(await rename()).status, await owners()]).toEqual([0, [`${from}-typo`]]);
+});
+
 test.each(['rename', 'merge'])('a %s into another spelling of the same id is rejected', async (verb) => {
   const into = verb === 'merge' ? ['--into'] : [];
   const { status, stderr } = await admin('publisher', verb, from.toUpperCase(), ...into, from);

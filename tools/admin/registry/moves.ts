@@ -112,14 +112,14 @@ export async function renamePublisher(from: string, to: string): Promise<void> {
   await untilWritten(newContext(), async () => {
     const old = await readEither(from, to);
     const former = publisherRecord((await get(newContext(), key))[0]);
-    const { pk: _pk, sk: _sk, moved_to: _to, moved_at: _at, ...fields } = old;
+    const { pk: _pk, sk: _sk, moved_to: _to, moved_at: _at, moving_to: _into, ...fields } = old;
     const revision = (former?.revision ?? 0) + 1;
     // Members come in the write that gives the old id up, or one who is removed until then would stay.
     const renamed: PublisherRecord = { ...fields, ...key, id: to, members: {}, renamed_from: from, revision };
     const when = former && (await successorOf(former)) === from ? onRevision(former) : absent;
     const [failed] = await transact(newContext(), [
       putting(renamed, when),
-      checking<PublisherRecord>(old, onRevision(old)),
+      updating<PublisherRecord>(old, { moving_to: to }, onRevision(old)),
       created,
     ]);
     if (failed === 1) return undefined;
@@ -152,6 +152,13 @@ async function readEither(from: string, to: string): Promise<PublisherRecord> {
   const now = movedTo(item, from);
   if (now !== undefined && now !== to) throw new Rejection(`The publisher "${from}" is "${now}" now.`);
   if (publisher.banned) throw bannedPublisher(from);
+  const { moving_to } = publisher;
+  // What another rename has moved by now would stay with a publisher without members.
+  if (now === undefined && moving_to !== undefined && moving_to !== to) {
+    const half = publisherRecord((await get(newContext(), publisherKey(moving_to)))[0]);
+    if (half?.moved_to === undefined)
+      throw new Rejection(`A rename is half done: first run publisher rename ${from} ${moving_to} again.`);
+  }
   return publisher;
 }
 
