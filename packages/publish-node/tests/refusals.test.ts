@@ -139,16 +139,13 @@ describe('invalid input', () => {
 
   const licensed = project.replace('[tool', 'license = 5\n[tool');
   const license = 'project.license: must be text, or a table with file or text';
-  const misspelled = 'tool.node-registry.includs: is not a known key. Did you mean "includes"?';
   const long = `${'n'.repeat(200)}!`;
 
   test.each<[string, string, string[], string]>([
-    ['no metadata', '', [], 'Name the node'],
     ['no version', project.replace('version', 'dynamic-version'), [], 'Name the version'],
     ['metadata of a wrong type', '[project]\nname = 5', [], 'project.name: must be text'],
     ['a license of a wrong type', licensed, [], license],
     ['a value in the place of a table', 'project = 5', [], 'project: must be a table'],
-    ['a misspelled key of our table', `${project}includs = []`, [], misspelled],
     ['an invalid node id', project, ['--node', 'my node'], 'The node "my node" is not valid'],
     ['a long node id', project, ['--node', long], `The node "${long.slice(0, 100)}…" is not valid`],
     ['an invalid address', '', ['--base-url', 'registry'], 'It must be an http or https URL.'],
