@@ -135,10 +135,13 @@ describe('the archive of a git folder', () => {
     expect((await packed()).notes).toHaveLength(120);
   });
 
+  const splits = ['update-index --split-index', 'add pack/changed.py new.py'];
   test.each<[string, string[], string[]?]>([
     ['of version 2', ['update-index --index-version 2']],
     ['of version 3, with an intended file', ['add --intent-to-add new.py']],
     ['of version 4', ['update-index --index-version 4']],
+    ['that is split', [...splits, 'rm -q --cached pack/03.py']],
+    ['that is split twice, of version 4', ['update-index --index-version 4', ...splits]],
     ['that is sparse', ['sparse-checkout set --cone --sparse-index pack']],
     ['without a checksum', []],
     ['of SHA-256', [], ['--object-format=sha256']],
@@ -146,14 +149,16 @@ describe('the archive of a git folder', () => {
   ])('equals git for an index %s', async (kind, commands, options = []) => {
     await rm(join(folder, '.git'), { recursive: true });
     await git(folder, 'init', '--quiet', ...options);
+    const numbered = Array.from({ length: 130 }, (_, at) => `pack/${String(at).padStart(2, '0')}.py`);
     await writeFiles(folder, {
-      ...emptyFiles('other/a.py pack/changed.py pack/01.py pack/02.py'),
+      ...emptyFiles(`other/a.py pack/changed.py ${numbered.join(' ')}`),
       '.gitignore': 'x*',
     });
     await git(folder, 'add', '--all');
     await git(folder, 'commit', '--quiet', '-m', 'A pack');
     await writeFiles(folder, { 'new.py': '', 'x.py': '', 'pack/changed.py': 'changed' });
-    for (const command of commands) await git(folder, ...command.split(' '));
+    for (const command of commands)
+      await git(folder, '-c', 'splitIndex.maxPercentChange=100', ...command.split(' '));
     const index = join(folder, '.git/index');
     if (kind === 'without a checksum')
       await writeFile(index, Buffer.concat([(await readFile(index)).subarray(0, -20), Buffer.alloc(20)]));

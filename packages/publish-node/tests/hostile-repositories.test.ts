@@ -241,7 +241,11 @@ describe('a file of the repository', () => {
     ['nothing but a header', (index) => resealed(index.subarray(0, 32)), /cut off/],
     ['an unknown extension that is required', (index) => resealed(extended(index, 'newx')), /newer git/],
     ['a path that leads out', (index) => resealed(named(index, '../a.py')), /leads out of the folder/],
-    ['a shared part', (index) => resealed(extended(index, 'link')), /--no-split-index/],
+    [
+      'a shared part that is missing',
+      (index) => resealed(extended(index, 'link', '1'.repeat(20))),
+      /missing/,
+    ],
   ])('is rejected as an index with %s', async (_, change, sentence) => {
     const clone = await cloned();
     const path = join(clone, '.git/index');
@@ -325,8 +329,9 @@ function resealed(index: Buffer): Buffer {
   return Buffer.concat([content, createHash('sha1').update(content).digest()]);
 }
 
-function extended(index: Buffer, signature: string): Buffer {
-  const extension = Buffer.from(`${signature}\0\0\0\0`, 'latin1');
+function extended(index: Buffer, signature: string, content = ''): Buffer {
+  const length = String.fromCharCode(content.length);
+  const extension = Buffer.from(`${signature}\0\0\0${length}${content}`, 'latin1');
   return Buffer.concat([index.subarray(0, -20), extension, index.subarray(-20)]);
 }
 
