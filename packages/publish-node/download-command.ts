@@ -3,9 +3,11 @@ import { exitCodes, Failure } from './failure.ts';
 import { write } from './new-file.ts';
 import type { Ending, Mean } from './output.ts';
 import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
+import { unpack } from './unpack.ts';
 
 interface DownloadFlags extends ReadFlags {
   output?: string | undefined;
+  unpack?: string | undefined;
 }
 
 /** Downloads a version, and keeps it only if its bytes are those that were published. */
@@ -26,14 +28,16 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   const archive = Buffer.concat(chunks);
   // Names of the registry could be paths, too.
   const file = flags.output ?? `${node.id}-${version.version}.zip`.replaceAll(/[^\w.+-]/g, '-');
-  await write(file, archive);
+  let done = `Wrote ${file}.`;
+  if (flags.unpack === undefined) await write(file, archive);
+  else done = `Unpacked ${await unpack(archive, flags.unpack)} files into ${flags.unpack}.`;
   return {
     exitCode: exitCodes.done,
     report: {
       ...{ status: 'downloaded', publisher: node.publisher?.id, node: node.id, version: version.version },
       ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: archive.length },
-      output: file,
+      output: flags.unpack ?? file,
     },
-    lines: [`sha256  ${version.sha256}, as published`, `Wrote ${file}.`],
+    lines: [`sha256  ${version.sha256}, as published`, done],
   };
 }

@@ -10,7 +10,7 @@ const reasons: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { code } = Object(error) as { code?: string };
   return reasons[code ?? ''] ?? String(error);
 }

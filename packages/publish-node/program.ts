@@ -221,5 +221,7 @@ function addReading(program: Command, act: Act): void {
       .option(...json)
       .action((text: string, flags) => act(flags, (mean) => work(text, flags, mean)));
   reading('show', 'Show a node, its versions, and one of them with its host nodes', showCommand);
-  reading('download', 'Download a version and verify its bytes', downloadCommand).addOption(outputOption());
+  reading('download', 'Download a version and verify its bytes', downloadCommand)
+    .addOption(outputOption().conflicts('unpack'))
+    .option('--unpack <folder>', 'Unpack it into this new folder instead, by the rules for archives');
 }
