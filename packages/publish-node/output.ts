@@ -57,7 +57,7 @@ const emptyReport = {
   /** What the registry has, and why it is as it is. */
   node_version: null,
   reason: null,
-  /** What `show` shows. */
+  /** What `search` found, or the node that `show` shows. */
   nodes: null,
   versions: null,
   /** The file or folder that `download` wrote. */

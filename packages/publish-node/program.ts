@@ -22,7 +22,7 @@ import { packCommand } from './pack-command.ts';
 import { printable } from './printable.ts';
 import { publishCommand } from './publish-command.ts';
 import type { Metadata } from './pyproject.ts';
-import { showCommand } from './read-commands.ts';
+import { searchCommand, showCommand, versionsCommand } from './read-commands.ts';
 import { statusCommand } from './status-command.ts';
 import { whoamiCommand } from './whoami-command.ts';
 import { type WithdrawFlags, withdrawCommand } from './withdraw-command.ts';
@@ -213,15 +213,21 @@ function addReading(program: Command, act: Act): void {
     .option(...version)
     .addOption(baseUrlOption())
     .option(...json);
-  const reading = <Flags>(name: string, summary: string, work: Work<Flags>) =>
-    add(program, { name, summary, notes })
-      .argument('<node[@version]>')
+  const reading = <Flags>(usage: [string, string], summary: string, work: Work<Flags>) =>
+    add(program, { name: usage[0], summary, notes })
+      .argument(usage[1])
       .addOption(baseUrlOption())
       .addOption(downloadsUrlOption())
       .option(...json)
-      .action((text: string, flags) => act(flags, (mean) => work(text, flags, mean)));
-  reading('show', 'Show a node, its versions, and one of them with its host nodes', showCommand);
-  reading('download', 'Download a version and verify its bytes', downloadCommand)
+      .action((text: string | string[], flags) =>
+        act(flags, (mean) => work([text].flat().join(' '), flags, mean)),
+      );
+  const node = '<node[@version]>';
+  const searched = 'Find nodes by words of their ID, name, description, tags, publisher or host nodes';
+  reading(['search', '<words...>'], searched, searchCommand);
+  reading(['versions', '<node>'], 'List the published versions of a node', versionsCommand);
+  reading(['show', node], 'Show a node, its versions, and one of them with its host nodes', showCommand);
+  reading(['download', node], 'Download a version and verify its bytes', downloadCommand)
     .addOption(outputOption().conflicts('unpack'))
     .option('--unpack <folder>', 'Unpack it into this new folder instead, by the rules for archives');
 }

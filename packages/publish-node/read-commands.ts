@@ -1,6 +1,6 @@
-import { fields } from 'command-line/table';
+import { fields, table } from 'command-line/table';
 import * as z from 'zod/mini';
-import { IndexedHostNodes } from 'registry-rules/schemas/index-files';
+import { CatalogPiece, IndexedHostNodes } from 'registry-rules/schemas/index-files';
 import { exitCodes } from './failure.ts';
 import { hostNodeLines } from './host-nodes.ts';
 import type { Ending, Mean } from './output.ts';
@@ -14,6 +14,38 @@ import {
 } from './reading.ts';
 
 const maxShown = 20;
+
+export async function searchCommand(text: string, flags: ReadFlags): Promise<Ending> {
+  const nodes = await (await openRegistry(flags)).nodes.search(text);
+  requireShape(CatalogPiece, { nodes }, 'its nodes');
+  const shown = nodes.slice(0, maxShown);
+  const rows = shown.map(({ id, latest_version, name, publisher }) => [
+    id,
+    latest_version,
+    name,
+    publisher.id,
+  ]);
+  const more = nodes.length > maxShown ? [`and ${nodes.length - maxShown} more`] : [];
+  const none = 'No node has all of these words.';
+  return {
+    exitCode: exitCodes.done,
+    report: { status: 'found', nodes },
+    lines: [...table(['NODE', 'VERSION', 'NAME', 'PUBLISHER'], rows, { none }).split('\n'), ...more],
+  };
+}
+
+export async function versionsCommand(id: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
+  mean({ publisher: undefined, node: id, version: undefined });
+  const { id: node, publisher, versions } = await requireNode(await openRegistry(flags), id);
+  const rows = versions.map(({ version, createdAt, size_bytes, deprecated }) => [
+    ...[version, createdAt?.slice(0, 10), size_bytes, deprecated ? 'deprecated' : undefined],
+  ]);
+  return {
+    exitCode: exitCodes.done,
+    report: { status: 'found', publisher: publisher?.id, node, versions },
+    lines: table(['VERSION', 'CREATED', 'BYTES', 'NOTE'], rows, { alignRight: [2] }).split('\n'),
+  };
+}
 
 export async function showCommand(text: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
   const wanted = wantedOf(text);

@@ -58,6 +58,17 @@ async function report(...args: string[]) {
 }
 
 describe('publish-node', () => {
+  test('search finds a node by its words, and versions lists its versions', async () => {
+    const { nodes, exitCode } = await report('search', 'blends');
+
+    expect([exitCode, nodes[0]?.id]).toEqual([0, 'blender']);
+    // No text reverses the line.
+    const { stdout } = await command('search', 'blends', 'images');
+    expect(stdout).toMatch(/^blender +1\.0\.0 +blender +demo$/m);
+    expect((await command('search', 'nothing')).stdout).toContain('No node has all of these words.');
+    expect((await command('versions', 'blender')).stdout).toMatch(/^1\.0\.0 +\d{4}-\d\d-\d\d +\d+ +-$/m);
+  });
+
   test('shows the host nodes with their titles and open fields', async () => {
     const { stdout } = await command('show', 'blender@1.0.0');
     const { host_nodes, ...rest } = await report('show', 'blender');
@@ -72,8 +83,12 @@ describe('publish-node', () => {
     // No text reverses the line.
     expect(stdout).toMatch(/^description +Blends. images$/m);
     expect(stdout).toMatch(/^versions +1\.0\.0$/m);
-    for (const other of ['blender@9.0.0', 'unknown'])
-      expect(await report('show', other)).toMatchObject({ exitCode: 3, error: 'not_found' });
+    for (const asked of [
+      ['show', 'blender@9.0.0'],
+      ['show', 'unknown'],
+      ['versions', 'unknown'],
+    ])
+      expect(await report(...asked)).toMatchObject({ exitCode: 3, error: 'not_found' });
   });
 
   test('download writes the verified archive, and never over another file', async () => {
@@ -133,7 +148,7 @@ describe('publish-node', () => {
     for (const version of ['1.0.0', 'v1.0', '1']) {
       expect((await asked('show', `blender@${version}`)).stdout).toContain('Blend two images');
     }
-    const { code: exitCode, stderr } = await asked('show', 'blender');
+    const { code: exitCode, stderr } = await asked('search', 'blend');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('NODE_REGISTRY_DOWNLOADS_URL')]);
   });
 });
@@ -155,6 +170,10 @@ describe('files that are not of a registry', () => {
 
   const read = (value: unknown) => ({ 'nodes/x/1.0.0/host-nodes.json': value });
   const indexed = (value: object) => ({ 'nodes/x.json': value });
+  const pieces = (catalog_pieces: unknown, entry = {}) => ({
+    'config.json': { version: 1, catalog_pieces },
+    'catalog/1/0.json': { nodes: [{ id: 'x', ...entry }] },
+  });
   const latest = { version: '1.0.0', dependencies: 'numpy' };
 
   test.each<[string, Record<string, unknown>, string]>([
@@ -162,10 +181,14 @@ describe('files that are not of a registry', () => {
     ['host nodes without the list', read({ ok: true }), 'show'],
     ['host nodes that are texts', read({ ...hostNodes, host_nodes: ['a', null] }), 'show'],
     ['types that are a list', read({ ...hostNodes, host_nodes: [{ return_types: ['IMAGE'] }] }), 'show'],
-    ['a node without versions', indexed({ id: 'x' }), 'show'],
+    ['a node without versions', indexed({ id: 'x' }), 'versions'],
     ['a node without versions to download', indexed({ id: 'x' }), 'download'],
     ['dependencies that are a text', indexed({ ...node, latest_version: latest }), 'show'],
-    ['a version created at a number', indexed({ versions: [{ createdAt: 1 }] }), 'show'],
+    ['a version created at a number', indexed({ versions: [{ createdAt: 1 }] }), 'versions'],
+    ['a catalog of another kind', pieces('many'), 'search'],
+    ['a catalog without end', pieces(1e9), 'search'],
+    ['a node without a publisher in the catalog', pieces(1), 'search'],
+    ['a name that is a number in the catalog', pieces(1, { name: 1, publisher: { id: 'x' } }), 'search'],
   ])('fail with a message if they are wrong: %s', async (_, files, name) => {
     const { code: exitCode, stderr } = await over({ ...index, 'nodes/x.json': node, ...files }, name, 'x');
 
