@@ -62,9 +62,8 @@ describe('publish-node', () => {
     const { nodes, exitCode } = await report('search', 'blends');
 
     expect([exitCode, nodes[0]?.id]).toEqual([0, 'blender']);
-    // No text reverses the line.
     const { stdout } = await command('search', 'blends', 'images');
-    expect(stdout).toMatch(/^blender +1\.0\.0 +blender +demo$/m);
+    expect(stdout).toMatch(/^blender +1\.0\.0 +- +demo$/m);
     expect((await command('search', 'nothing')).stdout).toContain('No node has all of these words.');
     expect((await command('versions', 'blender')).stdout).toMatch(/^1\.0\.0 +\d{4}-\d\d-\d\d +\d+ +-$/m);
   });
