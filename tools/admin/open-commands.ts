@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { foldNodeId } from 'registry-rules/names';
+import { normalizeVersion } from 'registry-rules/version-label';
 import { dueShard } from '../../lib/store/due.ts';
 import { always, typedRead } from '../../lib/store/items.ts';
 import { commandKey, type Key } from '../../lib/store/keys.ts';
+import { get } from '../../lib/store/read.ts';
 import { put, remove } from '../../lib/store/write.ts';
 import { UsageError } from './command.ts';
 import { sentenceFor } from './faults.ts';
@@ -24,9 +27,14 @@ interface OpenCommand extends Key {
 
 const openCommand = typedRead<OpenCommand>();
 
-/** A ban and its end undo each other, so the later one stands for both. */
+/** A ban and its end undo each other, so the later one stands for both, in any spelling that the commands take. */
 function subjectOf(words: string): string {
-  return words.replace(/^takedown run/, 'node-version ban').replace(/^(\S+) unban/, '$1 ban');
+  return words
+    .replace(/^takedown run/, 'node-version ban')
+    .replace(/^(\S+) unban/, '$1 ban')
+    .replace(/^(node\S*) ban (\S+) ?(.*)/, (_, noun, id, label) =>
+      `${noun} ban ${foldNodeId(id)} ${normalizeVersion(label) ?? label}`.trim(),
+    );
 }
 
 /** Runs a command of many steps. `words` are its noun, verb and parameters. */
@@ -37,6 +45,7 @@ export async function runSteps<Result>(
   const key = commandKey(subjectOf(words));
   const id = randomUUID();
   const listing = { pending_shard: dueShard('commands', id), pending_since: new Date().toISOString() };
+  const [former] = await get(newContext(), key);
   await put<OpenCommand>(newContext(), { ...key, ...listing, id, line, actor: actorName() }, always);
   const again = `It may be half done. To finish it, run it again: ${line}`;
   const stop = () => {
@@ -51,8 +60,10 @@ export async function runSteps<Result>(
     return result;
   } catch (error) {
     const sentence = sentenceFor(error);
-    // It says itself how to go on.
-    if (error instanceof Rejection || error instanceof UsageError) await end();
+    // It says itself how to go on. What it would have continued, such as before a mistyped option, is still open.
+    const isMistyped = former && openCommand(former).line !== line;
+    if (error instanceof Rejection || error instanceof UsageError)
+      await (isMistyped ? put<OpenCommand>(newContext(), openCommand(former), [['id', '=', id]]) : end());
     else if (sentence !== undefined) throw new Rejection(`${sentence} ${again}`, { cause: error });
     throw error;
   } finally {
