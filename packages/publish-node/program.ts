@@ -1,4 +1,4 @@
-import { type Command, CommanderError } from 'commander';
+import { type Command, CommanderError, Option } from 'commander';
 import { createCommand, positiveNumber } from 'command-line/command';
 import manifest from './package.json' with { type: 'json' };
 import { deprecateCommand } from './deprecate-command.ts';
@@ -162,7 +162,8 @@ function onFolder<Flags>(program: Command, act: Act, about: About, work: Work<Fl
 function addPublishing(program: Command, act: Act): void {
   const publish = onFolder(program, act, publishAbout, publishCommand);
   identityOptions(packOptions(publish))
-    .option('--changelog <text>', 'What is new in this version')
+    .addOption(new Option('--changelog <text>', 'What is new in this version').conflicts('changelogFile'))
+    .option('--changelog-file <path>', 'A file with what is new in this version')
     .option('--timeout <seconds>', 'How long to wait for the upload to be checked', positiveNumber, 120)
     .option('--dry-run', 'Only show what would be published')
     .option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation');

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { adminJson } from '../support/admin.ts';
 import { folder } from 'testing/folders';
@@ -222,6 +224,29 @@ describe('publish-node whoami', () => {
     expect([answer.code, answer.reason, published.code]).toEqual([3, why, 3]);
     expect(published.stderr).toContain(`The registry rejected the request: ${why}\n`);
     expect(published.stderr).not.toContain('Uploading');
+  });
+});
+
+describe('publish-node publish --changelog-file', () => {
+  test('publishes the text of the file', async () => {
+    await write('with-changelog');
+    const file = join(registry.directory, 'changelog.md');
+    await writeFile(file, '# 1.0.0\n\nLoads twice as fast.\n');
+
+    const { node_version } = await report('publish', '--changelog-file', file);
+    expect(node_version.changelog).toBe('# 1.0.0\n\nLoads twice as fast.');
+  });
+
+  test.each<[string[], string]>([
+    [['--changelog-file', 'nowhere.md'], 'The changelog cannot be read: ENOENT'],
+    [['--changelog-file', '.'], 'The changelog cannot be read: EISDIR'],
+    [['--changelog-file', 'package-lock.json'], 'The changelog has over 100 KB; name a file with only'],
+    [['--changelog-file', 'x', '--changelog', 'y'], "cannot be used with option '--changelog"],
+  ])('fails with %j', async (args, sentence) => {
+    await write('without-changelog');
+    const { code, stderr } = await command('publish', ...args);
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
   });
 });
 

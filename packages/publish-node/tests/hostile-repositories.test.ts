@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { dryRun, publishNode } from 'testing/publish-node';
 import { emptyFiles, type Files, git, runFile, writeFiles } from 'testing/shell';
 import { chooseFiles } from '../files/pack.ts';
 import { initCommand } from '../init-command.ts';
@@ -305,6 +306,21 @@ describe('a file of the repository', () => {
 
     expect(await chosen(await cloned(), includes)).toContain('has over 200 entries');
   });
+
+  test.each(['CHANGELOG.md', 'docs/environ', '../alias/CHANGELOG.md', '../alias/pipe'])(
+    'is not a changelog outside of the folder: %s',
+    async (name) => {
+      const clone = await cloned({}, async (origin) => {
+        await symlink('/proc/self/environ', join(origin, 'CHANGELOG.md'));
+        await symlink('/proc/self', join(origin, 'docs'));
+      });
+      await symlink(clone, join(place, 'alias'));
+      await pipe(join(clone, 'pipe'));
+      const { code, stderr } = await publishNode([...dryRun(clone), '--changelog-file', join(clone, name)]);
+
+      expect([code, stderr]).toEqual([2, expect.stringContaining('it is not a file of the folder')]);
+    },
+  );
 
   test('gives init the address that it is pushed to, and none from outside of it', async () => {
     const clone = await cloned();
