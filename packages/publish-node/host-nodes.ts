@@ -1,5 +1,6 @@
 import type { ExtractedFields } from 'registry-rules/host-node-entries';
 import type { FoundHostNode, FoundHostNodes } from './extraction.ts';
+import { signatureOf } from './signature.ts';
 
 interface Shown {
   name: string;
@@ -18,6 +19,7 @@ export function hostNodeLines({ status, reason, nodes, notes }: Read): string[] 
     'The host nodes, read without running anything:',
     ...nodes.flatMap((node) => [
       line(node),
+      ...signatureOf(node.fields).map((each) => `    ${each}`),
       ...(node.fields.left_open ?? []).map((open) => `    left open: ${open}`),
     ]),
     ...(notes.length > 0 ? ['What could not be followed, and may be wrong:'] : []),
@@ -29,10 +31,10 @@ export function hostNodeLines({ status, reason, nodes, notes }: Read): string[] 
 }
 
 function line({ name, fields }: Shown): string {
-  const { category, display_name: title, function: entry, return_types: types } = fields;
+  const { category, display_name: title, function: entry } = fields;
   const titleText = title && title !== name ? ` "${title}"` : '';
   const condition = fields.conditional ? ' (only under a condition)' : '';
-  return `  ${name}${titleText}  (${category ?? '?'}: ${entry ?? '?'} returns ${types ?? '?'})${condition}`;
+  return `  ${name}${titleText}  (${category ?? '?'}: ${entry ?? '?'})${condition}`;
 }
 
 /** The same for a program, in the words of the registry. */

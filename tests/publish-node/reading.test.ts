@@ -18,8 +18,9 @@ let env: Record<string, string>;
 
 const code = `class Blend:
     @classmethod
-    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}}
+    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}, "optional": {"mode": (["a", "b"],)}}
     RETURN_TYPES = ("IMAGE", "MASK")
+    RETURN_NAMES = ("blended", "MASK")
     FUNCTION = "run"
     CATEGORY = "ours"
 class Open:
@@ -72,7 +73,9 @@ describe('publish-node', () => {
     const { stdout } = await command('show', 'blender@1.0.0');
     const { host_nodes, ...rest } = await report('show', 'blender');
 
-    expect(stdout).toContain('  Blend "Blend two images"  (ours: run returns ["IMAGE","MASK"])\n');
+    expect(stdout).toContain(
+      '  Blend "Blend two images"  (ours: run)\n    takes image IMAGE, mode? one of 2\n    returns blended IMAGE, MASK\n',
+    );
     expect(stdout).toMatch(/ {2}Open .*\n +left open: .*return_types/s);
     expect(rest).toMatchObject({ exitCode: 0, status: 'found', node: 'blender', version: '1.0.0' });
     expect(host_nodes.map(({ left_open: open }: { left_open: string[] }) => open.length > 0)).toEqual([

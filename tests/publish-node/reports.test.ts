@@ -287,8 +287,10 @@ describe('the host nodes of a publish', () => {
     const { host_nodes: foreseen, ...plan } = await report('publish', '--dry-run');
     await command('publish');
 
-    expect(text.stdout).toMatch(/^ {2}Load it "Load an image" {2}\(ours: run returns \["IMAGE"\]\)$/m);
-    expect(text.stdout).toMatch(/^ {2}Save it {2}\(\?: run returns .*\n {4}left open: category: /m);
+    expect(text.stdout).toMatch(
+      /^ {2}Load it "Load an image" {2}\(ours: run\)\n {4}takes path STRING\n {4}returns IMAGE$/m,
+    );
+    expect(text.stdout).toMatch(/^ {2}Save it {2}\(\?: run\)\n(?: {4}.*\n){2} {4}left open: category: /m);
     expect(text.stdout).toMatch(/\n2 in all\.\nNothing was sent\.\n$/);
     expect(plan).toMatchObject({ host_node_extract_status: 'success', host_node_notes: [] });
     expect(await adminJson('host-node', 'list', 'foreseen', '1.0.0')).toEqual(foreseen.map(storedFields));
@@ -310,7 +312,7 @@ describe('the host nodes of a publish', () => {
     const text = await command('publish', '--dry-run');
     const { host_nodes: found, host_node_notes: notes } = await report('publish', '--dry-run');
 
-    expect(text.stdout).toContain('  New  (ours: run returns ["IMAGE"]) (only under a condition)\n');
+    expect(text.stdout).toContain('  New  (ours: run) (only under a condition)\n');
     const named = found.map((each: Record<string, unknown>) => `${each.host_node_name}: ${each.conditional}`);
     expect(named).toEqual(['Load it: false', 'Save it: false', 'New: true']);
     const note = '__init__.py:16 is skipped: TypeError: unsupported operand types';

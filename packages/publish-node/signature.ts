@@ -1,0 +1,52 @@
+import type { ExtractedFields } from 'registry-rules/host-node-entries';
+
+type Types = {
+  [Field in 'input_types' | 'return_types' | 'return_names']?: ExtractedFields[Field] | undefined;
+};
+
+const maxShown = 12;
+
+/** What a host node takes and returns, in a line each. Its texts are JSON of a stranger. */
+export function signatureOf({ input_types, return_types, return_names }: Types): string[] {
+  const { required, optional } = parsed(input_types);
+  const inputs = [
+    ...Object.entries(Object(required)).map(([name, spec]) => `${name} ${typeOf(spec)}`),
+    ...Object.entries(Object(optional)).map(([name, spec]) => `${name}? ${typeOf(spec)}`),
+  ];
+  const names = listIn(return_names);
+  const outputs = listIn(return_types).map((type, at) =>
+    names[at] === undefined || names[at] === type ? textOf(type) : `${textOf(names[at])} ${textOf(type)}`,
+  );
+  return [
+    ...(input_types ? [`takes ${shortList(inputs)}`] : []),
+    ...(return_types ? [`returns ${shortList(outputs)}`] : []),
+  ];
+}
+
+/** `["IMAGE", {…}]`, or a list of choices in the place of the type. */
+function typeOf(spec: unknown): string {
+  const type = Array.isArray(spec) ? spec[0] : spec;
+  return Array.isArray(type) ? `one of ${type.length}` : textOf(type);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '?';
+}
+
+function shortList(items: readonly string[]): string {
+  const more = items.length > maxShown ? `, and ${items.length - maxShown} more` : '';
+  return items.length === 0 ? 'nothing' : `${items.slice(0, maxShown).join(', ')}${more}`;
+}
+
+function listIn(json: string | null | undefined): unknown[] {
+  const value: unknown = parsed(json);
+  return Array.isArray(value) ? value : [];
+}
+
+function parsed(json: string | null | undefined): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(json ?? ''));
+  } catch {
+    return {};
+  }
+}
