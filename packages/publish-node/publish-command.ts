@@ -9,6 +9,7 @@ import { exitCodes, explain, Failure, failureOf } from './failure.ts';
 import { workTreeOf } from './files/git-folders.ts';
 import { readOwnFile } from './files/own-file.ts';
 import type { Pack } from './files/pack.ts';
+import { secretIn } from './files/secrets.ts';
 import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
 import { type Identity, type IdentityFlags, identityOf } from './identity.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
@@ -104,8 +105,12 @@ async function readChangelog(folder: string, file: string): Promise<Buffer> {
   const top = await realpath(named).catch(() => named);
   // A pipe says no size.
   if (!(await isBelow(top, resolve(file)))) return buffer(createReadStream(file, { end: maxChangelogBytes }));
-  const own = await readOwnFile(top, relative(top, await realpath(file)));
+  const place = relative(top, await realpath(file)).replaceAll('\\', '/');
+  const own = await readOwnFile(top, place);
   if (own === undefined) throw new Error('it is not a file of the folder of at most 1 MB');
+  const isOfGit = /(?:^|\/)\.git\//i.test(place);
+  const secret = isOfGit ? 'belongs to git.' : secretIn(place, own.content);
+  if (secret !== undefined) throw new Failure('usage', `The changelog ${secret}`, { about: file });
   return own.content;
 }
 

@@ -307,20 +307,27 @@ describe('a file of the repository', () => {
     expect(await chosen(await cloned(), includes)).toContain('has over 200 entries');
   });
 
-  test.each(['CHANGELOG.md', 'docs/environ', '../alias/CHANGELOG.md', '../alias/pipe'])(
-    'is not a changelog outside of the folder: %s',
-    async (name) => {
-      const clone = await cloned({}, async (origin) => {
-        await symlink('/proc/self/environ', join(origin, 'CHANGELOG.md'));
-        await symlink('/proc/self', join(origin, 'docs'));
-      });
-      await symlink(clone, join(place, 'alias'));
-      await pipe(join(clone, 'pipe'));
-      const { code, stderr } = await publishNode([...dryRun(clone), '--changelog-file', join(clone, name)]);
+  test.each([
+    ...['CHANGELOG.md', 'docs/environ', '../alias/CHANGELOG.md', '../alias/pipe'].map((name) => [
+      name,
+      'it is not a file of the folder',
+    ]),
+    ['of-git.md', 'The changelog belongs to git.'],
+    ['of-env.md', 'The changelog is an environment file.'],
+  ])('is not a changelog by a link to a secret: %s', async (name, sentence) => {
+    const clone = await cloned({}, async (origin) => {
+      await symlink('/proc/self/environ', join(origin, 'CHANGELOG.md'));
+      await symlink('/proc/self', join(origin, 'docs'));
+      await symlink('.git/config', join(origin, 'of-git.md'));
+      await symlink('.env', join(origin, 'of-env.md'));
+    });
+    await symlink(clone, join(place, 'alias'));
+    await pipe(join(clone, 'pipe'));
+    await writeFile(join(clone, '.env'), 'TOKEN=1');
+    const { code, stderr } = await publishNode([...dryRun(clone), '--changelog-file', join(clone, name)]);
 
-      expect([code, stderr]).toEqual([2, expect.stringContaining('it is not a file of the folder')]);
-    },
-  );
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence ?? '')]);
+  });
 
   test('gives init the address that it is pushed to, and none from outside of it', async () => {
     const clone = await cloned();
