@@ -13,7 +13,7 @@ import { get } from '../store/read.ts';
 import { catalogPath, configPath, pieceOf } from 'registry-rules/index-paths';
 import { foldNodeId } from 'registry-rules/names';
 import type { CatalogEntry, CatalogPiece, IndexConfig } from 'registry-rules/schemas/index-files';
-import { readHostNodes } from './node-files.ts';
+import { storedHostNodes } from './node-files.ts';
 import { catalogEntry, hostNodeWords } from './views.ts';
 
 /* The catalog of all nodes: its pieces, and the config that says how many there are. */
@@ -129,7 +129,7 @@ async function withHostNodes(
   // While they are being written, each of them would be a reason to read all.
   if (!version || version.host_node_extract_status === 'pending') return entry;
   const count = version.extraction?.nodes;
-  const words = hostNodeWords(entry, await readHostNodes(context, entry.id, version.version));
+  const words = hostNodeWords(entry, await storedHostNodes(context, entry.id, version.version));
   return {
     ...entry,
     ...(count !== undefined && { host_nodes: count }),

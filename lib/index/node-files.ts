@@ -101,13 +101,13 @@ export function refreshHostNodes(
     const version = nodeVersionRecord(owned?.others[0]);
     if (!owned || !version) return undefined;
     if (!current && version.host_node_extract_status === 'pending') return undefined;
-    const entries = await readHostNodes(context, version.node_id, version.version);
+    const entries = await storedHostNodes(context, version.node_id, version.version);
     return indexedHostNodes(version, showsVersions(owned.node, owned.publisher), entries);
   };
   return refreshFile(context, hostNodesPath(nodeId, label), next, options);
 }
 
-export async function readHostNodes(
+export async function storedHostNodes(
   context: Context,
   nodeId: string,
   label: string,

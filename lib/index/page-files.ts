@@ -56,7 +56,7 @@ export async function refreshPages(
   const known = stored && html.read(stored.text)?.content.state;
   const node = await readFile(context, nodePath(nodeId), json<IndexedNode>('versions'));
   if (!node) return written;
-  const state = stateOf(node);
+  const state = pageState(node);
   const others = known === state ? [] : await readVersions(context, nodeId);
   const all = new Set([...labels, ...others.map(({ version }) => version)]);
   const { SITE_DOMAIN_NAME: name } = config.siteAddress();
@@ -90,7 +90,7 @@ async function readFiles(context: Context, nodeId: string, label?: string) {
   return { node, hostNodes };
 }
 
-function stateOf({ name, description, icon, banner_url, license, repository, tags, ...node }: IndexedNode) {
+function pageState({ name, description, icon, banner_url, license, repository, tags, ...node }: IndexedNode) {
   const { status, status_detail, publisher } = node;
   const said = [name, description, icon, banner_url, license, repository, tags, status, status_detail];
   said.push(publisher?.id, publisher?.name);

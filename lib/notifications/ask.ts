@@ -108,7 +108,6 @@ async function postpone(
 
 /** The ID that the task's usage record has: the write that follows an answer may be lost in one record and not in the other. */
 async function recordedId(context: Context, { caller, attempt }: TaskRecord): Promise<string | undefined> {
-  if (attempt === undefined) return undefined;
   const [item] = await get(context, usageKey(callerHash(caller), attempt));
   return item && usageRecord(item).task_id;
 }

@@ -15,8 +15,8 @@ export interface TaskRecord extends Key {
   caller: string;
   /** The caller's URL for notifications. */
   address?: string | undefined;
-  /** The paid attempt, which names the usage record together with the caller; undefined if usage records are off. */
-  attempt?: string | undefined;
+  /** The paid attempt, which names the usage record together with the caller. */
+  attempt: string;
   /** Of the request that bought the task. */
   request_id?: string;
   /** The object in the bucket that shows the task's status. It is no secret to who may read this. */

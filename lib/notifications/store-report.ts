@@ -224,8 +224,7 @@ function usageOf(
   { state, taskId, credits }: ProviderNotification,
   at: string,
   isGivenUp: true | undefined,
-): Write | undefined {
-  if (attempt === undefined) return undefined;
+): Write {
   const changes: Changes<UsageRecord> = {
     final_state: state,
     final_at: at,

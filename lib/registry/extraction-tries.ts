@@ -30,7 +30,7 @@ export async function beginExtraction(
   return untilWritten(context, async () => {
     const [item] = await get(context, nodeVersionKey(archive.nodeId, archive.version));
     const version = nodeVersionRecord(item);
-    const state = stateOf(version, archive, by);
+    const state = extractionState(version, archive, by);
     const isListed = dueWork(version) === 'host-nodes';
     if (!version || (state !== 'awaited' && !(state === 'extracted_before' && isListed))) return state;
     const changes = state === 'awaited' ? begun(version, isListed) : notDue;
@@ -39,7 +39,7 @@ export async function beginExtraction(
   });
 }
 
-function stateOf(
+function extractionState(
   version: NodeVersionRecord | undefined,
   archive: ExtractedArchive,
   by: number,

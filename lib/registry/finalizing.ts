@@ -21,12 +21,12 @@ import {
  * what is left to do:
  *
  *   pending, listed ──activate──> active, listed ──finishPublishing──> active, listed for its extraction
- *     │  ▲ beginChecks, then reject                  latest_version moves, then the version leaves the
- *     └──┘ or endChecks; or block                    finalizer's shards
+ *     │  ▲ beginChecks, then reject                  one transaction moves latest_version, and moves the
+ *     └──┘ or endChecks; or block                    version to the extraction's shards
  *
- * Each arrow is one function (`finishPublishing` is in latest-version.ts) and one conditional write: the second of two that take it
- * finds its condition failed, changes nothing, and reads again what the upload is. A finalizer that dies between two arrows
- * leaves a listed version, which the next event or sweep takes further.
+ * Each arrow is one function (`finishPublishing` is in latest-version.ts) and one conditional write or transaction: the
+ * second of two that take it finds its condition failed, changes nothing, and reads again what the upload is. A finalizer
+ * that dies between two arrows leaves a listed version, which the next event or sweep takes further.
  *
  * Checking an archive takes up to minutes, and each use of a signed URL is an event. So one finalizer at a time checks for
  * an upload, and after some rejections its URL is used up.

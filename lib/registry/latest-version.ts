@@ -61,11 +61,10 @@ export async function finishPublishing(context: Context, nodeId: string, version
   await untilWritten(context, async () => {
     const [versionItem, nodeItem] = await get(context, nodeVersionKey(nodeId, version), nodeKey(nodeId));
     const [record, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
-    const shard = record?.pending_shard;
-    if (!record || !node || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
+    if (!record || !node || dueWork(record) !== 'uploads' || record.status === pending) return true;
     const isDue = record.host_node_extract_status === 'pending';
     const changes = isDue
-      ? { pending_shard: dueShard('host-nodes', shard), pending_since: new Date().toISOString() }
+      ? { pending_shard: dueShard('host-nodes', record.id), pending_since: new Date().toISOString() }
       : notDue;
     const writes = versionWrites(node, undefined, [{ before: record, changes }]);
     const [failed] = await allEnded([

@@ -8,7 +8,7 @@ import { describeError, log, note, withLogFields } from '../log.ts';
 import { finishExtraction, type FoundHostNodes, writeHostNodes } from '../registry/extraction.ts';
 import { beginExtraction, type ExtractionState, giveUpExtraction } from '../registry/extraction-tries.ts';
 import { entriesOf } from 'registry-rules/host-node-entries';
-import { handOverExtractions, maxReceives, archivesOf, sendLater } from './extraction-queue.ts';
+import { handOverExtractions, maxReceives, namedArchives, sendLater } from './extraction-queue.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
 export const extractor = 4;
@@ -55,7 +55,7 @@ async function extractBatch(context: Context, { Records }: SQSEvent): Promise<SQ
     const isDone = await withLogFields({ message: messageId }, async () => {
       try {
         let isDone = true;
-        for (const archive of archivesOf(body)) {
+        for (const archive of namedArchives(body)) {
           const outcome = await extractOne(context, archive.key, sent);
           if (outcome === 'early') await sendLater(context, archive);
           if (unended.includes(outcome)) isDone = isLast(attributes);

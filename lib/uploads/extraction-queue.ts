@@ -25,7 +25,7 @@ interface NamedArchive {
 }
 
 /** The archives that a message names: none if it is the one with which S3 tests the queue. */
-export function archivesOf(body: string): NamedArchive[] {
+export function namedArchives(body: string): NamedArchive[] {
   const content: unknown = JSON.parse(body);
   const { key, early, Records, Event } = isObject(content) ? content : {};
   if (typeof key === 'string') return [{ key, early: Number(early ?? 0) }];

@@ -12,6 +12,7 @@ import { registerVersion } from '../../lib/registry/publishing.ts';
 import { putPersonalAccessToken } from '../admin/registry/tokens.ts';
 import type { NodeInput } from 'registry-rules/schemas/node';
 import type { NodeVersionInput } from 'registry-rules/schemas/node-version';
+import { usageName } from '../../lib/spend/usage-records.ts';
 import { absent, present } from '../../lib/store/items.ts';
 import { nodeVersionKey, ticketKey } from '../../lib/store/keys.ts';
 import { put, update } from '../../lib/store/write.ts';
@@ -89,6 +90,7 @@ async function addTask(context: Context): Promise<void> {
     provider: 'video',
     operation: 'textToVideo',
     caller: callerName({ userId: demo.owner }),
+    attempt: usageName({ at: now, id: 'demo' }),
     sequence: 0,
     revision: 1,
     ttl: ttlFrom(now),

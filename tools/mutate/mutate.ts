@@ -7,8 +7,7 @@ const command = createCommand({
   name: 'npm run mutate --',
   summary:
     'Tests the tests: makes one small change to a file at a time, and checks whether a related test fails',
-  notes:
-    'Exits with 1 if fewer than 80 % of the changes are noticed. docs/quality.md says which ones may go unnoticed, and why.',
+  notes: 'Exits with 1 if fewer than 80 % of the changes are noticed.',
   examples: [
     'lib/http/json-body.ts',
     "'lib/auth/*.ts' lib/spend/account.ts:10-40",
