@@ -10,6 +10,11 @@ export interface Address {
 }
 
 export function connect({ baseUrl, downloadsUrl }: Address, accessToken?: string): RegistryClient {
+  for (const address of [baseUrl, downloadsUrl ?? baseUrl]) {
+    const { username, password, host } = new URL(address);
+    if (username || password)
+      throw new Failure('usage', `Give the address of ${host} without a name and a password.`);
+  }
   return createRegistryClient({ baseUrl, downloadsUrl, accessToken, fetch: proxiedFetch });
 }
 
