@@ -37,8 +37,13 @@ const reserved = () =>
     ]),
   );
 
+/** The table of which the copy was made. */
+let source: string;
+
 /** What AWS answers in the place of Lambda and CloudFormation. */
 function answer(operation: string, { FunctionName, ReservedConcurrentExecutions }: Part): object | undefined {
+  if (operation === 'DescribeTableCommand')
+    return { Table: { RestoreSummary: { SourceTableArn: `arn:aws:dynamodb:us-east-1:1:table/${source}` } } };
   if (operation === 'GetTemplateCommand') return { TemplateBody: JSON.stringify(packaged.template) };
   if (!operation.endsWith('FunctionConcurrencyCommand')) return undefined;
   if (!reservations.has(FunctionName)) throw new Error(`There is no ${FunctionName}`);
@@ -127,7 +132,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await emptyTable();
-  [reservations, runningAtWrites, calls, pausedMs, failure] = [reserved(), new Set(), [], 0, undefined];
+  [reservations, runningAtWrites, calls, pausedMs] = [reserved(), new Set(), [], 0];
+  [source, failure] = [table, undefined];
 });
 
 describe('a restore of the whole table of a stage', () => {
@@ -164,6 +170,13 @@ describe('a restore of the whole table of a stage', () => {
         expect(reservations).toEqual(reserved());
       }
     expect(places.length).toBeGreaterThan(10);
+  });
+
+  test('stops nothing for a copy of another table', async () => {
+    source = 'node-registry-staging';
+
+    await expect(restore()).rejects.toThrow(`isn't a restored copy of ${table}`);
+    expect(reservations).toEqual(reserved());
   });
 
   test.each(['absent', 'empty'])('stops nothing for a copy that is %s', async (state) => {

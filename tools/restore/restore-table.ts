@@ -4,6 +4,7 @@ import {
   type AttributeValue,
   BatchGetItemCommand,
   BatchWriteItemCommand,
+  DescribeTableCommand,
   type DynamoDBClient,
   paginateScan,
   type ScanCommandOutput,
@@ -50,6 +51,10 @@ const maxRounds = 5;
 export async function restoreTable(aws: Aws, { table, copy, print }: Restore): Promise<void> {
   const state = await stateOf({ client: aws.dynamodb, name: copy });
   if (typeof state === 'string') throw new Error(`The table ${copy} isn't a copy of a stage: ${state}.`);
+  const { Table } = await aws.dynamodb.send(new DescribeTableCommand({ TableName: copy }));
+  // Another stage's table, by a mistyped name, would replace all records.
+  if (Table?.RestoreSummary?.SourceTableArn?.split('/').at(-1) !== table)
+    throw new Error(`The table ${copy} isn't a restored copy of ${table}.`);
   const writers = await writersOf(aws, table);
   print(`Stopping ${writers.length} functions that write`);
   for (const { name } of writers) await reserve(aws, name, 0);
