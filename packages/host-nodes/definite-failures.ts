@@ -3,12 +3,12 @@ import type { StmtNode } from 'py-ast';
 /** A line that ends the process which imports the pack. */
 export const isExit = /^(?:sys\.)?(?:exit|quit)\(.*\)$/;
 
-const kinds = /^(?:(Assertion|ZeroDivision|Name)|Import|ModuleNotFound|Syntax|System)E/;
+const kinds = /^(?:(Assertion|ZeroDivision|Name)|Import|ModuleNotFound|Syntax|System|JSONDecode)E/;
 /** Before the first comma, so that the sentence of an assertion does not count. */
 const readsElsewhere = /^[^,]*\b(?!assert)[a-z_]\w*[.([]|__/i;
 
 /**
- * Whether a statement fails for the host as well. Imports and the end of the process do. So does a line that asserts
+ * Whether a statement fails for the host as well. Imports, the end of the process and a text that is no JSON do. So does a line that asserts
  * something false, divides by zero, or uses a name that occurs nowhere before, if it has no call, attribute or item,
  * which the evaluator may see wrongly, and if nothing was skipped before, whose result it may lack.
  */

@@ -103,6 +103,8 @@ function parseJson(machine: Machine, text: Value): Value {
   try {
     parsed = JSON.parse(content, markFloats);
   } catch {
+    // Python reads these constants, and an open file may be one without its byte order mark.
+    if (/^\ufeff|NaN|Infinity/.test(content)) return new Unknown('JSON that only Python reads');
     return raise('JSONDecodeError', 'it is not JSON');
   }
   return fromJson(machine, parsed);

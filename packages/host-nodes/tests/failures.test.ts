@@ -97,6 +97,7 @@ const definite: [statement: string, error: string][] = [
   ['assert False, "See the README.md (below)."', 'AssertionError: assertion failed'],
   ['sys.exit(1)', 'SystemExit: it ends the host'],
   ['exit()', 'SystemExit: it ends the host'],
+  ['import json; json.loads("{")', 'JSONDecodeError: it is not JSON'],
   ['rate = 1 / 0', 'ZeroDivisionError: division by zero'],
   ['Other', "NameError: name 'Other' is not defined"],
 ];

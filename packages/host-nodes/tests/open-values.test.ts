@@ -117,6 +117,8 @@ const names: Record<string, string> = {
     'NODE_CLASS_MAPPINGS = {"One": One}\nn = 0\nfor x in outside.f():\n    n += 1\n    NODE_CLASS_MAPPINGS[f"N{n}"] = One\n# One N1? | It may list more nodes: a text with an unknown part.',
   'names counted while something is unknown':
     'NODE_CLASS_MAPPINGS = {"One": One}\nn = 0\nwhile outside.f():\n    n += 1\n    NODE_CLASS_MAPPINGS[f"N{n}"] = One\n# One N1? | It may list more nodes: a text with an unknown part.',
+  'JSON with a number that only Python reads':
+    'import json\nNODE_CLASS_MAPPINGS = {"One": One, json.loads("[NaN]")[0]: One}\n# One | It may list more nodes: JSON that only Python reads.',
   'nodes that an optional import decides':
     'NODE_CLASS_MAPPINGS = {"One": One}\ntry:\n    from outside import y\n    NODE_CLASS_MAPPINGS.update({"Two": One})\nexcept ImportError:\n    pass\n# One Two?',
   'nodes of a module that needs what may not be there, and of one that asks for it':
