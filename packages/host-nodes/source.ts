@@ -7,8 +7,14 @@ export interface Source {
   lines: readonly string[];
 }
 
-/** `match a, b:` and `case a, b:`, which the parser takes with brackets only. */
-const bareTuple = /^([ \t]*)(match|case)[ \t]+([^#'"(:[{]*,[^#'":]*):([ \t]*(?:#.*)?)$/gm;
+/** What the parser doesn't take, and how it takes the same: `del a, b,` and, with brackets only, `match a, b:`. */
+const rewritings: readonly [pattern: RegExp, same: string][] = [
+  [/^([ \t]*del[ \t][^#\n;]*?)[ \t]*,[ \t]*(#.*)?$/gm, '$1 $2'],
+  [
+    /^([ \t]*(?:match|case|for[ \t][^#'":]+[ \t]in))[ \t]+([^#'"(:[{]*,[^#'":]*):([ \t]*(?:#.*)?)$/gm,
+    '$1 ($2):$3',
+  ],
+];
 
 /** Parses a file as Python does; throws an Error with a sentence where it cannot. */
 export function parseSource(text: string): Source {
@@ -24,9 +30,9 @@ function parseBody(text: string): readonly StmtNode[] {
   } catch (error) {
     // The parser calls itself for every bracket, and a few hundred are enough.
     if (error instanceof RangeError) throw new Error('its code nests too deeply', { cause: error });
-    const bracketed = text.replaceAll(bareTuple, '$1$2 ($3):$4');
-    if (bracketed === text) throw error;
-    return parse(bracketed).body;
+    const rewritten = rewritings.reduce((code, [pattern, same]) => code.replaceAll(pattern, same), text);
+    if (rewritten === text) throw error;
+    return parse(rewritten).body;
   }
 }
 

@@ -29,13 +29,13 @@ describe('the parser', () => {
     expect(expression('...')).not.toHaveProperty('quote_style', expect.anything());
   });
 
-  test.each(['\uFEFFx = 1', 'x = 1\f\ny = 2', 'match a, b:\n    case 1, 2:\n        pass'])(
-    'rejects %j, which our reading of a file takes',
-    (code) => {
-      expect(() => parse(code)).toThrow();
-      expect(parseSource(code).body).not.toHaveLength(0);
-    },
-  );
+  test.each([
+    ...['\uFEFFx = 1', 'x = 1\f\ny = 2', 'match a, b:\n    case 1, 2:\n        pass', 'del a.b, c[0],'],
+    ...['if a:\n    del b, # c,', 'for x, y in a, b,:\n    pass'],
+  ])('rejects %j, which our reading of a file takes', (code) => {
+    expect(() => parse(code)).toThrow();
+    expect(parseSource(code).body).not.toHaveLength(0);
+  });
 
   test('rejects nesting by the hundred with an error that can be caught', () => {
     const code = `x = ${'('.repeat(5_000)}${')'.repeat(5_000)}`;
