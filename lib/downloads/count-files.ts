@@ -95,7 +95,7 @@ export async function addCounts(context: Context, key: string, counts: Counts): 
 /** Downloads by node (folded id), UTC day and version. */
 export type Counts = Map<string, Map<string, Map<string, number>>>;
 
-/** What calls itself one of these is no person, and no person's program. */
+/** User agents with one of these words are crawlers, whose downloads don't count. */
 const crawlers = /bot\b|bot\/|crawl|spider|slurp/i;
 
 /**

@@ -70,7 +70,7 @@ function keepFreeForm(body: unknown, text: string, freeForm: FreeForm): void {
   if (holder) holder[freeForm.field] = holderOf(parseAsWritten(text), freeForm)?.[freeForm.field];
 }
 
-/** The object that has free-form JSON; undefined if there is none. */
+/** Returns the object whose field is free-form JSON, or undefined if the body has no such field. */
 function holderOf(body: unknown, { in: parent, field }: FreeForm): JsonObject | undefined {
   const holder = isObject(body) && parent ? body[parent] : body;
   return isObject(holder) && isObject(holder[field]) ? holder : undefined;

@@ -163,8 +163,8 @@ const escapes = new RegExp(`${escapeStart}([0-9a-fA-F]{2})`, 'g');
 const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
 
 /**
- * Replaces our URL, whose ticket lets its holder speak for the provider, by the caller's own. It changes the text and not
- * parsed JSON, so that numbers keep their digits.
+ * Replaces our URL with the caller's own, because anyone with its ticket can notify as the provider. It changes the text
+ * instead of parsed JSON, so numbers keep their digits.
  */
 export function replaceOurUrl(text: string, ticket: string, address: string | undefined): string {
   const beginning = ticket.slice(0, recognizedLength);

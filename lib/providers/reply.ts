@@ -113,7 +113,7 @@ const states = /* @__PURE__ */ config.configured(() => {
 
 const maxWordLength = 100;
 
-/** A provider's word for the state of a task, which may be a number; undefined if there is none. */
+/** Reads a provider's word for the state of a task, which may be a number; undefined if it sent nothing. */
 export function readWord(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return undefined;

@@ -207,7 +207,7 @@ function pricedFields({ secondsOf, framesOf }: PriceRule, body: object): Fields 
   return {
     model: textOf('model'),
     resolution: textOf('resolution'),
-    // A duration of 0 is the provider's choice, as an absent one is. A sum may be infinite, and 0 times that is no number.
+    // A duration of 0 is the provider's choice, as an absent one is. A sum may be infinite, and 0 times infinity is NaN.
     seconds: seconds > 0 ? Math.min(Math.ceil(seconds), Number.MAX_SAFE_INTEGER) : undefined,
     frames: framesOf?.(body) ?? 1,
   };

@@ -26,7 +26,7 @@ export function signatureOf({ input_types, return_types, return_names }: Types):
 /** `["IMAGE", {…}]`, or a list of choices in the place of the type. */
 function typeOf(spec: unknown): string {
   const type = Array.isArray(spec) ? spec[0] : spec;
-  return Array.isArray(type) ? `one of ${type.length}` : textOf(type);
+  return Array.isArray(type) ? `one of ${type.length || 'a list'}` : textOf(type);
 }
 
 function textOf(value: unknown): string {

@@ -12,7 +12,7 @@ export interface Row {
   takes?: readonly unknown[];
   /** Values that arrive as something that means the same. */
   reads?: readonly (readonly [sent: unknown, arrived: unknown])[];
-  /** Values that are a 400, and what the caller is told. */
+  /** Rejected values, each with the message of its 400. */
   rejects?: readonly (readonly [value: unknown, message: string])[];
   /** The value that goes out for a field that is absent, null, "" or []. */
   standard?: unknown;

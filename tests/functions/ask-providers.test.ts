@@ -215,7 +215,7 @@ describe('a task that nothing is heard of', () => {
     await ask(age * 24 * 60 + 1);
     expect(swept()).toEqual({});
     const [notification] = await notificationsOf(path.ticket);
-    queue.skip((age + 1) * days);
+    queue.advance((age + 1) * days);
     await runQueue(deliver);
 
     const error = expect.stringContaining('for seven days');

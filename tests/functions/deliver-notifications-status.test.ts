@@ -50,7 +50,7 @@ describe('the status of a task', () => {
     const repair = intercept(s3(), async ({ command, send }) => (command === broken ? {} : send()));
     await run();
     repair();
-    queue.skip(180_000);
+    queue.advance(180_000);
     await run();
 
     expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });

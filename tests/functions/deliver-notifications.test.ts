@@ -74,7 +74,7 @@ async function deliver(address: string | undefined = receiver.url, changes = {})
 
 /** Lets the time of the next attempt come. */
 async function nextAttempt(written: NotificationRecord): Promise<void> {
-  queue.skip(900_000);
+  queue.advance(900_000);
   await makeDue(written);
   await handOver();
   await run();
@@ -141,7 +141,7 @@ describe('a notification', () => {
     expect(other.received).toEqual([]);
     await run();
     expect(receivedOf(written)).toHaveLength(1);
-    queue.skip(5000);
+    queue.advance(5000);
     await run();
     expect(receivedOf(written)).toHaveLength(2);
     const stored = await storedNotification(written);
@@ -231,7 +231,7 @@ describe('a notification that comes before the answer', () => {
     await run();
     expect([receiver.received, new Set(queue.waits)]).toEqual([[], new Set([2])]);
     await setFields({ ...written, sk: 'TASK' }, { ended_at: now(), task_id: 'answered' });
-    queue.skip(2000);
+    queue.advance(2000);
     await run();
 
     expect(receiver.received.map(({ body }) => JSON.parse(body))).toEqual([
@@ -291,7 +291,7 @@ describe('a message', () => {
     queue.send(body, { group: undefined, delaySeconds: 0 });
     for (let receive = 1; receive <= 6; receive += 1) {
       await run();
-      queue.skip(180_000);
+      queue.advance(180_000);
     }
 
     expect(queue.bodies).toEqual([]);

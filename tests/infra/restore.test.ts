@@ -37,7 +37,7 @@ const reserved = () =>
     ]),
   );
 
-/** The table of which the copy was made. */
+/** The table that was copied. */
 let source: string;
 
 /** What AWS answers in the place of Lambda and CloudFormation. */

@@ -27,8 +27,6 @@ import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
 
-/** What is promised to those who call a registry, on one local stack and by one browser. */
-
 const run = promisify(execFile);
 
 let stack: LocalStack;
@@ -39,7 +37,8 @@ const video = { model: 'vidq3-pro', prompt: 'rain on a lake' } as const;
 const inBrowser = hasBrowser ? describe : describe.skip;
 
 beforeAll(async () => {
-  [stack] = await Promise.all([startLocalStack(), startBrowser()]);
+  stack = await startLocalStack();
+  if (hasBrowser) browser = await launchBrowser();
   client = createRegistryClient({ baseUrl: stack.apiUrl, accessToken: () => stack.token('OWNER') });
 });
 
@@ -51,10 +50,6 @@ afterAll(async () => {
 afterEach(async () => {
   await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
 });
-
-async function startBrowser(): Promise<void> {
-  if (hasBrowser) browser = await launchBrowser();
-}
 
 /** A page of another origin than the API's. */
 async function openOrigin() {

@@ -8,7 +8,7 @@ test('shows a message again after its visibility, which its first receipt then d
   queue.send('body');
   const [first] = await receive();
   expect(await receive()).toEqual([]);
-  queue.skip(30_000);
+  queue.advance(30_000);
   const [second] = await receive();
   queue.remove(String(first?.ReceiptHandle));
 

@@ -18,7 +18,7 @@ let env: Record<string, string>;
 
 const code = `class Blend:
     @classmethod
-    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}, "optional": {"mode": (["a", "b"],)}}
+    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}, "optional": {"mode": (["a", "b"],), "file": ([],)}}
     RETURN_TYPES = ("IMAGE", "MASK")
     RETURN_NAMES = ("blended", "MASK")
     FUNCTION = "run"
@@ -74,7 +74,7 @@ describe('publish-node', () => {
     const { host_nodes, ...rest } = await report('show', 'blender');
 
     expect(stdout).toContain(
-      '  Blend "Blend two images"  (ours: run)\n    takes image IMAGE, mode? one of 2\n    returns blended IMAGE, MASK\n',
+      '  Blend "Blend two images"  (ours: run)\n    takes image IMAGE, mode? one of 2, file? one of a list\n    returns blended IMAGE, MASK\n',
     );
     expect(stdout).toMatch(/ {2}Open .*\n +left open: .*return_types/s);
     expect(rest).toMatchObject({ exitCode: 0, status: 'found', node: 'blender', version: '1.0.0' });

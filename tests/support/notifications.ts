@@ -82,6 +82,6 @@ export async function emptyOutbox(): Promise<void> {
     firstDue(soon(), { work, period, order: 'oldest first' }, 10_000);
   const left = (await Promise.all(works.map(listOf))).flat();
   await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
-  queue.skip(2 * 86_400_000);
+  queue.advance(2 * 86_400_000);
   await runQueue(async () => undefined);
 }

@@ -66,7 +66,7 @@ export class Events {
   /** What a queue has, also what it would show later. */
   async #collect(source: 'extractions' | 'notifications'): Promise<void> {
     const queue = this.#sqs.queue(source);
-    queue.skip(maxDelayMs);
+    queue.advance(maxDelayMs);
     const request = { max: maxMessages, waitSeconds: 0, visibilitySeconds: neverVisible };
     for (;;) {
       const messages = await queue.receive(request, new AbortController().signal);

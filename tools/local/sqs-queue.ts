@@ -73,7 +73,7 @@ export class Queue {
   }
 
   /** Lets this much time pass at once. */
-  skip(milliseconds: number): void {
+  advance(milliseconds: number): void {
     this.#skippedMs += milliseconds;
     this.#wake();
   }

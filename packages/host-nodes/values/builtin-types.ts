@@ -129,7 +129,7 @@ export function exceptionOf(type: Class, args: Value[]): Instance {
 
 function exceptionType(name: string): Class {
   const type = exceptionTypes.get(name);
-  if (!type) throw new Error(`There is no exception ${name}.`);
+  if (!type) throw new Error(`The exception ${name} is unknown.`);
   return type;
 }
 

@@ -71,7 +71,7 @@ describe('a secret by reference', () => {
     expect(request.headers).toMatchObject({
       'x-amz-target': target,
       'content-type': 'application/x-amz-json-1.1',
-      // The signer is AWS's own: what it is told is ours.
+      // AWS's own signer signs this, with the values that we pass to it.
       authorization: expect.stringMatching(
         new RegExp(`/us-east-1/${service}/aws4_request, SignedHeaders=content-type;host;.*x-amz-target, `),
       ),

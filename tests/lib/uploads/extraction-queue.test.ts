@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 /** Delivers the messages that wait, after their delay. Returns their number. */
 function readAll(): Promise<number> {
-  extractions.skip(5000);
+  extractions.advance(5000);
   return drainQueue(extractions, handler);
 }
 
@@ -144,7 +144,7 @@ test('moves a pack that kills its function five times to the dead letters, and d
     return { batchItemFailures };
   };
   for (const _ of [1, 2, 3, 4, 5, 6]) {
-    extractions.skip(720_000);
+    extractions.advance(720_000);
     await drainQueue(extractions, crash, 1);
   }
 
@@ -165,7 +165,7 @@ test('reads a version within seconds that becomes active after its message, and 
   expect(await storedVersion('soon-active', '1.0.0')).toMatchObject({ host_node_extract_status: 'success' });
 
   for (let seconds = 10; extractions.bodies.length > 0 && seconds < 1000; seconds *= 2) {
-    extractions.skip(1000 * seconds);
+    extractions.advance(1000 * seconds);
     await drainQueue(extractions, handler);
   }
   const early = loggedLines.filter((line) => line.includes('"early"') && line.includes('/never-active/'));
