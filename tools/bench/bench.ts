@@ -30,7 +30,7 @@ async function run({ minutes }: { minutes: number }): Promise<void> {
     const figures = [
       ...(await measureSizes()),
       ...(await measureColdStarts(servers.environment, folder, 21)),
-      await measureWarm(folder, 21),
+      await measureWarm(folder),
       ...(await measureThroughput(minutes * 60)),
     ];
     process.stdout.write(render(figures));
