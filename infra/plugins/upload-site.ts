@@ -10,7 +10,7 @@ export default class UploadSite {
 }
 
 async function uploadSite(framework: Given): Promise<void> {
-  const { site, bucketName } = valuesOf(framework);
+  const { site, bucketName, siteDomainName } = valuesOf(framework);
   if (site !== 'on') return;
   // Every command of the framework loads this file, and only a deployment needs these.
   const { PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
@@ -20,7 +20,8 @@ async function uploadSite(framework: Given): Promise<void> {
     forcePathStyle: true,
   });
   // The page comes last: it names the others, which stay for those who have an earlier page open.
-  const files = (await buildSite()).sort((a, b) => Number(a.path === sitePage) - Number(b.path === sitePage));
+  const files = await buildSite(siteDomainName ? `https://${siteDomainName}` : undefined);
+  files.sort((a, b) => Number(a.path === sitePage) - Number(b.path === sitePage));
   for (const { path, type, cacheControl, content } of files)
     await s3.send(
       new PutObjectCommand({

@@ -91,7 +91,7 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
 }
 
 /** Raised with the templates, so that a release writes its pages again. */
-const format = 3;
+const format = 4;
 
 function topOf(entries: readonly CatalogEntry[]): CatalogEntry[] {
   const ranked = entries.filter(({ search_ranking }) => search_ranking !== undefined).length;

@@ -30,7 +30,7 @@ const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css', 'search
  * The files of the site that a release brings. The pages of nodes are written one by one, so scripts and styles keep their
  * names, and a browser asks for them again after an hour. `links` leads to pages next to the site.
  */
-export async function buildSite(links: Record<string, string> = {}): Promise<BuiltFile[]> {
+export async function buildSite(siteUrl?: string, links: Record<string, string> = {}): Promise<BuiltFile[]> {
   const { outputFiles } = await build({
     entryPoints: sources.map((name) => fileURLToPath(new URL(`pages/${name}`, import.meta.url))),
     outdir: 'built',
@@ -51,7 +51,7 @@ export async function buildSite(links: Record<string, string> = {}): Promise<Bui
   return [
     ...made,
     toFile(unknownPath, Buffer.from(unknownPage()), 60),
-    toFile(sitePage, Buffer.from(searchPage(links)), 60),
+    toFile(sitePage, Buffer.from(searchPage(siteUrl, links)), 60),
   ];
 }
 

@@ -134,7 +134,10 @@ describe('a deployed site', () => {
   };
   const deploy = (site: 'on' | 'off') =>
     new UploadSite(
-      framework('deploy', { parameters: { site, bucketName: bucketName() }, config: { logger } }),
+      framework('deploy', {
+        parameters: { site, bucketName: bucketName(), siteDomainName: 'nodes.example' },
+        config: { logger },
+      }),
     ).hooks['after:deploy:deploy']?.();
 
   test('has nothing uploaded unless it is switched on', async () => {
@@ -145,7 +148,7 @@ describe('a deployed site', () => {
 
   test('has every file uploaded, with its type and how long it is kept, and its page last', async () => {
     await deploy('on');
-    const files = await buildSite();
+    const files = await buildSite('https://nodes.example');
 
     expect(keys.toSorted()).toEqual(files.map(({ path }) => path).sort());
     expect(keys.at(-1)).toBe(sitePage);

@@ -46,7 +46,7 @@ async function routesOf({ apiUrl, s3Url, tokens, requests }: Pages): Promise<Rou
   const [accessToken = ''] = Object.values(tokens);
   const document = await readFile('docs/openapi.json', 'utf8');
   const reference = referencePage(JSON.parse(document), { apiUrl, accessToken, links: referenceLinks });
-  const site = await buildSite(siteLinks);
+  const site = await buildSite(undefined, siteLinks);
   const unknown = site.find(({ path }) => path === unknownPath)?.content ?? '';
   const home = () =>
     renderHome({ links: homeLinks, tokens, publicKey: notificationPublicKey(), requests: requests.latest() });

@@ -26,7 +26,7 @@ const policy = [
 
 const maxDescription = 200;
 
-/** A whole page. Canonical addresses exist only where the site has a name of its own. */
+/** A whole page. Canonical addresses and the feed exist only where the site has a name of its own. */
 export function layout(siteUrl: string | undefined, page: Page): string {
   const title = visibleText(page.title);
   const description = withoutTurns(page.description).slice(0, maxDescription).toWellFormed();
@@ -51,7 +51,7 @@ ${url !== undefined && html`<link rel="canonical" href="${url}"><meta property="
 ${page.isListed === false && html`<meta name="robots" content="noindex">`}
 ${page.facts && jsonLd({ ...page.facts, ...(url !== undefined && { url }) })}
 <link rel="icon" href="data:,">
-<link rel="alternate" type="application/atom+xml" title="New versions" href="/feed.xml">
+${siteUrl !== undefined && html`<link rel="alternate" type="application/atom+xml" title="New versions" href="/feed.xml">`}
 <link rel="stylesheet" href="/site/site.css">
 ${page.scripts?.map((name) => html`<script type="module" src="/site/${name}"></script>`)}
 </head>

@@ -2,9 +2,10 @@ import { layout } from './layout.ts';
 import { html } from './markup.ts';
 
 /** The page that people begin at. `links` leads to pages next to the site. */
-export function searchPage(links: Record<string, string>): string {
-  return layout(undefined, {
+export function searchPage(siteUrl: string | undefined, links: Record<string, string>): string {
+  return layout(siteUrl, {
     title: 'Node registry',
+    path: '/search',
     description: 'Search the extensions that are published in this registry.',
     scripts: ['search.js'],
     links,

@@ -52,6 +52,7 @@ describe('the page of a node', () => {
   test.each([
     ['title', '<title>Whole · Node registry</title>'],
     ['canonical address', '<link rel="canonical" href="https://nodes.example/nodes/whole-node">'],
+    ['feed', 'href="/feed.xml"'],
     ['preview', '<meta property="og:image" content="https://img.example/b.png">'],
     ['data for programs', '"@type":"SoftwareSourceCode","name":"Whole"'],
     ['install line', 'sha256sum --check'],
@@ -104,7 +105,7 @@ describe('the page of a node', () => {
   test('lists no banned host node, each deprecated one once, and has no address of its own without a name of the site', () => {
     expect(page).not.toContain('Evil');
     expect(page.split('<bdi>Old</bdi>')).toHaveLength(2);
-    expect(nodePage(undefined, filesOf(listed('whole')))).not.toMatch(/canonical|og:url/);
+    expect(nodePage(undefined, filesOf(listed('whole')))).not.toMatch(/canonical|og:url|feed/);
   });
 
   test.each([
@@ -270,7 +271,7 @@ describe('the built site', () => {
       .reduce((sum, { content }) => sum + gzipSync(content).length, 0);
 
   beforeAll(async () => {
-    files = await buildSite();
+    files = await buildSite('https://nodes.example');
   });
 
   /** At 400 kbit/s a second brings 50,000 bytes; connecting takes most of the first. */
@@ -284,7 +285,8 @@ describe('the built site', () => {
     expect(bytesOf('page.js')).toBeLessThan(1500);
   });
 
-  test('has policies without inline scripts, and a page for what is missing', () => {
+  test('has policies without inline scripts, a feed, and a page for what is missing', () => {
+    expect(textOf(sitePage)).toContain('href="/feed.xml"');
     for (const page of [sitePage, unknownPath]) {
       const text = textOf(page);
       expect(text).not.toMatch(/<style|<script>| style=| on\w+=|unsafe/);
