@@ -394,6 +394,16 @@ test.each(tools)('npm run %s explains itself instead of running, for --help', as
   expect(stdout).toMatch(new RegExp(`^Usage: (?:npm (?:run )?)?${name} `));
 });
 
+// A required option that is misspelled is also missing. The Serverless Framework judges the options of a rehearsal.
+test.each(tools.filter(([name]) => name !== 'rehearse'))(
+  'npm run %s names an unknown option instead of running',
+  async (_, args) => {
+    const { status, stderr } = await runProgram(process.execPath, [...args, '--xyzzy']);
+
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^(?:error: u|U)nknown option '--xyzzy'/)]);
+  },
+);
+
 test('package.json gives no license until the owner has chosen one', () => {
   expect(JSON.parse(readFileSync('package.json', 'utf8')).license).toBe('UNLICENSED');
 });

@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 interface About {
   /** The words to type. For a subcommand only its own word. */
@@ -17,12 +17,23 @@ export interface Output {
   stderr: { write: (text: string) => unknown };
 }
 
+class CommandLine extends Command {
+  /** Checked last. Commander itself would say that an option is missing if it is only misspelled. */
+  override requiredOption(flags: string, description = ''): this {
+    const option = new Option(flags, `${description} (required)`).argParser(requireValue);
+    return this.addOption(option).hook('preAction', () => {
+      if (this.getOptionValue(option.attributeName()) === undefined)
+        this.error(`Option '${flags}' is required.`);
+    });
+  }
+}
+
 /** A commander command that reports a mistake in one sentence, and names the help. */
 export function createCommand(
   { name, summary, notes, examples = [], version }: About,
   output: Output = process,
 ): Command {
-  const command = new Command(name)
+  const command = new CommandLine(name)
     .summary(summary ?? '')
     .description([summary && `${summary}.`, notes?.replaceAll('\n', ' ')].filter(Boolean).join('\n\n'))
     .helpOption('-h, --help', 'Show help')
@@ -61,6 +72,12 @@ export async function runProgram(command: Command): Promise<void> {
     return 1;
   });
   process.exitCode ||= status;
+}
+
+/** The next word may be another option, if the value was forgotten. */
+export function requireValue(text: string): string {
+  if (text !== '' && !text.startsWith('--')) return text;
+  throw new InvalidArgumentError('It needs a value.');
 }
 
 /** For the value of an option. */

@@ -1,5 +1,5 @@
-import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
-import { createCommand, type Output, runCommand } from 'command-line/command';
+import { Help, type Command as Program } from 'commander';
+import { createCommand, type Output, requireValue, runCommand } from 'command-line/command';
 import { release } from '../../infra/release.ts';
 import { type Command, UsageError } from './command.ts';
 import { commands } from './commands.ts';
@@ -82,13 +82,12 @@ function createVerb(
   const program = createCommand({ name: verb, ...about, notes }, output).allowExcessArguments(false);
   for (const parameter of parameters) program.argument(`<${parameter}>`);
   const known = Object.entries(options).map(([name, { value, about, required, isFormat }]) => {
-    const option = new Option(
-      `--${name}${value ? ` <${value}>` : ''}`,
-      required ? `${about} (required)` : about,
-    );
-    if (value) option.argParser(requireValue);
-    program.addOption(option);
-    return { name, key: option.attributeName(), flags: option.flags, required, isFormat };
+    const flags = `--${name}${value ? ` <${value}>` : ''}`;
+    if (required) program.requiredOption(flags, about);
+    else if (value) program.option(flags, about, requireValue);
+    else program.option(flags, about);
+    const key = String(program.options.at(-1)?.attributeName());
+    return { name, key, flags, required, isFormat };
   });
   if (impact) program.option('--yes', 'Do it on a deployed table without asking');
   const needed = known.filter(({ required }) => required);
@@ -101,9 +100,6 @@ function createVerb(
   );
   return program.action(async () => {
     const values = Object.fromEntries(known.map(({ name, key }) => [name, program.getOptionValue(key)]));
-    // Commander itself would say this first, even if the option is only misspelled.
-    const missing = needed.find(({ name }) => values[name] === undefined);
-    if (missing) program.error(`Option '${missing.flags}' is required.`);
     const { region, table, json, yes } = program.optsWithGlobals();
     if ((region === undefined) !== (table === undefined))
       program.error('The options --region and --table go together: both, or neither for the local stack.');
@@ -140,12 +136,6 @@ function lineOf(words: readonly string[], options: Record<string, unknown>): str
   });
   const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
   return [...words, ...given].map((word) => (/^[\w./:-]+$/.test(word) ? word : quoted(word))).join(' ');
-}
-
-/** The next word may be another option, if the value was forgotten. */
-function requireValue(text: string): string {
-  if (text !== '' && !text.startsWith('--')) return text;
-  throw new InvalidArgumentError('It needs a value.');
 }
 
 interface Result {

@@ -6,7 +6,7 @@ import { extractHostNodes, type Extraction } from '../extract-host-nodes.ts';
 import { readPack } from './read-pack.ts';
 
 interface Options {
-  packs: string;
+  packs?: string;
   verbose?: boolean;
 }
 
@@ -16,15 +16,16 @@ const command = new Command('npm run extract --')
   .description(
     'Extracts the host nodes of a folder of packs, without running them. A folder is named after its repository, with + for the slash.',
   )
-  .requiredOption('--packs <DIR>', 'A folder with one folder for each pack')
+  .option('--packs <DIR>', 'Required: a folder with one folder for each pack')
   .option('--verbose', 'Show each node, what is open and why, and what the code calls')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(extractAll);
 
-async function extractAll({ packs, verbose = false }: Options): Promise<void> {
+async function extractAll({ packs = '', verbose = false }: Options): Promise<void> {
+  if (packs === '') command.error('Name a folder with --packs. See npm run extract -- --help');
   const entries = await readdir(packs, { withFileTypes: true });
   const names = entries.filter((entry) => !entry.isFile()).map(({ name }) => name);
-  if (names.length === 0)
-    command.error(`There is no folder in ${packs}. See npm run extract -- --help`, { exitCode: 2 });
+  if (names.length === 0) command.error(`There is no folder in ${packs}. See npm run extract -- --help`);
   let nodes = 0;
   const seconds: number[] = [];
   for (const name of names.sort()) {
