@@ -150,6 +150,8 @@ describe('the control address', () => {
   test.each([
     ['/control/misbehave', '{"kind":'],
     ['/control/misbehave', '{"kind":"explode"}'],
+    ['/control/misbehave', '{"kind":"reset","method":"get"}'],
+    ['/control/misbehave', '{"kind":"reset","time":2}'],
     ['/control/credits', '{"credits":"many"}'],
     ['/video/text2video', '{'],
   ])('%s answers 400 to %s, instead of ending the connection', async (path, body) => {
@@ -157,6 +159,16 @@ describe('the control address', () => {
 
     expect(answer.status).toBe(400);
     expect(answer.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('makes a question go wrong, and no purchase', async () => {
+    await post('/control/misbehave', { kind: 'status', method: 'GET', status: 500 });
+    const { task_id } = await contentOf<{ task_id: string }>(video({ prompt: 'Rain' }));
+    const headers = { authorization: 'Token video-key' };
+    const ask = async () => (await fetch(`${url}/video/tasks/${task_id}/creations`, { headers })).status;
+
+    expect([await ask(), await ask()]).toEqual([500, 200]);
+    expect(await (await fetch(`${url}/control`)).text()).toContain('method (POST, GET)');
   });
 
   test('shows received requests, with long texts cut', async () => {

@@ -61,6 +61,18 @@ async function showMedia(response: ServerResponse, kind: string): Promise<void> 
 }
 
 const kinds = Object.keys(misbehaviors);
+/** Each with its values, if not any will do. */
+const options: Record<keyof Misbehavior, readonly string[]> = {
+  kind: kinds,
+  provider: ['image', 'video'],
+  method: ['POST', 'GET'],
+  stage: ['before_headers', 'after_headers'],
+  ...{ times: [], status: [], reason: [], message: [], invalidParams: [], retryAfter: [], ms: [], bytes: [] },
+  ...{ text: [], contentType: [], accepted: [], fields: [], without: [] },
+};
+const optionsHelp = Object.entries(options)
+  .map(([name, values]) => (values.length > 0 ? `${name} (${values.join(', ')})` : name))
+  .join(', ');
 
 const help = `The provider simulators.
 
@@ -69,9 +81,8 @@ const help = `The provider simulators.
   POST /control/credits      {"credits":0}
   POST /control/reset        forget all of it
 
-Kinds: ${kinds.join(', ')}.
-Options: provider (image, video), times, status, reason, message, retryAfter, ms, bytes, text, contentType,
-stage (before_headers, after_headers), accepted, fields, without.
+Options: ${optionsHelp}.
+With the method GET, a question for a task's state goes wrong, and not a purchase.
 
 ${promptWordsHelp}`;
 
@@ -81,7 +92,7 @@ const commands: Record<string, (simulation: Simulation, fields: Fields) => objec
     tasks: tasks.list,
   }),
   'POST /control/misbehave': (simulation, fields) => {
-    if (!isMisbehavior(fields)) return { error: `kind must be one of ${kinds.join(', ')}` };
+    if (!isMisbehavior(fields)) return { error: `options: ${optionsHelp}` };
     simulation.misbehave(fields);
     return fields;
   },
@@ -97,7 +108,12 @@ const commands: Record<string, (simulation: Simulation, fields: Fields) => objec
 };
 
 function isMisbehavior(fields: Fields): fields is Fields & Misbehavior {
-  return kinds.includes(String(fields.kind));
+  const known = new Map<string, readonly unknown[]>(Object.entries(options));
+  const isValid = ([name, value]: [string, unknown]) => {
+    const values = known.get(name);
+    return values?.length === 0 || values?.includes(value);
+  };
+  return 'kind' in fields && Object.entries(fields).every(isValid);
 }
 
 /** Lets a person with curl, or a test, watch the simulators and make them misbehave. */
