@@ -53,6 +53,13 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   hand_over: (line) => milliseconds('oldest_due_ms', line),
   index: ({ lag_ms }) => milliseconds('index_lag_ms', { index_lag_ms: lag_ms }),
   sweep: () => [{ dimensions: ['sweep'], metrics: sweepMetrics }],
+  copied_during_ban: () => [
+    {
+      dimensions: ['sweep'],
+      metrics: { sweep_findings: 'Count' },
+      fields: { sweep: 'commands', sweep_findings: 1 },
+    },
+  ],
 };
 
 function counted(name: string): Measurement {

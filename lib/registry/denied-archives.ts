@@ -26,9 +26,12 @@ export async function alignArchives(newContext: () => Context, folder: string): 
 /** For a finalizer that may have copied an archive after a ban has listed the bucket. */
 export async function denyIfBanned(context: Context, upload: Upload): Promise<void> {
   const [item] = await get(context, nodeVersionKey(upload.nodeId, upload.version));
-  if (nodeVersionRecord(item)?.bans === undefined) return;
-  const denied = await alignArchives(() => context, archivesOf(upload));
-  // Only the ban's command makes the distribution drop what it may have read before the mark.
+  const version = nodeVersionRecord(item);
+  if (version?.bans === undefined) return;
+  const archives = await alignArchives(() => context, archivesOf(upload));
+  // The published one was there when the ban listed the bucket.
+  const denied = archives.filter((key) => key !== version.archive_key);
+  // Only the ban's command makes the distribution drop what it may have read before the mark. An alarm watches this.
   if (denied.length > 0) log('warn', 'copied_during_ban', { denied, remedy: 'Run the ban again.' });
 }
 

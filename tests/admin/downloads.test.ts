@@ -10,6 +10,7 @@ import { demo } from '../../tools/local/demo.ts';
 import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
+import { lines } from '../support/logged-lines.ts';
 import { addNode, addPublisher } from '../support/registry.ts';
 import { runProgram } from 'testing/run-program';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
@@ -91,7 +92,19 @@ test.each([
   const banned = await answerOf(address);
   await unban();
 
-  expect([banned, await answerOf(address)]).toEqual([/lifted/.test(label) ? 200 : 403, 200]);
+  const isDenied = !/lifted/.test(label);
+  expect([banned, await answerOf(address)]).toEqual([isDenied ? 403 : 200, 200]);
+  expect(lines('copied_during_ban')).toHaveLength(isDenied ? 1 : 0);
+});
+
+test('asks for no other ban if the event of an archive comes again that was published before', async () => {
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, await demoArchive(nodeId));
+  await finalize(upload);
+  await admin('node-version', 'ban', nodeId, '1.0.0', ...because);
+  await finalize(upload);
+
+  expect(lines('copied_during_ban')).toEqual([]);
 });
 
 test('takedown bans, denies, prints a notice, and leaves its own entry once, even of a version that is banned', async () => {
