@@ -179,11 +179,19 @@ describe('the status address', () => {
     expect([later.body.error, later.headers.link]).toEqual(['idempotency_consumed', first.headers.link]);
   });
 
-  test('does not appear in the answer of a task that the provider rejects', async () => {
-    misbehave({ kind: 'status', status: 422 });
-    const { status, headers } = await payRelayed(await spender());
+  test.each(proxyNames)(
+    'is not answered if the provider rejects a task of %s, and nothing stays',
+    async (name) => {
+      misbehave({ kind: 'status', status: 422 });
+      const [user, key] = [await spender(), { 'idempotency-key': 'k6' }];
+      const { status, headers } = await payRelayed(user, name, key);
 
-    expect(status).toBe(400);
-    expect(headers).not.toHaveProperty('link');
-  });
+      expect([status, headers.link, await storedTask(ticketSentTo(name).ticket)]).toEqual([
+        400,
+        undefined,
+        undefined,
+      ]);
+      expect((await payRelayed(user, name, key)).status).toBe(200);
+    },
+  );
 });
