@@ -1,6 +1,6 @@
 // POST /bulk/nodes/versions
 import { bulkNodeVersions } from '../lib/contracts/bulk-node-versions.ts';
-import { boundedList, maxAnswerBytes } from '../lib/bounded-json.ts';
+import { boundedList, maxAnswerBytes } from '../lib/json.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
 import { findNodeVersions, tooMuch } from '../lib/registry/node-versions.ts';
 

@@ -5,7 +5,7 @@ import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../auth/ci-tokens.ts';
 import { type Context, describeOpenCalls, endOf, inTime, requestContext } from '../context.ts';
 import * as config from '../config.ts';
-import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
+import { type Access, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import { IdempotencyKey } from '../requests/idempotency-key.ts';
 import {
@@ -16,11 +16,9 @@ import {
   type Keyed,
   type Progress,
 } from '../requests/attempt.ts';
-import { issueDetails } from '../validation-issues.ts';
+import { type CheckedRequest, readOnce, readRequest } from './read-request.ts';
 import { compression, gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';
-import type { SerializedJson } from '../bounded-json.ts';
-import { parseJsonBody } from './json-body.ts';
-import { note } from '../log.ts';
+import type { SerializedJson } from '../json.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
   ? Caller
@@ -29,9 +27,7 @@ type CallerOf<A extends Access> = A extends 'user'
     : Caller | undefined;
 
 /** What a handler gets: the request, parsed and checked, and who asks. */
-export interface Call<C extends Contract> {
-  path: z.infer<C['parameters']>;
-  body: BodyOf<C>;
+export interface Call<C extends Contract> extends CheckedRequest<C> {
   /** The body before it was checked. */
   sent: unknown;
   caller: CallerOf<C['access']>;
@@ -104,7 +100,7 @@ export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | un
       const body = readOnce(request, contract.freeForm);
       const { caller, job } = await admit(contract.access, request.headers.authorization, body, jobOf);
       const call = {
-        ...readRequest<C>(contract, schema(), request, body),
+        ...readRequest(contract, schema(), request, body),
         sent: body(),
         caller: caller as CallerOf<C['access']>,
         job,
@@ -135,56 +131,4 @@ function keyedRequest<C extends Contract>(
   const token = caller ? undefined : tokenIn(body, access);
   const scope = token === undefined ? callerName(caller) : `token:${token}`;
   return { key, scope, request: JSON.stringify([name, path, body]) };
-}
-
-/** Parses the body at the first call: a token may be in it, and its issues are reported once the caller is known. */
-function readOnce(request: GatewayRequest, freeForm: Contract['freeForm']): () => unknown {
-  let read: { body: unknown } | undefined;
-  return () => {
-    read ??= { body: parseJsonBody(request, freeForm) };
-    return read.body;
-  };
-}
-
-/** Checks path and body together, so that all issues of a request are named at once. */
-function readRequest<C extends Contract>(
-  contract: C,
-  schema: z.ZodMiniType,
-  request: GatewayRequest,
-  readBody: () => unknown,
-): Pick<Call<C>, 'path' | 'body'> {
-  if (hasQuery(request)) throw nameIsCut();
-  const input = readBody();
-  const parameters = request.pathParameters ?? {};
-  const path = contract.parameters.safeParse(parameters);
-  const body = schema.safeParse(input);
-  if (path.error || body.error) {
-    const details = issueDetails([
-      { root: 'path', error: path.error, input: parameters },
-      { root: 'body', error: body.error, input },
-    ]);
-    throw new ApiError('invalid_request', { details });
-  }
-  note(namesIn(path.data));
-  return { path: path.data as Call<C>['path'], body: body.data as Call<C>['body'] };
-}
-
-/** What a path names, as fields of the log line: `nodeId` is `node_id`. */
-function namesIn(path: Record<string, string>): Record<string, string> {
-  const names = Object.entries(path).map(([name, value]) => [
-    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    value,
-  ]);
-  return Object.fromEntries(names);
-}
-
-/** An empty query shows in a path only, and not behind every gateway. */
-function hasQuery({ rawQueryString, rawPath, requestContext }: GatewayRequest): boolean {
-  return Boolean(rawQueryString) || `${rawPath}${requestContext.http.path}`.includes('?');
-}
-
-/** A gateway takes what follows a "?" of a name for a query, and the rest of the name may be another one. */
-function nameIsCut(): ApiError {
-  const message = 'is not accepted here; encode a "?" in the path twice, as "%253F"';
-  return new ApiError('invalid_request', { details: [{ path: 'query', message }] });
 }

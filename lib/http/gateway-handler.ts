@@ -1,6 +1,6 @@
 import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
-import { SerializedJson } from '../bounded-json.ts';
+import { SerializedJson } from '../json.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { Answer } from '../requests/attempt.ts';

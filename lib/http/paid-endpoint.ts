@@ -10,8 +10,8 @@ import { withImageUrls } from '../requests/caller-images.ts';
 import { IdempotencyKey } from '../requests/idempotency-key.ts';
 import { Money, type PaidContract } from '../requests/money.ts';
 import { Relay } from '../requests/relay.ts';
-import type { SerializedJson } from '../bounded-json.ts';
-import { repeatUntilDeadline } from '../store/retries.ts';
+import type { SerializedJson } from '../json.ts';
+import { repeatUntilDeadline } from '../store/dynamodb.ts';
 import { jsonAnswer } from './gateway-handler.ts';
 import { lambdaHandler, type ReplyBody } from './endpoint.ts';
 

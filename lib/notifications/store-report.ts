@@ -6,8 +6,8 @@ import type { TaskState } from '../schemas/video.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
 import { dueShard, notDue } from '../store/due.ts';
 import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
-import { notificationKey, ticketKey, usageKey, ticketHashOf } from '../store/keys.ts';
-import { untilWritten } from '../store/retries.ts';
+import { notificationKey, ticketHashOf, ticketKey, usageKey } from '../store/keys.ts';
+import { untilWritten } from '../store/dynamodb.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import { enqueue, lostAfterMs, makeDueNow } from './outbox.ts';
 import {
@@ -20,8 +20,8 @@ import {
 } from './provider-notification.ts';
 import {
   hashPrefix,
-  type NotificationRecord,
   notificationId,
+  type NotificationRecord,
   readTask,
   replaceOurUrl,
   statusKey,

@@ -171,7 +171,7 @@ interface ErrorReply {
 }
 
 const maxDetails = 20;
-/** As of the details that are our own; see lib/validation-issues.ts. */
+/** As of the details that are our own; see lib/http/read-request.ts. */
 const maxDetailLength = 200;
 
 /** Providers send `{message}` with or without `invalid_params`, or `{code, reason, message}`, perhaps in `error` or `problem`. */

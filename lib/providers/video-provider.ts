@@ -1,9 +1,8 @@
-import { boundedObject, type SerializedJson } from '../bounded-json.ts';
+import { boundedObject, type JsonObject, type SerializedJson } from '../json.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
 import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
-import type { JsonObject } from '../json.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
 import type { StartedTask } from './provider-call.ts';

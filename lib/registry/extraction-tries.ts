@@ -3,7 +3,7 @@ import { dueWork, notDue } from '../store/due.ts';
 import { type Changes, onRevision } from '../store/items.ts';
 import { type Key, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/dynamodb.ts';
 import { update } from '../store/write.ts';
 import { type ExtractedArchive, finishExtraction, type FoundHostNodes } from './extraction.ts';
 import { pending } from './node-versions.ts';

@@ -6,7 +6,7 @@ import { dueWork, notDue } from '../store/due.ts';
 import { onRevision, withChanges } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/dynamodb.ts';
 import { transact, update, updating, type Write } from '../store/write.ts';
 import type { ExtractedFields } from 'registry-rules/host-node-entries';
 import { touchedFields, unchangedSince } from './host-nodes.ts';
@@ -14,8 +14,8 @@ import {
   type HostNodeRecord,
   hostNodeRecord,
   type NodeRecord,
-  type NodeVersionRecord,
   nodeRecord,
+  type NodeVersionRecord,
   nodeVersionRecord,
 } from './records.ts';
 

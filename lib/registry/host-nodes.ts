@@ -8,7 +8,7 @@ import { normalizeVersionInPath } from 'registry-rules/version-label';
 import { absent, type Condition, withChanges } from '../store/items.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/dynamodb.ts';
 import { update } from '../store/write.ts';
 import { requireAdmin, requireFits, requireNode, requireNotBannedNode } from './nodes.ts';
 import { requireOwner } from './publishers.ts';

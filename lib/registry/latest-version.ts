@@ -8,17 +8,17 @@ import { dueShard, dueWork, notDue } from '../store/due.ts';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/dynamodb.ts';
 import { transact, updating, type Write } from '../store/write.ts';
 import { isDownloadable, pending } from './node-versions.ts';
 import { forgetPending } from './publishing-limits.ts';
 import {
   type NodeRecord,
-  type NodeVersionRecord,
   nodeRecord,
+  type NodeVersionRecord,
   nodeVersionRecord,
-  type VersionCopy,
   pickFields,
+  type VersionCopy,
 } from './records.ts';
 
 /*

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { absent, typedRead } from '../store/items.ts';
 import { type Key, nodeKey, numbersKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/dynamodb.ts';
 import { put } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
 import { nodeRecord } from './records.ts';

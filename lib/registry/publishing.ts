@@ -17,14 +17,15 @@ import {
   publishingKey,
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/dynamodb.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
 import {
   type AcceptedCredential,
-  recordUse,
   type GivenCredential,
   keyOfCredential,
+  readTrusts,
+  recordUse,
   requireCredential,
 } from './credentials.ts';
 import {
@@ -36,11 +37,11 @@ import {
   waitingForUpload,
 } from './node-versions.ts';
 import {
+  changedFields,
   nodeChanges,
   nodeClauses,
-  requireFits,
-  changedFields,
   requireAdmin,
+  requireFits,
   requireMayChange,
   requireNodeFits,
   requireNotBannedNode,
@@ -50,21 +51,20 @@ import { editVersion, extractAgain, isEdit } from './published-versions.ts';
 import {
   countNewNode,
   isRecorded,
-  recordPending,
   readPendingVersions,
+  recordPending,
   requireRoom,
 } from './publishing-limits.ts';
 import {
   type NodeRecord,
-  type NodeVersionRecord,
   nodeRecord,
+  type NodeVersionRecord,
   nodeVersionRecord,
   type OwnedNodeRecord,
+  pickFields,
   type PublishingRecord,
   publishingRecord,
-  pickFields,
 } from './records.ts';
-import { readTrusts } from './credentials.ts';
 
 type Publication = GivenCredential & RequestedVersion;
 

@@ -3,7 +3,7 @@ import { type Context, inTime } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { ticketHash } from '../notifications/records.ts';
-import { storeError } from '../store/retries.ts';
+import { storeError } from '../store/dynamodb.ts';
 
 /** A request with an Idempotency-Key: whose it is, and what must be equal for a replay. */
 export interface Keyed {

@@ -3,8 +3,8 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
-import { update, type WriteResult, updateOnce } from '../store/write.ts';
+import { untilWritten } from '../store/dynamodb.ts';
+import { update, updateOnce, type WriteResult } from '../store/write.ts';
 import { dayOf, minuteOf, secondsLeft, startOfMinute } from '../windows.ts';
 import {
   type AccountRecord,
@@ -16,10 +16,10 @@ import {
   dayOfMinute,
   keyOfAccount,
   limitsOf,
+  minuteText,
   pastCounters,
   rateLimitFields,
   shardOf,
-  minuteText,
   type Terms,
 } from './account.ts';
 

@@ -5,8 +5,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { type AttributeMap, fromAttributes, type Item, toAttribute, toAttributes } from './items.ts';
 import { type Key, keyName, keyOf } from './keys.ts';
-import { KeysThrottled, untilAnswered, storeError } from './retries.ts';
-import { dynamodb, tableName } from './table.ts';
+import { dynamodb, KeysThrottled, storeError, tableName, untilAnswered } from './dynamodb.ts';
 
 /** DynamoDB's own bound on one BatchGetItem. */
 export const maxBatchKeys = 100;

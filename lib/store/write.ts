@@ -20,8 +20,15 @@ import {
   updateExpression,
 } from './items.ts';
 import { type Key, keyOf } from './keys.ts';
-import { isCanceled, reasonsOf, untilAnswered, storeError, tooLargeOr } from './retries.ts';
-import { dynamodb, tableName } from './table.ts';
+import {
+  dynamodb,
+  isCanceled,
+  reasonsOf,
+  storeError,
+  tableName,
+  tooLargeOr,
+  untilAnswered,
+} from './dynamodb.ts';
 
 /** The result of a conditional write. `found` is the record that failed the condition. */
 export type WriteResult<Record, Written = Record> =

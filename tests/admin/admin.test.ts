@@ -6,7 +6,7 @@ import { stopDate } from 'testing/clock';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';

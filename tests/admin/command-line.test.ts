@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { localAddress, ports } from '../../tools/local/addresses.ts';
 import { admin } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, type Upload } from '../../lib/bucket/object-keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { demo } from '../../tools/local/demo.ts';

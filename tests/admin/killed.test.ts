@@ -11,7 +11,7 @@ import { readText } from '../../lib/bucket/text-objects.ts';
 import { refreshPages } from '../../lib/index/page-files.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { confirm } from 'command-line/confirm';
 import { table } from 'command-line/table';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { nodePath } from 'registry-rules/index-paths';
 import { readText } from '../../lib/bucket/text-objects.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { addNode, addVersion, storedNode } from '../support/registry.ts';

@@ -4,7 +4,7 @@ import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { finishPublishing } from '../../lib/registry/latest-version.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
 import { beforeNext } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/deliver-notifications.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { signingKeysKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { remove } from '../../lib/store/write.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { stopDate } from 'testing/clock';

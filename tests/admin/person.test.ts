@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { scan } from '../../tools/admin/registry/administration.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';

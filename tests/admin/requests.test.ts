@@ -8,7 +8,7 @@ import { misbehave, proxies, simulation } from '../support/proxies.ts';
 import { pathOf } from '../support/relay.ts';
 import { bearer } from '../support/tokens.ts';
 import { callerHash, principalOf } from '../../lib/caller.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { show } from '../../tools/admin/commands/requests.ts';
 
 const name = 'text-to-video';

@@ -4,7 +4,7 @@ import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { callerHash, callerName, principalOf } from '../../lib/caller.ts';
 import { reserve } from '../../lib/spend/reservation.ts';
 import { openUsage, usageName } from '../../lib/spend/usage-records.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { newContext } from '../../tools/admin/registry/administration.ts';
 import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
 import { blockCaller, setLimits } from '../../tools/admin/spend/terms.ts';

@@ -5,7 +5,7 @@ import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import type { TaskRecord } from '../../lib/notifications/records.ts';
 import { firstDue } from '../../lib/store/due.ts';
 import { keyOf } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { remove } from '../../lib/store/write.ts';
 import { sumUsage } from '../../tools/admin/spend/usage.ts';
 import { failCalls } from '../support/intercept.ts';

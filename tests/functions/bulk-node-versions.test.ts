@@ -2,12 +2,12 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/bulk-node-versions.ts';
 import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
-import '../support/patience.ts';
 import { addNode, addVersion, countRequests } from '../support/registry.ts';
+import '../support/patience.ts';
 
 interface Pair {
   node_id: string;

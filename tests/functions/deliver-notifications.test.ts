@@ -8,7 +8,7 @@ import type { NotificationRecord, TaskRecord } from '../../lib/notifications/rec
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { dueShard } from '../../lib/store/due.ts';
 import { keyOf, signingKeysKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { absent } from '../../lib/store/items.ts';
 import { put, remove } from '../../lib/store/write.ts';
 import { setFields } from '../support/registry.ts';

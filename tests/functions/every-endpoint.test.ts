@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fileOf, loadContracts } from '../../infra/operations.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { handlers } from '../support/endpoints.ts';
 import { intercept } from '../support/intercept.ts';
 import { type Changes, invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { endpointNames as names } from '../support/operation-names.ts';
-import '../support/proxies.ts';
 import { timed } from '../support/timed.ts';
 import { bearer } from '../support/tokens.ts';
+import '../support/proxies.ts';
 
 /** The guarantees that every endpoint gives its callers. */
 const contracts = await loadContracts();

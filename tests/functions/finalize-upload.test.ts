@@ -6,7 +6,7 @@ import { archiveKey, stagingKey } from '../../lib/bucket/object-keys.ts';
 import { activate } from '../../lib/registry/finalizing.ts';
 import { dueWork } from '../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';

@@ -4,7 +4,7 @@ import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { queryPage } from '../../lib/store/read.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { stopDate } from 'testing/clock';
 import { failAmidWrites } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';

@@ -8,7 +8,7 @@ import { misbehave, type ProxyName } from '../support/proxies.ts';
 import { callerHash } from '../../lib/caller.ts';
 import { dueShard, dueWork } from '../../lib/store/due.ts';
 import { usageKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { remove } from '../../lib/store/write.ts';
 import { statusKey } from '../../lib/notifications/records.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';

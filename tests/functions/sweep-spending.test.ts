@@ -6,7 +6,7 @@ import { callerHash } from '../../lib/caller.ts';
 import { reserve } from '../../lib/spend/reservation.ts';
 import { toAttributes } from '../../lib/store/items.ts';
 import { heartbeatKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { streamRecord } from '../../tools/local/follow-table.ts';
 import { stopDate } from 'testing/clock';
 import { failCalls } from '../support/intercept.ts';

@@ -1,12 +1,12 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-host-node.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { HostNode } from 'registry-rules/schemas/host-node';
 import { duringNextWrite } from '../support/admin.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
-import { hostNodeKey, nodeVersionKey, nodeKey } from '../../lib/store/keys.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-node.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { Node } from 'registry-rules/schemas/node';
 import { duringNextWrite } from '../support/admin.ts';
 import { stopDate } from 'testing/clock';

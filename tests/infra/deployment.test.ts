@@ -5,7 +5,7 @@ import UploadSite from '../../infra/plugins/upload-site.ts';
 import StageParameters from '../../infra/parameters/stage-parameters.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { release, stateOf, writeRelease } from '../../infra/release.ts';
 import { buildSite, sitePage } from 'site/build';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';

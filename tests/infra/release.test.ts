@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { bareEnvironment, flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { problemOf, type Release, release, stateOf, writeRelease } from '../../infra/release.ts';
 import { upgradeTable } from '../../tools/admin/upgrade.ts';

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
 import { release, writeRelease } from '../../infra/release.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
-import { tableName } from '../../lib/store/table.ts';
+import { tableName } from '../../lib/store/dynamodb.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { type Aws, restoreTable } from '../../tools/restore/restore-table.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { expect, test } from '@jest/globals';
 import { seed } from '../support/demo-registry.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { call } from '../support/endpoints.ts';
 import { type GeneratedRequest, generatedRequests } from '../support/generated-requests.ts';
 import { intercept } from '../support/intercept.ts';

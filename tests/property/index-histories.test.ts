@@ -12,7 +12,7 @@ import { registerVersion } from '../../lib/registry/publishing.ts';
 import * as records from '../../lib/registry/records.ts';
 import * as files from 'registry-rules/schemas/index-files';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';
 import { listItems } from '../../tools/admin/registry/administration.ts';
 import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';

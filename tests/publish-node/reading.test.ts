@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { folder } from 'testing/folders';
 import { publishNode } from 'testing/publish-node';

@@ -4,7 +4,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { stopTimers } from 'testing/clock';
 import { errorOf } from 'testing/client-errors';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
 import { beforeNext, intercept } from './intercept.ts';
 

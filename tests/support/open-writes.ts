@@ -22,7 +22,7 @@ export async function requireNoOpenWrites<Answer>(
 
 async function watch(): Promise<void> {
   // The client reads the environment when it is loaded.
-  const { dynamodb } = await import('../../lib/store/table.ts');
+  const { dynamodb } = await import('../../lib/store/dynamodb.ts');
   dynamodb.middlewareStack.add(
     (next, { commandName = '' }) =>
       (args) => {

@@ -1,4 +1,4 @@
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 
 /*
  * An invocation on Lambda has a CPU. Here a crowd of them shares a part of one with the store, and may hear of an answer

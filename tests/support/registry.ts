@@ -3,7 +3,7 @@ import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
-import { dynamodb } from '../../lib/store/table.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { put, update } from '../../lib/store/write.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';

@@ -6,7 +6,7 @@ import {
   type ScanCommandOutput,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { asOperator } from './roles.ts';
 
 type StoredItem = Record<string, AttributeValue>;

@@ -9,7 +9,7 @@ import {
   writeRelease,
 } from '../../infra/release.ts';
 import { Rejection } from './registry/administration.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { command } from './command.ts';
 
 interface Options {

@@ -4,7 +4,7 @@ import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { fileOf, loadPaidContracts } from '../../infra/operations.ts';
 import { toAttributes } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { type Figure, inTurns, ratio } from './figures.ts';
 import { type ColdStart, Lambda } from './lambda.ts';
 import { readEvent } from './servers.ts';

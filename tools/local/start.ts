@@ -176,7 +176,7 @@ async function fillStores(dynamodbUrl: string): Promise<boolean> {
 
 /** What `npm run admin -- upgrade` does before a deployment: here nothing could serve the data meanwhile. */
 async function upgradeStores(): Promise<void> {
-  const { dynamodb: client } = await import('../../lib/store/table.ts');
+  const { dynamodb: client } = await import('../../lib/store/dynamodb.ts');
   const { upgradeTable } = await import('../admin/upgrade.ts');
   const { from, to } = await upgradeTable({ client, name: tableName }).catch((error: Error) => {
     throw new Error(`${error.message} To start without these data: npm start -- --fresh`);

@@ -9,7 +9,7 @@ const command = createCommand({
     'Tests the tests: makes one small change to a file at a time, and checks whether a related test fails',
   notes: 'Exits with 1 if fewer than 80 % of the changes are noticed.',
   examples: [
-    'lib/http/json-body.ts',
+    'lib/http/read-request.ts',
     "'lib/auth/*.ts' lib/spend/account.ts:10-40",
     "lib/store/due.ts --tests 'tests/lib/store/*.test.ts'",
   ],

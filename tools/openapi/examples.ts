@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileOf } from '../../infra/operations.ts';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
-import type { ErrorCode } from '../../lib/errors.ts';
-import { errorCatalog } from '../../lib/errors.ts';
-import { issueDetails } from '../../lib/validation-issues.ts';
+import { errorCatalog, type ErrorCode } from '../../lib/errors.ts';
+import { issueDetails } from '../../lib/http/read-request.ts';
 import type { ErrorBody } from '../../lib/schemas/error-body.ts';
 import type { JsonObject } from '../../lib/json.ts';
 

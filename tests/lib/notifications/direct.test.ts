@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { handler as receiveNotification } from '../../../functions/receive-notification.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
 import { invoke, sampleBody } from '../../support/invoke.ts';
 import { lines } from '../../support/logged-lines.ts';

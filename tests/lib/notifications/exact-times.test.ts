@@ -6,7 +6,7 @@ import { startNameServer } from '../../support/name-server.ts';
 import { deliverOnce, resolver } from '../../../lib/notifications/deliver-once.ts';
 import { loadAndPublishSigningKeys, readSigningKeys } from '../../../lib/notifications/signature.ts';
 import { signingKeysKey } from '../../../lib/store/keys.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { beforeNext } from '../../support/intercept.ts';
 import { countRequests, storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';

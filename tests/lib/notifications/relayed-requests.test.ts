@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { statusKey } from '../../../lib/notifications/records.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { misbehave, outwaitProvider, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';

@@ -7,8 +7,7 @@ import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
-import '../../support/patience.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { fc } from 'testing/properties';
@@ -23,6 +22,7 @@ import {
 } from '../../support/registry.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/bans.ts';
 import { listHostNodes } from '../../../tools/admin/listing.ts';
+import '../../support/patience.ts';
 
 const caller = { userId: 'admin', isAdmin: true };
 const sha256 = 'a'.repeat(64);

@@ -7,7 +7,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import type { Upload } from '../../../lib/bucket/object-keys.ts';
 import { flagNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
 import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';

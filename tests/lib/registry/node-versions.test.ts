@@ -3,11 +3,11 @@ import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { findNodeVersions, versionFields } from '../../../lib/registry/node-versions.ts';
 import { readBatches } from '../../../lib/store/read.ts';
-import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
-import '../../support/patience.ts';
 import { addVersion } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
+import '../../support/patience.ts';
 
 const version = '1.0.0';
 const maxNodeId = 'x'.repeat(200);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { nodeVersionKey, publishingKey } from '../../../lib/store/keys.ts';
 import { toAttributes } from '../../../lib/store/items.ts';
-import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../../support/intercept.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
@@ -11,8 +11,8 @@ import { bearer } from '../../support/tokens.ts';
 import { handler } from '../../../functions/publish-node-version.ts';
 import {
   forgetPending,
-  recordPending,
   readPendingVersions,
+  recordPending,
   requireRoom,
 } from '../../../lib/registry/publishing-limits.ts';
 import { setVariables } from '../../support/variables.ts';

@@ -4,7 +4,7 @@ import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/st
 import { latestOf } from '../../../lib/registry/latest-version.ts';
 import type { VersionCopy } from '../../../lib/registry/records.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { readUpload } from '../../../lib/registry/finalizing.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
@@ -17,9 +17,9 @@ import {
   addToken,
   addVersion,
   countRequests,
+  setFields,
   storedItem,
   storedNode,
-  setFields,
 } from '../../support/registry.ts';
 
 type Publication = Extract<Parameters<typeof registerVersion>[1], { tokenHash: string }>;

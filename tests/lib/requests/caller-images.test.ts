@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { callerHash } from '../../../lib/caller.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { readAll, relay, startReverseProxy } from '../../../tools/local/reverse-proxy.ts';
 import { intercept } from '../../support/intercept.ts';
 import { setVariables } from '../../support/variables.ts';
-import '../../support/relay.ts';
-import { proxyNames, type ProxyName, simulation } from '../../support/proxies.ts';
+import { type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
+import '../../support/relay.ts';
 
 const photo = randomBytes(200_000);
 const nameOf = (bytes: Buffer, length = bytes.length) =>

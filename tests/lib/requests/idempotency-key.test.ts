@@ -6,7 +6,7 @@ import { IdempotencyKey } from '../../../lib/requests/idempotency-key.ts';
 import { afterwards, type Answer, apiErrorOf, beforeSending } from '../../../lib/requests/attempt.ts';
 import type { BoughtTask } from '../../../lib/providers/exchange.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../../support/intercept.ts';
 import { storedItem } from '../../support/registry.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { HostNodeName, NodeId, PublisherId } from 'registry-rules/names';
 import type * as z from 'zod/mini';
-import { issueDetails } from '../../../lib/validation-issues.ts';
+import { issueDetails } from '../../../lib/http/read-request.ts';
 
 /** The issues of a request as `field message`; none if it is accepted. */
 function issuesIn(schema: z.ZodMiniType, input: unknown): string[] {

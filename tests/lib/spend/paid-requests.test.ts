@@ -9,7 +9,7 @@ import { keyOfAccount } from '../../../lib/spend/account.ts';
 import { completeUsage } from '../../../lib/spend/usage-records.ts';
 import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { noon, stopDate } from 'testing/clock';
 import { failCalls, intercept } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';

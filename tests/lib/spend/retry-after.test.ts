@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { setLimits } from '../../../tools/admin/spend/terms.ts';
 import { noon, stopDate } from 'testing/clock';
 import { fc } from 'testing/properties';

@@ -12,7 +12,7 @@ import {
   type UsageResult,
 } from '../../../lib/spend/usage-records.ts';
 import { callerHash } from '../../../lib/caller.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { dayCallerKey, idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';

@@ -11,12 +11,12 @@ import {
   sweepDue,
 } from '../../../lib/store/due.ts';
 import type { Key } from '../../../lib/store/keys.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { put, update } from '../../../lib/store/write.ts';
 import { absent, present } from '../../../lib/store/items.ts';
 import { intercept } from '../../support/intercept.ts';
-import '../../support/patience.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
+import '../../support/patience.ts';
 
 jest.setTimeout(60_000);
 

@@ -4,7 +4,7 @@ import { type Context, requestContext } from '../../../lib/context.ts';
 import { fromAttributes, toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
-import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopTimers } from 'testing/clock';
 import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { answerInTurn, intercept } from '../../support/intercept.ts';

@@ -5,8 +5,7 @@ import type { Context } from '../../../lib/context.ts';
 import { absent, Plus, present } from '../../../lib/store/items.ts';
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/retries.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb, untilWritten } from '../../../lib/store/dynamodb.ts';
 import {
   checking,
   put,

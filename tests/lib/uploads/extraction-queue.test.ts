@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import type { EventBridgeEvent } from 'aws-lambda';
 import { handler } from '../../../functions/extract-host-nodes.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { handOverExtractions } from '../../../lib/uploads/extraction-queue.ts';
 import { drainQueue } from '../../../tools/local/consume-queue.ts';
 import { demoArchive } from '../../../tools/local/demo-archive.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { runSteps } from '../../../tools/admin/open-commands.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';

@@ -21,9 +21,8 @@ import {
   publisherKey,
 } from '../../../lib/store/keys.ts';
 import { get, queryAll } from '../../../lib/store/read.ts';
-import { untilAnswered, untilWritten } from '../../../lib/store/retries.ts';
+import { dynamodb, tableName, untilAnswered, untilWritten } from '../../../lib/store/dynamodb.ts';
 import { transact, type Write } from '../../../lib/store/write.ts';
-import { dynamodb, tableName } from '../../../lib/store/table.ts';
 
 /*
  * Changes without an endpoint. Each reads, decides, and writes on the condition that what it read still holds, so no

@@ -9,7 +9,7 @@ import { requirePublisher } from '../../../lib/registry/publishers.ts';
 import { type Changes, onRevision } from '../../../lib/store/items.ts';
 import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/retries.ts';
+import { untilWritten } from '../../../lib/store/dynamodb.ts';
 import { checking, transact, updating } from '../../../lib/store/write.ts';
 import {
   administerChange,

@@ -15,7 +15,7 @@ import {
 } from '../../../lib/registry/records.ts';
 import { HostNode } from 'registry-rules/schemas/host-node';
 import { hostNodeKey, nodeKey } from '../../../lib/store/keys.ts';
-import { untilWritten } from '../../../lib/store/retries.ts';
+import { untilWritten } from '../../../lib/store/dynamodb.ts';
 import { remove, update } from '../../../lib/store/write.ts';
 import { showNodeVersion } from '../listing.ts';
 import { historyOf, listItems, Rejection } from './administration.ts';

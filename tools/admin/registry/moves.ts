@@ -17,7 +17,7 @@ import {
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/retries.ts';
+import { untilWritten } from '../../../lib/store/dynamodb.ts';
 import { checking, deleting, putting, transact, updating } from '../../../lib/store/write.ts';
 import {
   administerChange,

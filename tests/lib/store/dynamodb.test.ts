@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { requestContext } from '../../../lib/context.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { untilAnswered, storeError } from '../../../lib/store/retries.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { dynamodb, storeError, untilAnswered } from '../../../lib/store/dynamodb.ts';
 import { runProgram } from 'testing/run-program';
 import { intercept } from '../../support/intercept.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
@@ -17,7 +16,7 @@ afterEach(() => {
 const realFailures = `
   import { createServer } from 'node:http';
   import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-  import { untilAnswered } from './lib/store/retries.ts';
+  import { untilAnswered } from './lib/store/dynamodb.ts';
   const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const failure = async (host, port) => {

@@ -1,7 +1,69 @@
 import { isUtf8 } from 'node:buffer';
-import type { Contract } from '../contract.ts';
-import { ApiError } from '../errors.ts';
+import { issueSentence } from 'registry-rules/issue-sentence';
+import type * as z from 'zod/mini';
+import type { BodyOf, Contract } from '../contract.ts';
+import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject, type JsonObject, parseAsWritten } from '../json.ts';
+import { note } from '../log.ts';
+import type { GatewayRequest } from './gateway-handler.ts';
+
+/** Parses the body at the first call: a token may be in it, and its issues are reported once the caller is known. */
+export function readOnce(request: GatewayRequest, freeForm: Contract['freeForm']): () => unknown {
+  let read: { body: unknown } | undefined;
+  return () => {
+    read ??= { body: parseJsonBody(request, freeForm) };
+    return read.body;
+  };
+}
+
+/** What a request names and asks for, as its contract takes it. */
+export interface CheckedRequest<C extends Contract> {
+  path: z.infer<C['parameters']>;
+  body: BodyOf<C>;
+}
+
+/** Checks path and body together, so that all issues of a request are named at once. */
+export function readRequest<C extends Contract>(
+  contract: C,
+  schema: z.ZodMiniType,
+  request: GatewayRequest,
+  readBody: () => unknown,
+): CheckedRequest<C> {
+  if (hasQuery(request)) throw nameIsCut();
+  const input = readBody();
+  const parameters = request.pathParameters ?? {};
+  const path = contract.parameters.safeParse(parameters);
+  const body = schema.safeParse(input);
+  if (path.error || body.error) {
+    const details = issueDetails([
+      { root: 'path', error: path.error, input: parameters },
+      { root: 'body', error: body.error, input },
+    ]);
+    throw new ApiError('invalid_request', { details });
+  }
+  note(namesIn(path.data));
+  return { path: path.data as CheckedRequest<C>['path'], body: body.data as CheckedRequest<C>['body'] };
+}
+
+/** What a path names, as fields of the log line: `nodeId` is `node_id`. */
+function namesIn(path: Record<string, string>): Record<string, string> {
+  const names = Object.entries(path).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return Object.fromEntries(names);
+}
+
+/** An empty query shows in a path only, and not behind every gateway. */
+function hasQuery({ rawQueryString, rawPath, requestContext }: GatewayRequest): boolean {
+  return Boolean(rawQueryString) || `${rawPath}${requestContext.http.path}`.includes('?');
+}
+
+/** A gateway takes what follows a "?" of a name for a query, and the rest of the name may be another one. */
+function nameIsCut(): ApiError {
+  const message = 'is not accepted here; encode a "?" in the path twice, as "%253F"';
+  return new ApiError('invalid_request', { details: [{ path: 'query', message }] });
+}
 
 type FreeForm = NonNullable<Contract['freeForm']>;
 
@@ -131,4 +193,48 @@ function bodyIssue(message: string): ApiError {
     message: `The request body ${message}.`,
     details: [{ path: 'body', message }],
   });
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** One part of a request, as a schema found it. */
+interface Checked {
+  root: string;
+  error: z.core.$ZodError | undefined;
+  input: unknown;
+}
+
+/** No request makes a large answer: so many details, and so many characters in each path and message. */
+const maxDetails = 100;
+const maxLength = 200;
+
+/** Turns the issues of a request into details that a person can act on, each with its full path. */
+export function issueDetails(checked: readonly Checked[]): ErrorDetail[] {
+  const found = checked.flatMap(({ root, error, input }) =>
+    distinctIssues(error?.issues ?? []).map((issue) => ({ root, issue, input })),
+  );
+  const isComplete = found.length <= maxDetails;
+  const shown = isComplete ? found : found.slice(0, maxDetails - 1);
+  const details = shown.map(({ root, issue, input }) => ({
+    path: shorten([root, ...issue.path].map((part) => shorten(String(part))).join('.')),
+    message: shorten(issueSentence(issue, input)),
+  }));
+  if (!isComplete) {
+    details.push({ path: 'body', message: `has ${found.length - shown.length} more issues` });
+  }
+  return details;
+}
+
+function shorten(text: string): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…`.toWellFormed() : text;
+}
+
+/** A value of a wrong type may break rules of the right one too: a text is also too long to be a list. */
+function distinctIssues(issues: readonly Issue[]): Issue[] {
+  const wrongTypes = new Set(issues.filter(isAboutType).map(({ path }) => path.join('.')));
+  return issues.filter((issue) => isAboutType(issue) || !wrongTypes.has(issue.path.join('.')));
+}
+
+function isAboutType({ code }: Issue): boolean {
+  return code === 'invalid_type';
 }

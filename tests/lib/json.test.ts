@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { boundedList, boundedObject } from '../../lib/bounded-json.ts';
+import { boundedList, boundedObject } from '../../lib/json.ts';
 
 /** Lambda's bound on an answer, which counts the body as a JSON string. */
 const lambdaBytes = 6 * 1024 * 1024;
