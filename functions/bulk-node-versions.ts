@@ -2,7 +2,7 @@
 import { bulkNodeVersions } from '../lib/contracts/bulk-node-versions.ts';
 import { boundedList, maxAnswerBytes } from '../lib/json.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
-import { findNodeVersions, tooMuch } from '../lib/registry/node-versions.ts';
+import { findNodeVersions, tooMuch } from '../lib/registry/look-up.ts';
 
 export const handler = endpoint(bulkNodeVersions, async ({ body, context }) => {
   const identifiers = body.node_versions;

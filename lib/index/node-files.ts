@@ -1,21 +1,20 @@
 import { readReadme } from '../archives/readme.ts';
 import { findObject } from '../bucket/bucket.ts';
-import { json, refreshFile } from '../bucket/public-file.ts';
-import { readText } from '../bucket/text-objects.ts';
+import { json, readText, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
-import { readVersions } from '../registry/latest-version.ts';
-import { pending } from '../registry/node-versions.ts';
-import { type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
+import { readVersions } from '../registry/node-versions.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
   type NodeRecord,
-  type NodeVersionRecord,
   nodeRecord,
+  type NodeVersionRecord,
   nodeVersionRecord,
+  pending,
   type PublisherRecord,
   publisherRecord,
 } from '../registry/records.ts';
+import { type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
 import type { Item } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';

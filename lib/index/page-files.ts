@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { type Format, json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
-import { readText } from '../bucket/text-objects.ts';
+import { type Format, json, maxFilesAtOnce, readFile, readText, refreshFile } from '../bucket/public-file.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
-import { readVersions } from '../registry/latest-version.ts';
+import { readVersions } from '../registry/node-versions.ts';
 import {
   hostNodesPath,
   nodePagePath,

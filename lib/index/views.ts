@@ -1,16 +1,15 @@
-import { hostNodeView } from '../registry/host-node-view.ts';
-import { latestOf } from '../registry/latest-version.ts';
-import { type NumbersRecord, numbersOf } from '../registry/numbers.ts';
-import { isDownloadable, nodeVersionView } from '../registry/node-versions.ts';
-import { nodeView } from '../registry/nodes.ts';
 import {
   type HostNodeRecord,
+  hostNodeView,
   type NodeRecord,
   type NodeVersionRecord,
+  pickFields,
   type PublisherRecord,
   type VersionCopy,
-  pickFields,
 } from '../registry/records.ts';
+import { isDownloadable, latestOf, nodeVersionView } from '../registry/node-versions.ts';
+import { numbersOf, type NumbersRecord } from '../registry/numbers.ts';
+import { nodeView } from '../registry/nodes.ts';
 import {
   type CatalogEntry,
   type IndexedHostNodes,

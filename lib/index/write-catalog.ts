@@ -14,8 +14,7 @@ import type { CatalogEntry, CatalogPiece, IndexConfig, TopNodes } from 'registry
 import { byUse, feed, nodesPage, publisherPage, robots, sitemap } from 'site/lists';
 import { searchPiecesOf } from 'site/search-pieces';
 import { listObjects } from '../bucket/bucket.ts';
-import { json, maxFilesAtOnce, readFile } from '../bucket/public-file.ts';
-import { readText, writeIfMatches } from '../bucket/text-objects.ts';
+import { json, maxFilesAtOnce, readFile, readText, writeIfMatches } from '../bucket/public-file.ts';
 import { siteAddress } from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';

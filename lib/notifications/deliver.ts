@@ -1,6 +1,6 @@
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { maxDelaySeconds } from '../aws/queue.ts';
-import { readText, writeIfMatches } from '../bucket/text-objects.ts';
+import { readText, writeIfMatches } from '../bucket/public-file.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { type JsonObject, parseObject } from '../json.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
@@ -17,7 +17,7 @@ import {
   readMessage,
   readWaiting,
 } from './outbox.ts';
-import { type NotificationRecord, hashPrefixOf, type TaskRecord } from './records.ts';
+import { hashPrefixOf, type NotificationRecord, type TaskRecord } from './records.ts';
 import { isForward, isState, withCommonFields } from './provider-notification.ts';
 import { loadAndPublishSigningKeys } from './signature.ts';
 

@@ -6,8 +6,7 @@ import { get } from '../store/read.ts';
 import { untilWritten } from '../store/dynamodb.ts';
 import { update } from '../store/write.ts';
 import { type ExtractedArchive, finishExtraction, type FoundHostNodes } from './extraction.ts';
-import { pending } from './node-versions.ts';
-import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
+import { type NodeVersionRecord, nodeVersionRecord, pending } from './records.ts';
 
 /**
  * What stands in the way of reading an archive. `early`: its version is not active yet, or its node does not show it yet;

@@ -6,13 +6,13 @@ import { type Changes, type Clause, onRevision } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import { pending } from './node-versions.ts';
 import {
   credentialRecord,
   type NodeRecord,
-  type NodeVersionRecord,
   nodeRecord,
+  type NodeVersionRecord,
   nodeVersionRecord,
+  pending,
   publisherRecord,
 } from './records.ts';
 
@@ -24,7 +24,7 @@ import {
  *     │  ▲ beginChecks, then reject                  one transaction moves latest_version, and moves the
  *     └──┘ or endChecks; or block                    version to the extraction's shards
  *
- * Each arrow is one function (`finishPublishing` is in latest-version.ts) and one conditional write or transaction: the
+ * Each arrow is one function (`finishPublishing` is in node-versions.ts) and one conditional write or transaction: the
  * second of two that take it finds its condition failed, changes nothing, and reads again what the upload is. A finalizer
  * that dies between two arrows leaves a listed version, which the next event or sweep takes further.
  *

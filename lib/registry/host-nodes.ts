@@ -12,8 +12,13 @@ import { untilWritten } from '../store/dynamodb.ts';
 import { update } from '../store/write.ts';
 import { requireAdmin, requireFits, requireNode, requireNotBannedNode } from './nodes.ts';
 import { requireOwner } from './publishers.ts';
-import { hostNodeView } from './host-node-view.ts';
-import { type HostNodeRecord, hostNodeRecord, nodeVersionRecord, publisherRecord } from './records.ts';
+import {
+  type HostNodeRecord,
+  hostNodeRecord,
+  hostNodeView,
+  nodeVersionRecord,
+  publisherRecord,
+} from './records.ts';
 
 /** Leaves room in DynamoDB's 400 KB an item for what the service itself notes there. */
 const maxHostNodeBytes = 300_000;

@@ -1,8 +1,7 @@
-import { randomInt } from 'node:crypto';
-import { downloadUrl } from '../bucket/object-keys.ts';
+import { downloadUrl, type Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
-import type { ApiError } from '../errors.ts';
-import { note } from '../log.ts';
+import { ApiError } from '../errors.ts';
+import { log } from '../log.ts';
 import {
   adminVersionFields,
   NodeVersion,
@@ -10,14 +9,26 @@ import {
   type NodeVersionStatus,
   Provenance,
 } from 'registry-rules/schemas/node-version';
-import { normalizeVersion, versionIssue } from 'registry-rules/version-label';
-import { isSameNodeId, type Key, keyName, nodeVersionKey } from '../store/keys.ts';
-import { maxBatchKeys, readBatches } from '../store/read.ts';
-import { type NodeVersionRecord, nodeVersionRecord, type VersionCopy, pickFields } from './records.ts';
+import { compareVersions, isPreRelease } from 'registry-rules/version-label';
+import { nodeKey, nodeVersionKey } from '../store/keys.ts';
+import { get, queryAll, readAll } from '../store/read.ts';
+import {
+  type NodeRecord,
+  nodeRecord,
+  type NodeVersionRecord,
+  nodeVersionRecord,
+  pending,
+  pickFields,
+  type VersionCopy,
+} from './records.ts';
+import { type DueKey, dueShard, dueWork, notDue } from '../store/due.ts';
+import { allEnded } from '../in-parallel.ts';
+import { type Changes, onRevision, withChanges } from '../store/items.ts';
+import { untilWritten } from '../store/dynamodb.ts';
+import { transact, updating, type Write } from '../store/write.ts';
+import { forgetPending } from './publishing-limits.ts';
 
 export const maxVersionBytes = 120_000;
-
-export const pending: NodeVersionStatus = 'NodeVersionStatusPending';
 
 /** A version as callers see it. The address of the archive is composed here, so that it can move. */
 export function nodeVersionView(version: VersionCopy): NodeVersion {
@@ -59,127 +70,122 @@ export function isDownloadable({ status }: VersionCopy): boolean {
   return downloadable.includes(status);
 }
 
-/** As it was sent. */
-interface Identifier {
-  node_id?: unknown;
-  version?: unknown;
-}
+/** All that a sweep needs: a version can hold 120 KB, and a page of them would fill the function's memory. */
+const listedFields = [
+  ...(['pk', 'sk', 'id', 'node_id', 'version', 'status', 'status_reason'] as const),
+  ...(['upload_id', 'pending_since', 'archive_key'] as const),
+] satisfies (keyof NodeVersionRecord)[];
 
-type Lookup =
-  | { status: 'success'; node_version: NodeVersion }
-  | { status: 'not_found' | 'error'; error_message: string };
+/** A version with work that is due: until its finalizer is done with it, and then until its host nodes are read. */
+export type ListedVersion = Pick<NodeVersionRecord, (typeof listedFields)[number]> & {
+  pending_since: string;
+};
 
-const maxNodeIdLength = 200;
-const overloaded = 'The store is overloaded; request this pair again.';
-export const tooMuch = {
-  status: 'error',
-  error_message: 'The response would be too large with this version; request fewer versions at once.',
-} as const;
-
-/** What the repetitions of pairs may add to an answer: a small request must not make a large answer. */
-const maxRepeatedBytes = 1_000_000;
-const repeated = {
-  status: 'error',
-  error_message:
-    'This pair was requested several times, which would make the response too large; request it once.',
-} as const;
-
-/**
- * Looks up many versions at once, each pair once however often it is asked for. Answers in the pairs' order. Reading ends
- * once `maxBytes` have come from the store: more would not fit into the answer.
- */
-export async function findNodeVersions(
+/** The versions under some keys of the index, newest first, without those whose work has ended meanwhile. */
+export async function readListedVersions(
   context: Context,
-  identifiers: readonly Identifier[],
-  maxBytes: number,
-): Promise<Lookup[]> {
-  const names = identifiers.map((identifier) => {
-    const key = lookupKey(identifier);
-    return key && { key, name: keyName(key) };
+  keys: readonly DueKey[],
+): Promise<ListedVersion[]> {
+  const versions = (await readAll(context, keys, { fields: listedFields })).flatMap((item) => {
+    const { pending_since, ...version } = nodeVersionRecord(item);
+    return pending_since === undefined ? [] : [{ ...version, pending_since }];
   });
-  const keys = new Map(names.flatMap((named) => (named ? [[named.name, named.key]] : [])));
-  const { found, overlooked } = await readWithin(context, [...keys.values()], maxBytes);
-  const answered = new Map<string, { lookup: Lookup; bytes: number }>();
-  let repeatedBytes = 0;
-  return identifiers.map((identifier, index) => {
-    const name = names[index]?.name;
-    if (name === undefined) return { status: 'error', error_message: identifierIssue(identifier) };
-    const reason = overlooked.get(name);
-    if (reason !== undefined) return { status: 'error', error_message: reason };
-    const version = found.get(name);
-    if (!version || !isSameNodeId(version.node_id, String(identifier.node_id))) {
-      return { status: 'not_found', error_message: 'The node version does not exist.' };
-    }
-    const before = answered.get(name);
-    if (before) {
-      if (repeatedBytes + before.bytes > maxRepeatedBytes) return repeated;
-      repeatedBytes += before.bytes;
-      return before.lookup;
-    }
-    const { tags_admin: _, ...shown } = nodeVersionView(version);
-    const lookup: Lookup = { status: 'success', node_version: shown };
-    if (names.length > keys.size)
-      answered.set(name, { lookup, bytes: Buffer.byteLength(JSON.stringify(lookup)) });
-    return lookup;
-  });
+  return versions.sort((a, b) => b.pending_since.localeCompare(a.pending_since));
 }
 
-function lookupKey({ node_id, version }: Identifier): Key | undefined {
-  if (typeof node_id !== 'string' || typeof version !== 'string') return undefined;
-  const normal = normalizeVersion(version);
-  const isNodeId = node_id !== '' && node_id.length <= maxNodeIdLength && node_id.isWellFormed();
-  return normal !== undefined && isNodeId ? nodeVersionKey(node_id, normal) : undefined;
+/** The upload that a version still waits for, if it does. */
+export function awaitedUpload(listed: ListedVersion): Upload | undefined {
+  const { node_id: nodeId, version, id: versionId, upload_id: uploadId, status } = listed;
+  return status === pending && uploadId ? { nodeId, version, versionId, uploadId } : undefined;
 }
 
-function identifierIssue({ node_id, version }: Identifier): string {
-  if (typeof (version ?? '') !== 'string') return 'The version must be text, such as "1.2.3".';
-  const label = String(version ?? '');
-  if (normalizeVersion(label) === undefined) return `The version ${versionIssue(label)}.`;
-  if (typeof (node_id ?? '') !== 'string') return 'The node_id must be text.';
-  return `The node_id must have 1 to ${maxNodeIdLength} characters.`;
-}
+/*
+ * A node's copy of its latest version is chosen in the transaction that changes a version, by `versionWrites` alone. It
+ * holds for the node's revision, and counts it on even if the latest version stays: of two changes at once, the second
+ * decides again, with what the first one left.
+ */
 
-interface Read {
-  found: Map<string, NodeVersionRecord>;
-  /** Keys that were not read, with the reason. */
-  overlooked: Map<string, string>;
+interface VersionChange {
+  before: NodeVersionRecord;
+  changes: Changes<NodeVersionRecord>;
 }
 
 /**
- * Reads in waves: a first batch shows how large the versions are, and the next wave takes as many as there is
- * room for. So the cost and the memory of one request are bounded for any size of the versions.
+ * The parts of a transaction that changes versions of a node and chooses its latest one. `versions` are all of the node.
+ * Without them, its own copy stands for the others, which is enough if the changes make no version worse.
  */
-async function readWithin(context: Context, asked: readonly Key[], maxBytes: number): Promise<Read> {
-  const keys = sampleFirst(asked);
-  const found = new Map<string, NodeVersionRecord>();
-  const overlooked = new Map<string, string>();
-  let bytes = 0;
-  let read = 0;
-  let unread = 0;
-  let failure: ApiError | undefined;
-  for (let wave = maxBatchKeys; read < keys.length && bytes < maxBytes; ) {
-    for await (const batch of readBatches(context, keys.slice(read, read + wave), { eventually: true })) {
-      for (const item of batch.items) found.set(keyName(item), nodeVersionRecord(item));
-      for (const key of batch.unread) overlooked.set(keyName(key), overloaded);
-      bytes += batch.bytes;
-      unread += batch.unread.length;
-      failure ??= batch.failure;
-      read = Math.min(keys.length, read + maxBatchKeys);
-      if (bytes >= maxBytes) break;
-    }
-    const batchesThatFit = Math.ceil(((maxBytes - bytes) * read) / (Math.max(1, bytes) * maxBatchKeys));
-    wave = Math.max(1, batchesThatFit) * maxBatchKeys;
-  }
-  if (keys.length > 0 && unread === keys.length) throw failure;
-  if (failure) note({ unread_pairs: unread, reason: failure.reason });
-  for (const key of keys.slice(read)) overlooked.set(keyName(key), tooMuch.error_message);
-  return { found, overlooked };
+export function versionWrites(
+  node: NodeRecord,
+  versions: readonly NodeVersionRecord[] | undefined,
+  changed: readonly VersionChange[],
+  others: Changes<NodeRecord> = {},
+): Write[] {
+  const after = changed.map(({ before, changes }) => withChanges(before, changes));
+  const isOther = ({ id }: VersionCopy) => !after.some((each) => each.id === id);
+  const shown = node.latest_version ? [node.latest_version] : [];
+  const latest = latestOf([...(versions ?? shown).filter(isOther), ...after]);
+  const latest_version = latest ? versionCopy(latest) : null;
+  const chosen = versions?.find((each) => each === latest);
+  return [
+    updating<NodeRecord>(node, { ...others, latest_version }, onRevision(node)),
+    ...changed.map(({ before, changes }) => updating<NodeVersionRecord>(before, changes, onRevision(before))),
+    // An extraction that ends meanwhile changes it without its node.
+    ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),
+  ];
 }
 
-/** The first batch is chosen by chance: else a caller could put small versions there, and make us read large ones. */
-function sampleFirst(keys: readonly Key[]): Key[] {
-  if (keys.length <= maxBatchKeys) return [...keys];
-  const rest = [...keys];
-  const sample = Array.from({ length: maxBatchKeys }, () => rest.splice(randomInt(rest.length), 1)).flat();
-  return [...sample, ...rest];
+/** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
+export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
+  await untilWritten(context, async () => {
+    const [versionItem, nodeItem] = await get(context, nodeVersionKey(nodeId, version), nodeKey(nodeId));
+    const [record, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
+    if (!record || !node || dueWork(record) !== 'uploads' || record.status === pending) return true;
+    const isDue = record.host_node_extract_status === 'pending';
+    const changes = isDue
+      ? { pending_shard: dueShard('host-nodes', record.id), pending_since: new Date().toISOString() }
+      : notDue;
+    const writes = versionWrites(node, undefined, [{ before: record, changes }]);
+    const [failed] = await allEnded([
+      transact(context, writes).catch((error: unknown) => {
+        // Edits of one moment that fit alone can leave no room for another latest version: the node keeps its own.
+        if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
+        log('warn', 'latest_version_too_large', { node_id: nodeId, version });
+        return transact(context, [updating<NodeVersionRecord>(record, changes, onRevision(record))]);
+      }),
+      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
+    ]);
+    return failed.length === 0 || undefined;
+  });
+}
+
+/** The version that a node shows as its latest: of those that can be downloaded, the highest. */
+export function latestOf<Version extends VersionCopy>(versions: readonly Version[]): Version | undefined {
+  return versions.filter(isDownloadable).sort((a, b) => compareForLatest(b, a))[0];
+}
+
+/** Positive if `a` comes first: not deprecated, then stable before pre-release, then precedence, then time. */
+function compareForLatest(a: VersionCopy, b: VersionCopy): number {
+  return (
+    Number(b.deprecated ?? false) - Number(a.deprecated ?? false) ||
+    Number(isPreRelease(b.version)) - Number(isPreRelease(a.version)) ||
+    compareVersions(a.version, b.version) ||
+    (a.published_at ?? '').localeCompare(b.published_at ?? '')
+  );
+}
+
+/** The copy that a node keeps of its latest version. */
+export function versionCopy(version: VersionCopy): VersionCopy {
+  const { archive_key, published_at, id, status } = version;
+  return {
+    ...pickFields<NodeVersion>(version, NodeVersion),
+    id,
+    version: version.version,
+    status,
+    ...(archive_key !== undefined && { archive_key }),
+    ...(published_at !== undefined && { published_at }),
+  };
+}
+
+export async function readVersions(context: Context, nodeId: string): Promise<NodeVersionRecord[]> {
+  return (await queryAll(context, nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
 }

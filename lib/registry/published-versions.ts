@@ -6,9 +6,8 @@ import { dueShard } from '../store/due.ts';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
 import { transact, update, type Write } from '../store/write.ts';
-import { readVersions, versionWrites } from './latest-version.ts';
+import { isDownloadable, maxVersionBytes, readVersions, versionWrites } from './node-versions.ts';
 import { historyOf } from './history.ts';
-import { isDownloadable, maxVersionBytes } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
 import type { NodeRecord, NodeVersionRecord } from './records.ts';
 

@@ -7,18 +7,18 @@ import {
   type Key,
   nodeVersionKey,
   pendingVersionKey,
-  publishingKey,
   pendingVersionsOf,
+  publishingKey,
 } from '../store/keys.ts';
 import { queryPage, readAll } from '../store/read.ts';
 import { put, remove, updateOnce } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
-import { pending } from './node-versions.ts';
 import {
   nodeVersionRecord,
+  pending,
   type PendingVersionRecord,
-  type PublishingRecord,
   pendingVersionRecord,
+  type PublishingRecord,
 } from './records.ts';
 
 /*

@@ -32,10 +32,20 @@ import {
   isDownloadable,
   maxVersionBytes,
   nodeVersionView,
-  pending,
   versionFields,
   waitingForUpload,
 } from './node-versions.ts';
+import {
+  type NodeRecord,
+  nodeRecord,
+  type NodeVersionRecord,
+  nodeVersionRecord,
+  type OwnedNodeRecord,
+  pending,
+  pickFields,
+  type PublishingRecord,
+  publishingRecord,
+} from './records.ts';
 import {
   changedFields,
   nodeChanges,
@@ -55,16 +65,6 @@ import {
   recordPending,
   requireRoom,
 } from './publishing-limits.ts';
-import {
-  type NodeRecord,
-  nodeRecord,
-  type NodeVersionRecord,
-  nodeVersionRecord,
-  type OwnedNodeRecord,
-  pickFields,
-  type PublishingRecord,
-  publishingRecord,
-} from './records.ts';
 
 type Publication = GivenCredential & RequestedVersion;
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import type { HostNode } from 'registry-rules/schemas/host-node';
+import { HostNode } from 'registry-rules/schemas/host-node';
 import type { Node, NodeStatus } from 'registry-rules/schemas/node';
 import type { NodeVersion, NodeVersionStatus, StatusReasonCode } from 'registry-rules/schemas/node-version';
 import type { Publisher, PublisherRole } from 'registry-rules/schemas/publisher';
@@ -10,6 +10,9 @@ import { typedRead } from '../store/items.ts';
  * What the table holds, one type per kind of record; lib/store/keys.ts has their keys. Attributes that an answer
  * shows have the names and types of the answer, so that the views are checked by the compiler.
  */
+
+/** A version whose archive has not arrived. */
+export const pending: NodeVersionStatus = 'NodeVersionStatusPending';
 
 interface Stored extends Key {
   /** Counted on by every write; what was decided on one revision is written only over that one. */
@@ -217,4 +220,11 @@ export function pickFields<Shown extends object>(
 ): Shown {
   const names = Object.keys(shape).filter((name) => Object.hasOwn(record, name)) as (keyof Shown)[];
   return Object.fromEntries(names.map((name) => [name, record[name]])) as Shown;
+}
+
+/** Without the parts left open of fields that a person has written since. */
+export function hostNodeView(entry: HostNodeRecord): HostNode {
+  const { left_open, ...shown } = pickFields<HostNode>(entry, HostNode);
+  const open = left_open?.filter((text) => !entry.touched?.includes(text.split(':', 1)[0] ?? ''));
+  return { ...shown, ...(open?.length && { left_open: open }) };
 }

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { isObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import { postponeExtraction } from '../registry/extraction-tries.ts';
-import { readListedVersions } from '../registry/listed-versions.ts';
+import { readListedVersions } from '../registry/node-versions.ts';
 import { handOver } from '../store/hand-over.ts';
 
 /*

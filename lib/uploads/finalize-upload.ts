@@ -7,7 +7,7 @@ import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
 import { denyIfBanned } from '../registry/denied-archives.ts';
 import { activate, beginChecks, block, endChecks, readUpload, reject } from '../registry/finalizing.ts';
-import { finishPublishing } from '../registry/latest-version.ts';
+import { finishPublishing } from '../registry/node-versions.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
 
 /** What an upload is for its version, and what a finalizer or a sweep reports about it. */

@@ -4,11 +4,15 @@ import { findObject } from '../bucket/bucket.ts';
 import { decodeKey, stagingKey } from '../bucket/object-keys.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import { finishPublishing } from '../registry/latest-version.ts';
-import { awaitedUpload, type ListedVersion, readListedVersions } from '../registry/listed-versions.ts';
-import { reportOpenCommands } from '../registry/open-commands.ts';
+import {
+  awaitedUpload,
+  finishPublishing,
+  type ListedVersion,
+  readListedVersions,
+} from '../registry/node-versions.ts';
 import {
   type DueKey,
+  firstDue,
   type Period,
   requireNoneFailed,
   type Sweep,
@@ -144,4 +148,15 @@ async function readUploads(context: Context, keys: readonly DueKey[]): Promise<L
     return upload !== undefined && findObject(stagingKey(upload)).then(Boolean, () => true);
   };
   return Promise.all(listed.map(async (version) => ({ ...version, hasArrived: await look(version) })));
+}
+
+const commandPatienceMs = 60 * 60 * 1000;
+const maxOpenCommands = 100;
+
+/** Counts the commands of the administration that have not ended for an hour. An alarm watches the number. */
+async function reportOpenCommands(context: Context): Promise<void> {
+  const period = { from: 0, to: Date.now() - commandPatienceMs };
+  const open = await firstDue(context, { work: 'commands', period, order: 'oldest first' }, maxOpenCommands);
+  const counts = { sweep_findings: open.length, sweep_unvisited: 0 };
+  if (open.length > 0) log('warn', 'sweep', { sweep: 'commands', ...counts });
 }

@@ -7,7 +7,7 @@ import { zip } from 'testing/zip';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
-import { readText } from '../../lib/bucket/text-objects.ts';
+import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshPages } from '../../lib/index/page-files.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';

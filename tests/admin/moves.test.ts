@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { nodePath } from 'registry-rules/index-paths';
-import { readText } from '../../lib/bucket/text-objects.ts';
+import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';

@@ -9,7 +9,7 @@ import { handler } from '../../functions/count-downloads.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { handler as writeIndex } from '../../functions/write-index.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
-import { readText } from '../../lib/bucket/text-objects.ts';
+import { readText } from '../../lib/bucket/public-file.ts';
 import { countDownloads, readCountedNodes, writeCountedNodes } from '../../lib/downloads/count-files.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { changeNumbers, dayBefore, numbersOf, withCounts } from '../../lib/registry/numbers.ts';

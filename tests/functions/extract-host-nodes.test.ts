@@ -22,8 +22,7 @@ import {
   uploaded,
 } from '../support/uploads.ts';
 import { zip } from 'testing/zip';
-import { hostNodeView } from '../../lib/registry/host-node-view.ts';
-import { hostNodeRecord } from '../../lib/registry/records.ts';
+import { hostNodeRecord, hostNodeView } from '../../lib/registry/records.ts';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const again = { batchItemFailures: [{ itemIdentifier: expect.any(String) }] };

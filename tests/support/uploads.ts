@@ -14,8 +14,8 @@ import { demo } from '../../tools/local/demo.ts';
 import { encodeEventKey } from '../../tools/local/s3-events.ts';
 import { sampleEvent } from './invoke.ts';
 import { requireNoOpenWrites } from './open-writes.ts';
-import './patience.ts';
 import { storedItem } from './registry.ts';
+import './patience.ts';
 
 const limitMs = 60_000;
 

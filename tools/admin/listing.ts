@@ -3,14 +3,14 @@ import {
   historyRecord,
   hostNodeRecord,
   type NodeRecord,
-  type NodeVersionRecord,
   nodeRecord,
+  type NodeVersionRecord,
   nodeVersionRecord,
   pickFields,
   type PublisherRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
-import { readVersions } from '../../lib/registry/latest-version.ts';
+import { readVersions } from '../../lib/registry/node-versions.ts';
 import { HostNode } from 'registry-rules/schemas/host-node';
 import { normalizeVersion } from 'registry-rules/version-label';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';

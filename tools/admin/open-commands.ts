@@ -12,7 +12,7 @@ import { actorName, listItems, newContext, Rejection } from './registry/administ
 
 /*
  * A command of many steps is recorded while it runs. If its process dies, the record stays, and every later command, of any
- * administrator, says that it must be run again. After an hour, an alarm fires (lib/registry/open-commands.ts).
+ * administrator, says that it must be run again. After an hour, an alarm fires (lib/uploads/upload-events.ts).
  */
 
 interface OpenCommand extends Key {

@@ -9,8 +9,8 @@ import {
   deleteObject,
   findObject,
   ObjectChanged,
-  type StoredObject,
   s3,
+  type StoredObject,
 } from '../../../lib/bucket/bucket.ts';
 import { intercept } from '../../support/intercept.ts';
 import { SilentServer } from '../../support/silent-server.ts';
@@ -20,7 +20,7 @@ import { get } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { stopDate } from 'testing/clock';
 import { freshAgents } from '../../../lib/aws/agents.ts';
-import { readText } from '../../../lib/bucket/text-objects.ts';
+import { readText } from '../../../lib/bucket/public-file.ts';
 import { startHttpServer } from '../../../tools/processes/http-server.ts';
 
 const first = Buffer.from('the first bytes');

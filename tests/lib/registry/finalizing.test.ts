@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as finalizing from '../../../lib/registry/finalizing.ts';
-import * as latestVersion from '../../../lib/registry/latest-version.ts';
+import * as latestVersion from '../../../lib/registry/node-versions.ts';
 import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
 import { ApiError } from '../../../lib/errors.ts';

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import { findNodeVersions, versionFields } from '../../../lib/registry/node-versions.ts';
+import { versionFields } from '../../../lib/registry/node-versions.ts';
+import { findNodeVersions } from '../../../lib/registry/look-up.ts';
 import { readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';

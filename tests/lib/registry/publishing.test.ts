@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
-import { latestOf } from '../../../lib/registry/latest-version.ts';
+import { latestOf } from '../../../lib/registry/node-versions.ts';
 import type { VersionCopy } from '../../../lib/registry/records.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';

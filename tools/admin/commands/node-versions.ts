@@ -7,7 +7,7 @@ import {
 import type { Changed } from '../registry/administration.ts';
 import { withDownloads } from '../downloads.ts';
 import { describeNodeVersion, listVersionsWith, showNode, showNodeVersion } from '../listing.ts';
-import { versionCopy } from '../../../lib/registry/latest-version.ts';
+import { versionCopy } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { memberTable } from './publishers.ts';
 import { command, type CommandResult, UsageError } from '../command.ts';

@@ -1,4 +1,4 @@
-import { readVersions, versionWrites } from '../../../lib/registry/latest-version.ts';
+import { readVersions, versionWrites } from '../../../lib/registry/node-versions.ts';
 import type {
   BanSubject,
   NodeRecord,

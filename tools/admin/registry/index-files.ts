@@ -4,9 +4,9 @@ import {
   catalogPath,
   configPath,
   hostNodesPath,
+  nodePagePath,
   nodePath,
   pieceOf,
-  nodePagePath,
   readmePath,
   topPath,
   versionPagePath,
@@ -18,7 +18,7 @@ import { nodeRecord } from '../../../lib/registry/records.ts';
 import { foldNodeId } from 'registry-rules/names';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { newContext, scanFor } from './administration.ts';
-import { readVersions } from '../../../lib/registry/latest-version.ts';
+import { readVersions } from '../../../lib/registry/node-versions.ts';
 
 /* Rebuilds the public index from the whole table while `writeIndex` goes on: both write a file only over what they read. */
 

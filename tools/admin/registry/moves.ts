@@ -1,8 +1,5 @@
 import { movedTo, requirePublisher } from '../../../lib/registry/publishers.ts';
 import { forgetPending, recordPending } from '../../../lib/registry/publishing-limits.ts';
-import { pending } from '../../../lib/registry/node-versions.ts';
-import { requireNode } from '../../../lib/registry/nodes.ts';
-import { readVersions } from '../../../lib/registry/latest-version.ts';
 import {
   type CredentialRecord,
   credentialRecord,
@@ -11,9 +8,12 @@ import {
   type NodeVersionRecord,
   nodeVersionRecord,
   type OwnedNodeRecord,
+  pending,
   type PublisherRecord,
   publisherRecord,
 } from '../../../lib/registry/records.ts';
+import { requireNode } from '../../../lib/registry/nodes.ts';
+import { readVersions } from '../../../lib/registry/node-versions.ts';
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';

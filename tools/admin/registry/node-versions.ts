@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readVersions, versionWrites } from '../../../lib/registry/latest-version.ts';
+import { readVersions, versionWrites } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { compareVersions, normalizeVersion } from 'registry-rules/version-label';
 import { type Changes, withChanges } from '../../../lib/store/items.ts';

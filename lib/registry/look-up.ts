@@ -1,0 +1,135 @@
+import { randomInt } from 'node:crypto';
+import type { Context } from '../context.ts';
+import type { ApiError } from '../errors.ts';
+import { note } from '../log.ts';
+import type { NodeVersion } from 'registry-rules/schemas/node-version';
+import { normalizeVersion, versionIssue } from 'registry-rules/version-label';
+import { isSameNodeId, type Key, keyName, nodeVersionKey } from '../store/keys.ts';
+import { maxBatchKeys, readBatches } from '../store/read.ts';
+import { nodeVersionView } from './node-versions.ts';
+import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
+
+/** As it was sent. */
+interface Identifier {
+  node_id?: unknown;
+  version?: unknown;
+}
+
+type Lookup =
+  | { status: 'success'; node_version: NodeVersion }
+  | { status: 'not_found' | 'error'; error_message: string };
+
+const maxNodeIdLength = 200;
+const overloaded = 'The store is overloaded; request this pair again.';
+export const tooMuch = {
+  status: 'error',
+  error_message: 'The response would be too large with this version; request fewer versions at once.',
+} as const;
+
+/** What the repetitions of pairs may add to an answer: a small request must not make a large answer. */
+const maxRepeatedBytes = 1_000_000;
+const repeated = {
+  status: 'error',
+  error_message:
+    'This pair was requested several times, which would make the response too large; request it once.',
+} as const;
+
+/**
+ * Looks up many versions at once, each pair once however often it is asked for. Answers in the pairs' order. Reading ends
+ * once `maxBytes` have come from the store: more would not fit into the answer.
+ */
+export async function findNodeVersions(
+  context: Context,
+  identifiers: readonly Identifier[],
+  maxBytes: number,
+): Promise<Lookup[]> {
+  const names = identifiers.map((identifier) => {
+    const key = lookupKey(identifier);
+    return key && { key, name: keyName(key) };
+  });
+  const keys = new Map(names.flatMap((named) => (named ? [[named.name, named.key]] : [])));
+  const { found, overlooked } = await readWithin(context, [...keys.values()], maxBytes);
+  const answered = new Map<string, { lookup: Lookup; bytes: number }>();
+  let repeatedBytes = 0;
+  return identifiers.map((identifier, index) => {
+    const name = names[index]?.name;
+    if (name === undefined) return { status: 'error', error_message: identifierIssue(identifier) };
+    const reason = overlooked.get(name);
+    if (reason !== undefined) return { status: 'error', error_message: reason };
+    const version = found.get(name);
+    if (!version || !isSameNodeId(version.node_id, String(identifier.node_id))) {
+      return { status: 'not_found', error_message: 'The node version does not exist.' };
+    }
+    const before = answered.get(name);
+    if (before) {
+      if (repeatedBytes + before.bytes > maxRepeatedBytes) return repeated;
+      repeatedBytes += before.bytes;
+      return before.lookup;
+    }
+    const { tags_admin: _, ...shown } = nodeVersionView(version);
+    const lookup: Lookup = { status: 'success', node_version: shown };
+    if (names.length > keys.size)
+      answered.set(name, { lookup, bytes: Buffer.byteLength(JSON.stringify(lookup)) });
+    return lookup;
+  });
+}
+
+function lookupKey({ node_id, version }: Identifier): Key | undefined {
+  if (typeof node_id !== 'string' || typeof version !== 'string') return undefined;
+  const normal = normalizeVersion(version);
+  const isNodeId = node_id !== '' && node_id.length <= maxNodeIdLength && node_id.isWellFormed();
+  return normal !== undefined && isNodeId ? nodeVersionKey(node_id, normal) : undefined;
+}
+
+function identifierIssue({ node_id, version }: Identifier): string {
+  if (typeof (version ?? '') !== 'string') return 'The version must be text, such as "1.2.3".';
+  const label = String(version ?? '');
+  if (normalizeVersion(label) === undefined) return `The version ${versionIssue(label)}.`;
+  if (typeof (node_id ?? '') !== 'string') return 'The node_id must be text.';
+  return `The node_id must have 1 to ${maxNodeIdLength} characters.`;
+}
+
+interface Read {
+  found: Map<string, NodeVersionRecord>;
+  /** Keys that were not read, with the reason. */
+  overlooked: Map<string, string>;
+}
+
+/**
+ * Reads in waves: a first batch shows how large the versions are, and the next wave takes as many as there is
+ * room for. So the cost and the memory of one request are bounded for any size of the versions.
+ */
+async function readWithin(context: Context, asked: readonly Key[], maxBytes: number): Promise<Read> {
+  const keys = sampleFirst(asked);
+  const found = new Map<string, NodeVersionRecord>();
+  const overlooked = new Map<string, string>();
+  let bytes = 0;
+  let read = 0;
+  let unread = 0;
+  let failure: ApiError | undefined;
+  for (let wave = maxBatchKeys; read < keys.length && bytes < maxBytes; ) {
+    for await (const batch of readBatches(context, keys.slice(read, read + wave), { eventually: true })) {
+      for (const item of batch.items) found.set(keyName(item), nodeVersionRecord(item));
+      for (const key of batch.unread) overlooked.set(keyName(key), overloaded);
+      bytes += batch.bytes;
+      unread += batch.unread.length;
+      failure ??= batch.failure;
+      read = Math.min(keys.length, read + maxBatchKeys);
+      if (bytes >= maxBytes) break;
+    }
+    const batchesThatFit = Math.ceil(((maxBytes - bytes) * read) / (Math.max(1, bytes) * maxBatchKeys));
+    wave = Math.max(1, batchesThatFit) * maxBatchKeys;
+  }
+  if (keys.length > 0 && unread === keys.length) throw failure;
+  if (failure) note({ unread_pairs: unread, reason: failure.reason });
+  for (const key of keys.slice(read)) overlooked.set(keyName(key), tooMuch.error_message);
+  return { found, overlooked };
+}
+
+/** The first batch is chosen by chance: else a caller could put small versions there, and make us read large ones. */
+function sampleFirst(keys: readonly Key[]): Key[] {
+  if (keys.length <= maxBatchKeys) return [...keys];
+  const rest = [...keys];
+  const sample = Array.from({ length: maxBatchKeys }, () => rest.splice(randomInt(rest.length), 1)).flat();
+  return [...sample, ...rest];
+}
