@@ -265,8 +265,8 @@ const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/requests\/idempotency-key/, ({ idempotent }) => idempotent === true],
   [/^lib\/(?:spend\/|requests\/caller-images)/, ({ price }) => price !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
-  // lib/requests/phases.ts gives them other codes; a bulk read writes nothing.
-  [/^lib\/store\/retries/, ({ price, access }) => price === undefined && access !== 'anyone'],
+  // lib/requests/attempt.ts gives them other codes; a bulk read writes nothing.
+  [/^lib\/store\/dynamodb/, ({ price, access }) => price === undefined && access !== 'anyone'],
 ];
 /** Of files that several endpoints share, what one of them does not call. */
 const others: Record<string, readonly string[]> = {

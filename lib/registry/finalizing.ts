@@ -1,11 +1,17 @@
 import type { Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { allEnded } from '../in-parallel.ts';
 import { describeError, log, note } from '../log.ts';
 import type { StatusReasonCode } from 'registry-rules/schemas/node-version';
 import { type Changes, type Clause, onRevision } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update } from '../store/write.ts';
+import { transact, update, updating } from '../store/write.ts';
+import { untilWritten } from '../store/dynamodb.ts';
+import { dueShard, dueWork, notDue } from '../store/due.ts';
+import { versionWrites } from './node-versions.ts';
+import { forgetPending } from './publishing-limits.ts';
 import {
   credentialRecord,
   type NodeRecord,
@@ -24,9 +30,9 @@ import {
  *     │  ▲ beginChecks, then reject                  one transaction moves latest_version, and moves the
  *     └──┘ or endChecks; or block                    version to the extraction's shards
  *
- * Each arrow is one function (`finishPublishing` is in node-versions.ts) and one conditional write or transaction: the
- * second of two that take it finds its condition failed, changes nothing, and reads again what the upload is. A finalizer
- * that dies between two arrows leaves a listed version, which the next event or sweep takes further.
+ * Each arrow is one function and one conditional write or transaction: the second of two that take it finds its condition
+ * failed, changes nothing, and reads again what the upload is. A finalizer that dies between two arrows leaves a listed
+ * version, which the next event or sweep takes further.
  *
  * Checking an archive takes up to minutes, and each use of a signed URL is an event. So one finalizer at a time checks for
  * an upload, and after some rejections its URL is used up.
@@ -218,4 +224,28 @@ async function change(
     ...clauses,
   ]);
   return written;
+}
+
+/** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
+export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
+  await untilWritten(context, async () => {
+    const [versionItem, nodeItem] = await get(context, nodeVersionKey(nodeId, version), nodeKey(nodeId));
+    const [record, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
+    if (!record || !node || dueWork(record) !== 'uploads' || record.status === pending) return true;
+    const isDue = record.host_node_extract_status === 'pending';
+    const changes = isDue
+      ? { pending_shard: dueShard('host-nodes', record.id), pending_since: new Date().toISOString() }
+      : notDue;
+    const writes = versionWrites(node, undefined, [{ before: record, changes }]);
+    const [failed] = await allEnded([
+      transact(context, writes).catch((error: unknown) => {
+        // Edits of one moment that fit alone can leave no room for another latest version: the node keeps its own.
+        if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
+        log('warn', 'latest_version_too_large', { node_id: nodeId, version });
+        return transact(context, [updating<NodeVersionRecord>(record, changes, onRevision(record))]);
+      }),
+      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
+    ]);
+    return failed.length === 0 || undefined;
+  });
 }

@@ -1,7 +1,5 @@
 import { downloadUrl, type Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
-import { log } from '../log.ts';
 import {
   adminVersionFields,
   NodeVersion,
@@ -10,23 +8,19 @@ import {
   Provenance,
 } from 'registry-rules/schemas/node-version';
 import { compareVersions, isPreRelease } from 'registry-rules/version-label';
-import { nodeKey, nodeVersionKey } from '../store/keys.ts';
-import { get, queryAll, readAll } from '../store/read.ts';
+import { nodeVersionKey } from '../store/keys.ts';
+import { queryAll, readAll } from '../store/read.ts';
 import {
   type NodeRecord,
-  nodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
   pending,
   pickFields,
   type VersionCopy,
 } from './records.ts';
-import { type DueKey, dueShard, dueWork, notDue } from '../store/due.ts';
-import { allEnded } from '../in-parallel.ts';
+import type { DueKey } from '../store/due.ts';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
-import { untilWritten } from '../store/dynamodb.ts';
-import { transact, updating, type Write } from '../store/write.ts';
-import { forgetPending } from './publishing-limits.ts';
+import { updating, type Write } from '../store/write.ts';
 
 export const maxVersionBytes = 120_000;
 
@@ -132,30 +126,6 @@ export function versionWrites(
     // An extraction that ends meanwhile changes it without its node.
     ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),
   ];
-}
-
-/** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
-export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
-  await untilWritten(context, async () => {
-    const [versionItem, nodeItem] = await get(context, nodeVersionKey(nodeId, version), nodeKey(nodeId));
-    const [record, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
-    if (!record || !node || dueWork(record) !== 'uploads' || record.status === pending) return true;
-    const isDue = record.host_node_extract_status === 'pending';
-    const changes = isDue
-      ? { pending_shard: dueShard('host-nodes', record.id), pending_since: new Date().toISOString() }
-      : notDue;
-    const writes = versionWrites(node, undefined, [{ before: record, changes }]);
-    const [failed] = await allEnded([
-      transact(context, writes).catch((error: unknown) => {
-        // Edits of one moment that fit alone can leave no room for another latest version: the node keeps its own.
-        if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
-        log('warn', 'latest_version_too_large', { node_id: nodeId, version });
-        return transact(context, [updating<NodeVersionRecord>(record, changes, onRevision(record))]);
-      }),
-      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
-    ]);
-    return failed.length === 0 || undefined;
-  });
 }
 
 /** The version that a node shows as its latest: of those that can be downloaded, the highest. */

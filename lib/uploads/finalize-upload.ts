@@ -6,8 +6,15 @@ import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } 
 import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
 import { denyIfBanned } from '../registry/denied-archives.ts';
-import { activate, beginChecks, block, endChecks, readUpload, reject } from '../registry/finalizing.ts';
-import { finishPublishing } from '../registry/node-versions.ts';
+import {
+  activate,
+  beginChecks,
+  block,
+  endChecks,
+  finishPublishing,
+  readUpload,
+  reject,
+} from '../registry/finalizing.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
 
 /** What an upload is for its version, and what a finalizer or a sweep reports about it. */

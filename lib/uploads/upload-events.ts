@@ -4,12 +4,8 @@ import { findObject } from '../bucket/bucket.ts';
 import { decodeKey, stagingKey } from '../bucket/object-keys.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import {
-  awaitedUpload,
-  finishPublishing,
-  type ListedVersion,
-  readListedVersions,
-} from '../registry/node-versions.ts';
+import { awaitedUpload, type ListedVersion, readListedVersions } from '../registry/node-versions.ts';
+import { finishPublishing } from '../registry/finalizing.ts';
 import {
   type DueKey,
   firstDue,

@@ -75,7 +75,7 @@ export const NodeInput = z.object({
   ...clearable(writable),
   id: z
     .optional(z.unknown())
-    .with(z.meta({ type: ['string', 'null'], description: 'Unique identifier of the node, as in the path' })),
+    .with(z.describe('Unique identifier of the node, as in the path; ignored if it is no text')),
   status: z
     .nullish(z.enum([...nodeStatuses, '']))
     .with(

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as finalizing from '../../../lib/registry/finalizing.ts';
-import * as latestVersion from '../../../lib/registry/node-versions.ts';
 import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -33,7 +32,7 @@ const soon = () => ({ deadline: Date.now() + 10_000 });
 const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
 const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a finalizer', archive);
 const block = (upload: Upload) => finalizing.block(soon(), upload, tooLarge);
-const complete = ({ nodeId, version }: Upload) => latestVersion.finishPublishing(soon(), nodeId, version);
+const complete = ({ nodeId, version }: Upload) => finalizing.finishPublishing(soon(), nodeId, version);
 
 beforeAll(async () => {
   await seed();
