@@ -60,7 +60,7 @@ export const texts = {
   foundUploads:
     'The sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',
   foundCommands:
-    'A command was interrupted, or a ban missed an archive. See `npm run admin` and `copied_during_ban` lines. Run it again.',
+    'A command was interrupted, or a ban missed an archive. See `npm run admin -- publisher list $on` and `copied_during_ban` lines. Run it again.',
   indexAge:
     'The public index is over 5 minutes behind, or not even the heartbeat came for 15 minutes. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
   unknownStates:
