@@ -9,7 +9,6 @@ import { StatusReasonCode } from 'registry-rules/schemas/node-version';
 import { errorsOf } from '../tools/openapi/answers.ts';
 import { alarmList, withAlarmList } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
-import { runProgram } from 'testing/run-program';
 
 /** Keeps functions, events, routes and documents in step with the code. */
 
@@ -381,28 +380,6 @@ test('runs the gate in the GitHub workflow, which may only read the repository',
   expect(steps.map(({ run }) => run).filter(Boolean)).toEqual(['.ci/run']);
   expect(existsSync('.ci/run')).toBe(true);
 });
-
-const tools = Object.entries<string>(scripts).flatMap(([name, script]) => {
-  const args = /^node (-r \S+ \S+)/.exec(script)?.[1];
-  return args === undefined ? [] : [[name, args.split(' ')] as const];
-});
-
-test.each(tools)('npm run %s explains itself instead of running, for --help', async (name, args) => {
-  const { status, stdout, stderr } = await runProgram(process.execPath, [...args, '--help']);
-
-  expect([status, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(new RegExp(`^Usage: (?:npm (?:run )?)?${name} `));
-});
-
-// A required option that is misspelled is also missing. The Serverless Framework judges the options of a rehearsal.
-test.each(tools.filter(([name]) => name !== 'rehearse'))(
-  'npm run %s names an unknown option instead of running',
-  async (_, args) => {
-    const { status, stderr } = await runProgram(process.execPath, [...args, '--xyzzy']);
-
-    expect([status, stderr]).toEqual([2, expect.stringMatching(/^(?:error: u|U)nknown option '--xyzzy'/)]);
-  },
-);
 
 test('package.json gives no license until the owner has chosen one', () => {
   expect(JSON.parse(readFileSync('package.json', 'utf8')).license).toBe('UNLICENSED');

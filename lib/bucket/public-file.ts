@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { type Context, untilDeadline } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { isObject, parseObject } from '../json.ts';
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3, statusOf } from './bucket.ts';
 
 /*

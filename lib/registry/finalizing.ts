@@ -226,7 +226,7 @@ async function change(
   return written;
 }
 
-/** Finishes a version that is no longer pending: updates the node's latest_version and lists it for extraction. */
+/** Updates the node's latest_version after an upload, and lists the version for its extraction. */
 export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
   await untilWritten(context, async () => {
     const [versionItem, nodeItem] = await get(context, nodeVersionKey(nodeId, version), nodeKey(nodeId));

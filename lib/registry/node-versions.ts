@@ -10,6 +10,9 @@ import {
 import { compareVersions, isPreRelease } from 'registry-rules/version-label';
 import { nodeVersionKey } from '../store/keys.ts';
 import { queryAll, readAll } from '../store/read.ts';
+import type { DueKey } from '../store/due.ts';
+import { type Changes, onRevision, withChanges } from '../store/items.ts';
+import { updating, type Write } from '../store/write.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
@@ -18,9 +21,6 @@ import {
   pickFields,
   type VersionCopy,
 } from './records.ts';
-import type { DueKey } from '../store/due.ts';
-import { type Changes, onRevision, withChanges } from '../store/items.ts';
-import { updating, type Write } from '../store/write.ts';
 
 export const maxVersionBytes = 120_000;
 

@@ -10,11 +10,10 @@ import { get } from '../store/read.ts';
 import { untilWritten } from '../store/dynamodb.ts';
 import { transact, updating, type Write } from '../store/write.ts';
 import { parseAsWritten } from '../json.ts';
-import { historyOf } from './history.ts';
+import { historyOf, type NodeRecord, nodeRecord, pickFields, type PublisherRecord } from './records.ts';
 import { numbersOf, type NumbersRecord, numbersRecord } from './numbers.ts';
 import { nodeVersionView } from './node-versions.ts';
 import { movedTo, publisherView, requireOwner, requirePublisher } from './publishers.ts';
-import { type NodeRecord, nodeRecord, pickFields, type PublisherRecord } from './records.ts';
 
 /**
  * A node shares DynamoDB's 400 KB an item with the copy of its latest version, so each has its own bound:

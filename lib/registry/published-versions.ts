@@ -7,9 +7,8 @@ import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
 import { transact, update, type Write } from '../store/write.ts';
 import { isDownloadable, maxVersionBytes, readVersions, versionWrites } from './node-versions.ts';
-import { historyOf } from './history.ts';
+import { historyOf, type NodeRecord, type NodeVersionRecord } from './records.ts';
 import { requireFits } from './nodes.ts';
-import type { NodeRecord, NodeVersionRecord } from './records.ts';
 
 /** The fields that a publisher may still change once a version has its archive. */
 const editableFields = ['deprecated', 'changelog'] as const;

@@ -125,7 +125,7 @@ export async function registerVersion(context: Context, publication: Publication
     ]);
     if (failed.length > 0) return undefined;
     if (addition.isNewNode) await countNewNode(context, addition);
-    return { version: pickFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
+    return { version: pickFields<NodeVersion>(record, NodeVersion), upload: uploadFor(record) };
   });
 }
 
@@ -149,7 +149,7 @@ async function editPublished(
     recordUse(record),
   ]);
   if (!edited) return undefined;
-  return { version: nodeVersionView(edited), upload: awaitedUpload({ ...edited, upload_id: randomUUID() }) };
+  return { version: nodeVersionView(edited), upload: uploadFor({ ...edited, upload_id: randomUUID() }) };
 }
 
 /** Two spellings of one label are most likely two versions, and the second would replace what waits for its archive. */
@@ -176,7 +176,7 @@ export async function findAwaitedUpload(
     return findAwaitedUpload(context, { ...publication, publisherId: standing.movedTo }, { id });
   const { existing } = standing;
   if (!existing || existing.id !== id || existing.status !== pending) return undefined;
-  return awaitedUpload(existing);
+  return uploadFor(existing);
 }
 
 interface Standing {
@@ -275,7 +275,7 @@ function pendingVersion(
   return record;
 }
 
-function awaitedUpload({ node_id, version, id, upload_id = '' }: NodeVersionRecord): Upload {
+function uploadFor({ node_id, version, id, upload_id = '' }: NodeVersionRecord): Upload {
   return { nodeId: node_id, version, versionId: id, uploadId: upload_id };
 }
 

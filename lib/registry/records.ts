@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type * as z from 'zod/mini';
 import { HostNode } from 'registry-rules/schemas/host-node';
 import type { Node, NodeStatus } from 'registry-rules/schemas/node';
 import type { NodeVersion, NodeVersionStatus, StatusReasonCode } from 'registry-rules/schemas/node-version';
 import type { Publisher, PublisherRole } from 'registry-rules/schemas/publisher';
-import type { Key } from '../store/keys.ts';
-import { typedRead } from '../store/items.ts';
+import { historyKey, type Key } from '../store/keys.ts';
+import { absent, typedRead } from '../store/items.ts';
+import { updating, type Write } from '../store/write.ts';
 
 /*
  * What the table holds, one type per kind of record; lib/store/keys.ts has their keys. Attributes that an answer
@@ -227,4 +229,18 @@ export function hostNodeView(entry: HostNodeRecord): HostNode {
   const { left_open, ...shown } = pickFields<HostNode>(entry, HostNode);
   const open = left_open?.filter((text) => !entry.touched?.includes(text.split(':', 1)[0] ?? ''));
   return { ...shown, ...(open?.length && { left_open: open }) };
+}
+
+/** One change, as its history tells it; `of` is the publisher or node whose history it belongs to. */
+export interface Change {
+  of: Key;
+  action: string;
+  subject: string;
+  detail?: string | undefined;
+}
+
+/** Part of the transaction that makes the change. */
+export function historyOf(actor: string, { of, ...change }: Change): Write {
+  const at = new Date().toISOString();
+  return updating<HistoryRecord>(historyKey(of, at, randomUUID()), { at, actor, ...change }, absent);
 }

@@ -75,7 +75,7 @@ export const NodeInput = z.object({
   ...clearable(writable),
   id: z
     .optional(z.unknown())
-    .with(z.describe('Unique identifier of the node, as in the path; ignored if it is no text')),
+    .with(z.describe('Unique identifier of the node, as in the path; any other type is ignored')),
   status: z
     .nullish(z.enum([...nodeStatuses, '']))
     .with(

@@ -1,17 +1,27 @@
 import { hostname, userInfo } from 'node:os';
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../../../lib/context.ts';
-import * as history from '../../../lib/registry/history.ts';
+import { readVersions, versionWrites } from '../../../lib/registry/node-versions.ts';
 import {
+  type Change,
+  historyOf,
   type HistoryRecord,
   historyRecord,
   type NodeRecord,
   nodeRecord,
+  type NodeVersionRecord,
   ownedNodeRecord,
   type PublisherRecord,
   publisherRecord,
 } from '../../../lib/registry/records.ts';
-import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
+import { normalizeVersion } from 'registry-rules/version-label';
+import {
+  type AttributeMap,
+  type Changes,
+  fromAttributes,
+  type Item,
+  withChanges,
+} from '../../../lib/store/items.ts';
 import {
   historyKeysOf,
   isSameNodeId,
@@ -45,7 +55,7 @@ export interface Changed<Result> {
 export async function administer<Result>(
   decide: (
     context: Context,
-  ) => Promise<{ done: Result } | { change: history.Change; writes: Write[]; result: Result }>,
+  ) => Promise<{ done: Result } | { change: Change; writes: Write[]; result: Result }>,
 ): Promise<Result> {
   return (await administerChange(decide)).result;
 }
@@ -57,8 +67,33 @@ export function administerChange<Result>(
   return untilWritten(context, async () => {
     const decision = await decide(context);
     if ('done' in decision) return { result: decision.done, changed: false };
-    const failed = await transact(context, [...decision.writes, historyOf(decision.change)]);
+    const failed = await transact(context, [...decision.writes, adminHistory(decision.change)]);
     return failed.length === 0 ? { result: decision.result, changed: true } : undefined;
+  });
+}
+
+/** Changes a version, with history, and the node's copy of its latest version. */
+export async function changeStatus(
+  nodeId: string,
+  version: string,
+  change: { action: string; detail?: string },
+  decide: (
+    current: NodeVersionRecord,
+  ) => Changes<NodeVersionRecord> | undefined | Promise<Changes<NodeVersionRecord> | undefined>,
+): Promise<Changed<NodeVersionRecord>> {
+  const normal = normalizeVersion(version);
+  return administerChange(async (context) => {
+    const node = await readNode(context, nodeId);
+    const versions = await readVersions(newContext(), nodeId);
+    const current = versions.find((each) => each.version === normal);
+    if (!current) throw noSuchVersion(nodeId, version);
+    const changes = await decide(current);
+    if (!changes) return { done: current };
+    return {
+      change: { of: nodeKey(nodeId), subject: `${node.id} ${current.version}`, ...change },
+      writes: versionWrites(node, versions, [{ before: current, changes }]),
+      result: withChanges(current, changes),
+    };
   });
 }
 
@@ -67,8 +102,8 @@ export function actorName(): string {
 }
 
 /** The history of a change that an administrator makes. */
-export function historyOf(change: history.Change): Write {
-  return history.historyOf(actorName(), change);
+export function adminHistory(change: Change): Write {
+  return historyOf(actorName(), change);
 }
 
 /** What administrators and owners changed about a publisher or a node, the latest first. */

@@ -14,12 +14,12 @@ import { checking, transact, updating } from '../../../lib/store/write.ts';
 import {
   administerChange,
   type Changed,
+  changeStatus,
   listHistory,
   listOwnedNodes,
   newContext,
   readNode,
 } from './administration.ts';
-import { changeStatus } from './node-versions.ts';
 import { changePublisher, type PublisherChange } from './publishers.ts';
 
 /*

@@ -5,7 +5,7 @@ import { keyOfAccount } from '../../../lib/spend/account.ts';
 import { type Changes, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, subjectOf } from '../../../lib/store/keys.ts';
 import { transact, update } from '../../../lib/store/write.ts';
-import { historyOf, newContext, Rejection, scan } from './administration.ts';
+import { adminHistory, newContext, Rejection, scan } from './administration.ts';
 import { removeMember } from './publishers.ts';
 
 /*
@@ -60,7 +60,7 @@ export async function erasePerson(
     records += 1;
   });
   const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };
-  if (records > 0) await transact(newContext(), [historyOf(change)]);
+  if (records > 0) await transact(newContext(), [adminHistory(change)]);
   return { records, problems };
 }
 

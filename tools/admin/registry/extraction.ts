@@ -18,7 +18,7 @@ import { hostNodeKey, nodeKey } from '../../../lib/store/keys.ts';
 import { untilWritten } from '../../../lib/store/dynamodb.ts';
 import { remove, update } from '../../../lib/store/write.ts';
 import { showNodeVersion } from '../listing.ts';
-import { historyOf, listItems, Rejection } from './administration.ts';
+import { adminHistory, listItems, Rejection } from './administration.ts';
 
 /** Of entries that an extraction does not find any more, only what a person wrote stays. */
 export async function removeOtherHostNodes(
@@ -96,7 +96,7 @@ export async function extractNodeVersion(
     subject: `${record.node_id} ${record.version}`,
     detail: `${found.status}: ${found.nodes.size} host nodes by extractor ${extractor}, ${removed.length} removed`,
   };
-  if (!(await finishExtraction(context, archive, found, { also: [historyOf(change)] })))
+  if (!(await finishExtraction(context, archive, found, { also: [adminHistory(change)] })))
     throw new Rejection(`${what} was read by a newer extractor meanwhile.`);
   return { record: await showNodeVersion(nodeId, version), found, removed };
 }

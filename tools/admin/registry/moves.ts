@@ -21,7 +21,7 @@ import { untilWritten } from '../../../lib/store/dynamodb.ts';
 import { checking, deleting, putting, transact, updating } from '../../../lib/store/write.ts';
 import {
   administerChange,
-  historyOf,
+  adminHistory,
   listItems,
   listOwnedNodes,
   newContext,
@@ -71,8 +71,8 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
         ]),
         putting(owned, absent),
         deleting(ownedNodeKey(node.publisher_id, node.id)),
-        historyOf({ of: publisherKey(node.publisher_id), ...change }),
-        historyOf({ of: publisherKey(to), ...change }),
+        adminHistory({ of: publisherKey(node.publisher_id), ...change }),
+        adminHistory({ of: publisherKey(to), ...change }),
       ],
       result: node,
     };
@@ -108,7 +108,12 @@ async function moveVersion(nodeId: string, version: string): Promise<void> {
 /** Gives a publisher another id, which may be one that it had before. */
 export async function renamePublisher(from: string, to: string): Promise<void> {
   const key = publisherKey(to);
-  const created = historyOf({ of: key, action: 'publisher rename', subject: to, detail: `${from} to ${to}` });
+  const created = adminHistory({
+    of: key,
+    action: 'publisher rename',
+    subject: to,
+    detail: `${from} to ${to}`,
+  });
   await untilWritten(newContext(), async () => {
     const old = await readEither(from, to);
     const former = publisherRecord((await get(newContext(), key))[0]);
@@ -194,7 +199,7 @@ async function giveUp(from: string, to: string, action: string): Promise<void> {
     const writes = [
       updating<PublisherRecord>(publisher, { members }, onRevision(publisher)),
       updating<PublisherRecord>(old, moved, onRevision(old)),
-      historyOf({ of: publisherKey(to), ...change }),
+      adminHistory({ of: publisherKey(to), ...change }),
     ];
     return { change: { of: publisherKey(from), ...change }, writes, result: publisher };
   });

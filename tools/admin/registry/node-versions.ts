@@ -1,17 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readVersions, versionWrites } from '../../../lib/registry/node-versions.ts';
+import { readVersions } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
-import { compareVersions, normalizeVersion } from 'registry-rules/version-label';
+import { compareVersions } from 'registry-rules/version-label';
 import { type Changes, withChanges } from '../../../lib/store/items.ts';
-import { nodeKey } from '../../../lib/store/keys.ts';
-import {
-  administerChange,
-  type Changed,
-  newContext,
-  noSuchVersion,
-  readNode,
-  Rejection,
-} from './administration.ts';
+import { type Changed, changeStatus, newContext, readNode, Rejection } from './administration.ts';
 
 export async function listNodeVersions(nodeId: string): Promise<NodeVersionRecord[]> {
   await readNode(newContext(), nodeId);
@@ -57,29 +49,4 @@ function requirePublished({ status, node_id, version }: NodeVersionRecord, verb:
   throw new Rejection(
     `Version ${version} of "${node_id}" is ${state}; only active and flagged ones can be ${verb}.`,
   );
-}
-
-/** Changes a version, with history, and the node's copy of its latest version. */
-export async function changeStatus(
-  nodeId: string,
-  version: string,
-  change: { action: string; detail?: string },
-  decide: (
-    current: NodeVersionRecord,
-  ) => Changes<NodeVersionRecord> | undefined | Promise<Changes<NodeVersionRecord> | undefined>,
-): Promise<Changed<NodeVersionRecord>> {
-  const normal = normalizeVersion(version);
-  return administerChange(async (context) => {
-    const node = await readNode(context, nodeId);
-    const versions = await readVersions(newContext(), nodeId);
-    const current = versions.find((each) => each.version === normal);
-    if (!current) throw noSuchVersion(nodeId, version);
-    const changes = await decide(current);
-    if (!changes) return { done: current };
-    return {
-      change: { of: nodeKey(nodeId), subject: `${node.id} ${current.version}`, ...change },
-      writes: versionWrites(node, versions, [{ before: current, changes }]),
-      result: withChanges(current, changes),
-    };
-  });
 }

@@ -8,7 +8,7 @@ import { transact, putting, updating } from '../../../lib/store/write.ts';
 import {
   administerChange,
   type Changed,
-  historyOf,
+  adminHistory,
   newContext,
   readPublisher,
   Rejection,
@@ -21,7 +21,7 @@ export async function createPublisher(
   const key = publisherKey(fields.id);
   const createdAt = new Date().toISOString();
   const record: PublisherRecord = { ...key, ...fields, createdAt, members: {}, revision: 1 };
-  const created = historyOf({ of: key, action: 'publisher create', subject: fields.id });
+  const created = adminHistory({ of: key, action: 'publisher create', subject: fields.id });
   return (await transact(newContext(), [putting(record, absent), created])).length === 0;
 }
 
