@@ -64,6 +64,13 @@ describe('the folder of a local stack', () => {
     );
     expect(await readdir(folder)).toEqual(['thesis.txt']);
   });
+
+  test('takes the folder that it shares with the gate and the builds', async () => {
+    await writeFile(join(folder, 'gate-passed'), '');
+    await (await lockFolder(folder, { fresh: true, isShared: true })).stop();
+
+    expect(await readdir(folder)).toContain('gate-passed');
+  });
 });
 
 test('needs no port of a DynamoDB that runs already, which may listen there', () => {

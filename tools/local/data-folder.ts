@@ -29,7 +29,10 @@ const maxAnswerMs = 5000;
  * the function that frees it. A stack that was killed leaves the id of a process behind, which another process may
  * have by now, or this one: after the restart of a container all ids are the same again.
  */
-export async function lockFolder(directory: string, { fresh }: { fresh: boolean }): Promise<FolderLock> {
+export async function lockFolder(
+  directory: string,
+  { fresh, isShared = false }: { fresh: boolean; isShared?: boolean },
+): Promise<FolderLock> {
   const file = join(directory, ownerFile);
   const pid = await runningStack(directory);
   if (pid !== undefined)
@@ -38,7 +41,7 @@ export async function lockFolder(directory: string, { fresh }: { fresh: boolean 
     );
   const names = await readdir(directory).catch(() => []);
   const ours = names.filter((name) => kept.test(name));
-  if (names.length > 0 && ours.length === 0)
+  if (!isShared && names.length > 0 && ours.length === 0)
     throw new Error(
       `${directory} has other files and no data of a local stack. Set LOCAL_DIRECTORY to an empty folder, or to one that does not exist.`,
     );

@@ -62,7 +62,8 @@ const requests = createRequestLog();
 async function start(fresh: boolean): Promise<void> {
   const began = performance.now();
   await requireFreePorts();
-  await run(lockFolder(localDirectory, { fresh }));
+  // The gate, the builds and the releases leave files in the default folder too.
+  await run(lockFolder(localDirectory, { fresh, isShared: process.env.LOCAL_DIRECTORY === undefined }));
   say('Starting the HTTP API, the stores, the token issuer and the provider simulators.');
   const key = await loadSigningKey(localDirectory);
   const dynamodbUrl = givenDynamodb ?? localAddress(ports.dynamodb);
