@@ -262,7 +262,7 @@ function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
 /** What is never raised for a contract, though its function reaches the file; endpoint.test.ts and others show why. */
 const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/requests\/idempotency-key/, ({ idempotent }) => idempotent === true],
-  [/^lib\/(?:spend\/|requests\/caller-images)/, ({ price }) => price !== undefined],
+  [/^lib\/(?:spend\/|providers\/provider-call|requests\/caller-images)/, ({ price }) => price !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
   // lib/requests/attempt.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/dynamodb/, ({ price, access }) => price === undefined && access !== 'anyone'],

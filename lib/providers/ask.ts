@@ -1,6 +1,6 @@
 import { calling, type Context } from '../context.ts';
 import { httpRequest, TransportError } from '../outgoing/http-request.ts';
-import { requestHeaders, type Provider } from './exchange.ts';
+import { requestHeaders, type Provider } from './provider-call.ts';
 import { imageProvider } from './image-provider.ts';
 import type { ProviderName } from '../config.ts';
 import { videoProvider } from './video-provider.ts';

@@ -3,8 +3,7 @@ import * as config from '../config.ts';
 import { isObject } from '../json.ts';
 import type { RelightReply, RelightStatus } from '../contracts/relight-image.ts';
 import type { TaskState } from '../schemas/video.ts';
-import type { StartedTask } from './provider-call.ts';
-import type { Provider } from './exchange.ts';
+import type { Provider, StartedTask } from './provider-call.ts';
 import { readWord, stateOf } from './reply.ts';
 
 /** What clients of the image provider call the states of a task. */

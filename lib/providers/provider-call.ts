@@ -1,14 +1,51 @@
+import type { StoredSecret } from '../aws/stored-secret.ts';
+import type { ProviderName } from '../config.ts';
 import { calling, type Context } from '../context.ts';
-import { ApiError, errorCatalog } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { note } from '../log.ts';
-import { TransportError } from '../outgoing/http-request.ts';
-import { type BoughtTask, type ExchangeResult, exchange, type Provider } from './exchange.ts';
+import { ApiError, type ErrorCode, errorCatalog } from '../errors.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { log, note } from '../log.ts';
+import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
+import {
+  idCandidates,
+  readCredits,
+  readErrorReply,
+  readReplyObject,
+  readRetryAfter,
+  readTaskId,
+} from './reply.ts';
+
+/** How a provider is called. */
+export interface Provider {
+  name: ProviderName;
+  url: string;
+  key: StoredSecret;
+  /** `<header>`, or `<header>: <word before the key>`. */
+  keyHeader: string;
+  /** Whether its replies repeat what was sent, and so may be as large as the request. */
+  echoesRequest: boolean;
+}
+
+/** A task that a provider started, and the price if the provider names one. */
+export interface BoughtTask {
+  taskId: string;
+  credits?: number | undefined;
+}
 
 /** A task with the reply that names it. */
 export interface StartedTask {
   task: BoughtTask;
   reply: JsonObject;
+}
+
+/** The result of sending a request once. */
+type SendResult = (StartedTask & { status: number; error?: undefined }) | Failure;
+
+interface Failure {
+  /** For our caller. A failure of unknown payment may name a task too. */
+  error: ApiError;
+  /** Undefined if no reply came. */
+  status?: number;
+  retryAfterMs?: number | undefined;
 }
 
 /** The reply must be here by then, however much is left of the invocation. */
@@ -20,6 +57,10 @@ const minReplyMs = 1000;
 /** A longer wait is the caller's: the Retry-After is passed on. */
 const maxRetryAfterMs = 3000;
 const retryJitterMs = 400;
+
+const maxReplyBytes = 1024 * 1024;
+/** A JSON writer may escape a character that we sent as one byte to the six of `\u003c`. */
+const bytesPerEchoedByte = 6;
 
 /**
  * One paid call. `prepare` does what can fail before it costs anything. A second request is sent only if the first can't
@@ -44,93 +85,171 @@ export class ProviderCall {
   }
 
   async startTask(): Promise<StartedTask> {
-    const [context, path] = [this.#context, this.#path];
-    if (context.deadline - Date.now() < minReplyMs)
+    const { deadline } = this.#context;
+    if (deadline - Date.now() < minReplyMs)
       throw new ApiError('unavailable', { payment: 'refused', reason: 'too little time to send' });
     const started = Date.now();
-    const replyBy = Math.min(context.deadline, started + maxReplyMs);
-    const sendOnce = () =>
-      calling(context, `${this.#provider.name} provider`, () =>
-        exchange(this.#provider, { path, body: this.#body, key: this.#key, timeoutMs: replyBy - Date.now() }),
-      );
+    const replyBy = Math.min(deadline, started + maxReplyMs);
     let sends = 1;
-    let result = await sendOnce();
+    let result = await this.#send(replyBy);
     const wait = waitBeforeRetry(result);
     if (wait !== undefined && Date.now() + wait + minReplyMs <= replyBy) {
       await new Promise((resolve) => setTimeout(resolve, wait));
       sends += 1;
-      result = await sendOnce();
+      result = await this.#send(replyBy);
     }
 
-    if (result.payment === 'refused' && result.code === 'provider_credentials') {
+    if (result.error?.code === 'provider_credentials') {
       const key = await this.#provider.key.replacementOf({ deadline: replyBy - minReplyMs }, this.#key);
       if (key !== undefined) {
         this.#key = key;
         sends += 1;
-        result = await sendOnce();
+        result = await this.#send(replyBy);
       }
     }
     noteCall(this.#provider, result, { sends, ms: Date.now() - started });
-    if (result.payment !== 'taken') throw errorFor(result);
+    if (result.error) throw result.error;
     return result;
+  }
+
+  async #send(replyBy: number): Promise<SendResult> {
+    const { name, url, echoesRequest } = this.#provider;
+    const [body, key] = [this.#body, this.#key];
+    try {
+      const reply = await calling(this.#context, `${name} provider`, () =>
+        httpRequest({
+          url: new URL(url.replace(/\/*$/, this.#path)),
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...requestHeaders(this.#provider, key) },
+          body,
+          timeoutMs: replyBy - Date.now(),
+          maxReplyBytes: maxReplyBytes + (echoesRequest ? bytesPerEchoedByte * body.length : 0),
+        }),
+      );
+      return readReply(reply, key);
+    } catch (cause) {
+      if (!(cause instanceof TransportError)) throw cause;
+      return readBrokenReply(cause, key);
+    }
   }
 }
 
+/** The headers of every request to a provider. */
+export function requestHeaders({ keyHeader }: Provider, key: string): Record<string, string> {
+  const [header = '', word] = keyHeader.split(': ');
+  return {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    [header]: word ? `${word} ${key}` : key,
+  };
+}
+
 /** Every task id is logged, so that a task can be found even if its answer never reached the caller. */
-function noteCall({ name }: Provider, result: ExchangeResult, { sends, ms }: { sends: number; ms: number }) {
+function noteCall({ name }: Provider, result: SendResult, { sends, ms }: { sends: number; ms: number }) {
+  const task = result.error ? result.error.task : result.task;
   note({
     provider: name,
     provider_ms: ms,
-    provider_payment: result.payment,
+    provider_payment: result.error?.payment ?? 'taken',
     ...(result.status !== undefined && { provider_status: result.status }),
-    ...('task' in result && result.task?.taskId !== undefined && { provider_task_id: result.task.taskId }),
+    ...(task?.taskId !== undefined && { provider_task_id: task.taskId }),
     ...(sends > 1 && { provider_attempts: sends }),
   });
 }
 
 /** Milliseconds to wait before the second request; undefined if there must be none. */
-function waitBeforeRetry(result: ExchangeResult): number | undefined {
+function waitBeforeRetry(result: SendResult): number | undefined {
+  if (!result.error) return undefined;
+  const { error, status, retryAfterMs } = result;
   const jitter = Math.random() * retryJitterMs;
-  if (result.payment !== 'refused') return undefined;
-  if (result.code === 'provider_unreachable') return jitter;
-  if (result.status !== 429 || result.code !== 'provider_busy') return undefined;
-  const { retryAfterMs } = result;
-  return retryAfterMs === undefined || retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs + jitter;
+  if (error.code === 'provider_unreachable') return jitter;
+  const isShortWait = retryAfterMs !== undefined && retryAfterMs <= maxRetryAfterMs;
+  return status === 429 && error.code === 'provider_busy' && isShortWait ? retryAfterMs + jitter : undefined;
 }
 
-type FailedExchange = Exclude<ExchangeResult, { payment: 'taken' }>;
+function readReply({ status, headers, body }: HttpReply, key: string): SendResult {
+  const { content, isWhole } = readReplyObject(new TextDecoder().decode(body));
+  const taskId = taskIdIn(content);
+  const credits = readCredits(content.credits);
+  if (isSuccess(status) && isWhole && taskId !== undefined)
+    return { status, task: { taskId, credits }, reply: content };
+
+  const cause = new Error(`the provider answered ${status}`);
+  const retryAfterMs = readRetryAfter(headers['retry-after']);
+  const { text, details, isOutOfCredits } = readErrorReply(content, key);
+  const code = rejectionCode(status, isOutOfCredits, retryAfterMs);
+  if (code !== undefined) {
+    const isBusy = code === 'provider_busy' && retryAfterMs !== undefined;
+    const error = new ApiError(code, {
+      ...(code === 'provider_rejected' && { details, ...(text && { message: rejectionMessage(text) }) }),
+      ...(isBusy && { headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } }),
+      cause,
+      payment: 'refused',
+    });
+    return { error, status, retryAfterMs };
+  }
+
+  // A reply that is neither a success nor an error, such as a redirect, counts as one that cannot be read.
+  if (isSuccess(status) && taskId === undefined)
+    log('warn', 'task_id_missing', { candidates: idCandidates(content, headers) });
+  const task = { ...(taskId !== undefined && { taskId }), ...(credits !== undefined && { credits }) };
+  return {
+    error: unknownPayment(status < 400 ? 'provider_invalid_reply' : 'provider_failed', cause, task),
+    status,
+  };
+}
+
+/** Of a reply that broke off or never came. */
+function readBrokenReply(cause: TransportError, key: string): SendResult {
+  const { sent, head, reason } = cause;
+  if (!sent) return { error: new ApiError('provider_unreachable', { cause, payment: 'refused' }) };
+  const read = head && readReply(head, key);
+  // The status decides even if the body was cut off. Only a success whose body stalls is a timeout.
+  if (head && read && (reason !== 'timeout' || !isSuccess(head.status))) return read;
+  return { error: unknownPayment('provider_timeout', cause, read?.error ? read.error.task : read?.task) };
+}
 
 const connectionLost =
   'The connection to the provider was lost before its reply came, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.';
 
-/** Our caller's error for a call that started no task that we can name. */
-function errorFor(result: FailedExchange): ApiError {
-  if (result.payment === 'refused') return rejectionError(result);
-  const { code, cause, task } = result;
+function unknownPayment(code: ErrorCode, cause: Error, task: ApiError['task']): ApiError {
   const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
   const text = isLost ? connectionLost : errorCatalog[code].message;
   const message = task?.taskId === undefined ? text : `${text} The reply named the task ${task.taskId}.`;
   return new ApiError(code, { message, cause, payment: 'unknown', task });
 }
 
-function rejectionError({
-  code,
-  text,
-  details,
-  retryAfterMs,
-  cause,
-}: FailedExchange & { payment: 'refused' }): ApiError {
-  const isAboutTheRequest = code === 'provider_rejected';
-  const isBusy = code === 'provider_busy' && retryAfterMs !== undefined;
-  return new ApiError(code, {
-    ...(isAboutTheRequest && text && { message: `The provider rejected the request: ${withFullStop(text)}` }),
-    ...(isAboutTheRequest && { details }),
-    ...(isBusy && { headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } }),
-    cause,
-    payment: 'refused',
-  });
+/** The statuses by which a provider rejects a request, with our caller's error for each. */
+const rejections: Record<number, ErrorCode> = {
+  400: 'provider_rejected',
+  401: 'provider_credentials',
+  402: 'provider_quota',
+  403: 'provider_credentials',
+  404: 'provider_rejected',
+  409: 'provider_rejected',
+  413: 'provider_rejected',
+  422: 'provider_rejected',
+  429: 'provider_busy',
+};
+
+function rejectionCode(
+  status: number,
+  isOutOfCredits: boolean,
+  retryAfterMs?: number,
+): ErrorCode | undefined {
+  if (status === 503 && retryAfterMs !== undefined) return 'provider_busy';
+  if (status >= 400 && status < 500 && isOutOfCredits) return 'provider_quota';
+  return rejections[status];
 }
 
-function withFullStop(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+function rejectionMessage(text: string): string {
+  return `The provider rejected the request: ${/[.!?…]$/.test(text) ? text : `${text}.`}`;
+}
+
+function taskIdIn({ task_id, data }: JsonObject): string | undefined {
+  return readTaskId(task_id) ?? (isObject(data) ? readTaskId(data.task_id) : undefined);
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }

@@ -5,8 +5,7 @@ import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
-import type { StartedTask } from './provider-call.ts';
-import type { Provider } from './exchange.ts';
+import type { Provider, StartedTask } from './provider-call.ts';
 import { readCreatedAt, readFields, readWord, stateOf } from './reply.ts';
 
 /** What every answer has, whatever the provider repeats of the request. */

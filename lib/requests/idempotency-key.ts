@@ -6,7 +6,7 @@ import { absent, type Clause, type Condition, typedRead } from '../store/items.t
 import { idempotencyKey, idempotencyPartKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
-import type { BoughtTask } from '../providers/exchange.ts';
+import type { BoughtTask } from '../providers/provider-call.ts';
 import { type Answer, hashOfKey, type Keyed } from './attempt.ts';
 import type { KeyOutcome } from '../spend/usage-records.ts';
 

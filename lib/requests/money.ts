@@ -16,7 +16,7 @@ import {
 } from '../spend/usage-records.ts';
 import type { Rate, RateRow } from '../variable-kinds.ts';
 import { dayOf } from '../windows.ts';
-import type { BoughtTask } from '../providers/exchange.ts';
+import type { BoughtTask } from '../providers/provider-call.ts';
 import type { Attempt } from './attempt.ts';
 import * as config from '../config.ts';
 

@@ -13,7 +13,7 @@ import {
   type TaskRecord,
   ttlFrom,
 } from '../notifications/records.ts';
-import type { BoughtTask } from '../providers/exchange.ts';
+import type { BoughtTask } from '../providers/provider-call.ts';
 import { dueShard } from '../store/due.ts';
 import { absent, present } from '../store/items.ts';
 import { ticketKey } from '../store/keys.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Access, Contract } from '../../lib/contract.ts';
-import type { Provider } from '../../lib/providers/exchange.ts';
+import type { Provider } from '../../lib/providers/provider-call.ts';
 import type { PaidContract } from '../../lib/requests/money.ts';
 import { type Changes, invoke, type Result } from './invoke.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';

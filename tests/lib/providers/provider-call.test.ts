@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { stopDate } from 'testing/clock';
 import { withLogFields } from '../../../lib/log.ts';
-import { ProviderCall } from '../../../lib/providers/provider-call.ts';
-import type { Provider } from '../../../lib/providers/exchange.ts';
+import { type Provider, ProviderCall } from '../../../lib/providers/provider-call.ts';
 
 interface Reply {
   status: number;

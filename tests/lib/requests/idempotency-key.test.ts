@@ -4,7 +4,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdempotencyKey } from '../../../lib/requests/idempotency-key.ts';
 import { afterwards, type Answer, apiErrorOf, beforeSending } from '../../../lib/requests/attempt.ts';
-import type { BoughtTask } from '../../../lib/providers/exchange.ts';
+import type { BoughtTask } from '../../../lib/providers/provider-call.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { stopDate } from 'testing/clock';
