@@ -9,7 +9,7 @@ import { intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 import { runProgram } from 'testing/run-program';
 import { commands } from '../../tools/admin/commands.ts';
-import { sentenceFor } from '../../tools/admin/faults.ts';
+import { sentenceFor } from '../../tools/admin/command.ts';
 import { chooseTarget, describeTarget } from '../../tools/admin/target.ts';
 
 /** The words of command lines, as a shell passes them on. */

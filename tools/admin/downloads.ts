@@ -8,8 +8,7 @@ import {
 import { inParallel } from '../../lib/in-parallel.ts';
 import { publishedFolder, publishedKeyOf } from '../../lib/bucket/object-keys.ts';
 import { alignArchives } from '../../lib/registry/denied-archives.ts';
-import type { CommandResult } from './command.ts';
-import { textOf } from './faults.ts';
+import { type CommandResult, textOf } from './command.ts';
 import { newContext, readNode, Rejection } from './registry/administration.ts';
 import { findStage } from './target.ts';
 

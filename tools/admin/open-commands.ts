@@ -6,8 +6,7 @@ import { always, typedRead } from '../../lib/store/items.ts';
 import { commandKey, type Key } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { put, remove } from '../../lib/store/write.ts';
-import { UsageError } from './command.ts';
-import { sentenceFor } from './faults.ts';
+import { sentenceFor, UsageError } from './command.ts';
 import { actorName, listItems, newContext, Rejection } from './registry/administration.ts';
 
 /*

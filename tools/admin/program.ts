@@ -1,9 +1,8 @@
-import { Help, type Command as Program } from 'commander';
+import { type Command as Program, Help } from 'commander';
 import { createCommand, type Output, requireValue, runCommand } from 'command-line/command';
 import { release } from '../../infra/release.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, sentenceFor, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { sentenceFor } from './faults.ts';
 import { describeOpenCommands, runSteps } from './open-commands.ts';
 import { Rejection } from './registry/administration.ts';
 import { describeTarget, requireListening } from './target.ts';

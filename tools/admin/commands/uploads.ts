@@ -1,6 +1,5 @@
 import { Rejection } from '../registry/administration.ts';
-import { command, problemOf } from '../command.ts';
-import { textOf } from '../faults.ts';
+import { command, problemOf, textOf } from '../command.ts';
 import { table } from 'command-line/table';
 
 const limitMs = 10 * 60 * 1000;

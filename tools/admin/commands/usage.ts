@@ -1,7 +1,6 @@
 import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
 import { table } from 'command-line/table';
-import { command, problemOf, UsageError } from '../command.ts';
-import { textOf } from '../faults.ts';
+import { command, problemOf, textOf, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { reconcile, type Reconciliation, usageView } from '../spend/reconcile.ts';
