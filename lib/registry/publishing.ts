@@ -1,33 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { type Caller, callerName } from '../caller.ts';
+import { callerName } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
-import { note } from '../log.ts';
 import type { NodeInput } from 'registry-rules/schemas/node';
-import { adminVersionFields, NodeVersion, type NodeVersionInput } from 'registry-rules/schemas/node-version';
+import { adminVersionFields, NodeVersion } from 'registry-rules/schemas/node-version';
 import { dueShard } from '../store/due.ts';
 import { absent, type Changes, withChanges } from '../store/items.ts';
-import {
-  isSameNodeId,
-  nodeKey,
-  nodeVersionKey,
-  ownedNodeKey,
-  publisherKey,
-  publishingKey,
-} from '../store/keys.ts';
-import { get } from '../store/read.ts';
+import { nodeKey, nodeVersionKey, ownedNodeKey } from '../store/keys.ts';
 import { untilWritten } from '../store/dynamodb.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../bucket/object-keys.ts';
-import {
-  type AcceptedCredential,
-  type GivenCredential,
-  keyOfCredential,
-  readTrusts,
-  recordUse,
-  requireCredential,
-} from './credentials.ts';
+import { type AcceptedCredential, recordUse } from './credentials.ts';
 import {
   isDownloadable,
   maxVersionBytes,
@@ -37,14 +21,10 @@ import {
 } from './node-versions.ts';
 import {
   type NodeRecord,
-  nodeRecord,
   type NodeVersionRecord,
-  nodeVersionRecord,
   type OwnedNodeRecord,
   pending,
   pickFields,
-  type PublishingRecord,
-  publishingRecord,
 } from './records.ts';
 import {
   changedFields,
@@ -54,9 +34,8 @@ import {
   requireFits,
   requireMayChange,
   requireNodeFits,
-  requireNotBannedNode,
 } from './nodes.ts';
-import { movedTo, requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
+import { type Publication, readStanding } from './publication.ts';
 import { editVersion, extractAgain, isEdit } from './published-versions.ts';
 import {
   countNewNode,
@@ -65,18 +44,6 @@ import {
   recordPending,
   requireRoom,
 } from './publishing-limits.ts';
-
-type Publication = GivenCredential & RequestedVersion;
-
-interface RequestedVersion {
-  publisherId: string;
-  nodeId: string;
-  node: NodeInput;
-  version: NodeVersionInput;
-  /** The version's label as it was sent; its normal form unless it is given. */
-  label?: string;
-  caller: Caller | undefined;
-}
 
 interface Registration {
   version: NodeVersion;
@@ -177,58 +144,6 @@ export async function findAwaitedUpload(
   const { existing } = standing;
   if (!existing || existing.id !== id || existing.status !== pending) return undefined;
   return uploadFor(existing);
-}
-
-interface Standing {
-  credential: AcceptedCredential;
-  publishing: PublishingRecord | undefined;
-  node: NodeRecord | undefined;
-  existing: NodeVersionRecord | undefined;
-}
-
-/** Reads everything that a publish depends on, in one round trip, and rejects one that may not happen. */
-async function readStanding(
-  context: Context,
-  publication: Publication,
-): Promise<Standing | { movedTo: string }> {
-  const { publisherId, nodeId, version, job, caller } = publication;
-  const versionKey = nodeVersionKey(nodeId, version.version);
-  note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
-  const [[publisherItem, publishingItem, credentialItem, nodeItem, versionItem], trusts] = await Promise.all([
-    get(
-      context,
-      publisherKey(publisherId),
-      publishingKey(publisherId),
-      keyOfCredential(publisherId, publication),
-      nodeKey(nodeId),
-      versionKey,
-    ),
-    job ? readTrusts(context, publisherId) : [],
-  ]);
-  const moved = movedTo(publisherItem, publisherId);
-  if (moved !== undefined) return { movedTo: moved };
-  const publisher = requirePublisher(publisherItem);
-  const credential = requireCredential(publication, { item: credentialItem, trusts }, { nodeId, versionKey });
-  if (caller && !caller.isAdmin) requireMember(publisher, caller.userId);
-  requireNotBanned(publisher);
-  const node = nodeRecord(nodeItem);
-  if (node) requireOwnNode(publication, node);
-  const publishing = publishingRecord(publishingItem);
-  return { credential, publishing, node, existing: nodeVersionRecord(versionItem) };
-}
-
-function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord): void {
-  if (!isSameNodeId(node.id, nodeId)) throw new ApiError('node_id_taken');
-  if (node.publisher_id !== publisherId) {
-    throw new ApiError('forbidden', { message: 'The node belongs to another publisher.' });
-  }
-  if (node.status === 'NodeStatusDeleted') {
-    throw new ApiError('node_id_taken', {
-      message:
-        'The node is withdrawn and takes no new version. Update it with status NodeStatusActive, then publish again.',
-    });
-  }
-  requireNotBannedNode(node);
 }
 
 /** A version that was banned before its archive arrived has never been published, and cannot be. */
