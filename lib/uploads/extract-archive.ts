@@ -5,8 +5,14 @@ import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
 import { extractInWorker } from 'host-nodes/in-worker';
 import { describeError, log, note, withLogFields } from '../log.ts';
-import { finishExtraction, type FoundHostNodes, writeHostNodes } from '../registry/extraction.ts';
-import { beginExtraction, type ExtractionState, giveUpExtraction } from '../registry/extraction-tries.ts';
+import {
+  beginExtraction,
+  type ExtractionState,
+  finishExtraction,
+  type FoundHostNodes,
+  giveUpExtraction,
+  writeHostNodes,
+} from '../registry/extraction.ts';
 import { entriesOf } from 'registry-rules/host-node-entries';
 import { handOverExtractions, maxReceives, namedArchives, sendLater } from './extraction-queue.ts';
 

@@ -4,7 +4,7 @@ import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { isObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
-import { postponeExtraction } from '../registry/extraction-tries.ts';
+import { postponeExtraction } from '../registry/extraction.ts';
 import { readListedVersions } from '../registry/node-versions.ts';
 import { handOver } from '../store/hand-over.ts';
 

@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
-import { type ExtractedArchive, finishExtraction, writeHostNodes } from '../../../lib/registry/extraction.ts';
-import { beginExtraction } from '../../../lib/registry/extraction-tries.ts';
+import {
+  beginExtraction,
+  type ExtractedArchive,
+  finishExtraction,
+  writeHostNodes,
+} from '../../../lib/registry/extraction.ts';
 import type { ExtractedFields } from 'registry-rules/host-node-entries';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
