@@ -182,33 +182,36 @@ export async function sweepDue<Entry, Finding extends string>(
   context: Context,
   sweep: Sweep<Entry, Finding>,
 ): Promise<SweepReport> {
-  const { work } = sweep;
+  const findings: Record<string, number> = {};
   // Shards are unread too if the reader or the index fails.
-  const unread_shards = shardsOf(sweep).length;
-  const report: SweepReport = { findings: {}, visited: 0, failed: 0, unvisited: 0, unread_shards };
-  const entries = dueEntries(context, sweep, report);
+  let unreadShards = shardsOf(sweep).length;
+  // Not page by page: a long visit would hold up the next page.
+  async function* dueEntries(): AsyncGenerator<Entry> {
+    for await (const page of duePages(context, sweep)) {
+      if (page.keys.length > 0) yield* await sweep.read(page.keys);
+      unreadShards = page.unreadShards;
+    }
+  }
   try {
-    await inParallel(entries, sweep.visitsAtOnce, async (entry) =>
-      count(report, await visitOne(entry, sweep)),
-    );
-    return report;
+    await inParallel(dueEntries(), sweep.visitsAtOnce, async (entry) => {
+      const finding = await visitOne(entry, sweep);
+      findings[finding] = (findings[finding] ?? 0) + 1;
+    });
+    return reportOf(findings, unreadShards);
   } finally {
-    const counted = ['error', ...sweep.unexpected].map((finding) => report.findings[finding] ?? 0);
+    const report = reportOf(findings, unreadShards);
+    const counted = ['error', ...sweep.unexpected].map((finding) => findings[finding] ?? 0);
     const sweep_findings = counted.reduce((sum, times) => sum + times, 0);
     const sweep_unvisited = report.unvisited + report.unread_shards;
-    if (!sweep.onVisited) log('info', 'sweep', { sweep: work, ...report, sweep_findings, sweep_unvisited });
+    if (!sweep.onVisited)
+      log('info', 'sweep', { sweep: sweep.work, ...report, sweep_findings, sweep_unvisited });
   }
 }
 
-async function* dueEntries<Entry, Finding extends string>(
-  context: Context,
-  sweep: Sweep<Entry, Finding>,
-  report: SweepReport,
-): AsyncGenerator<Entry> {
-  for await (const { keys, unreadShards } of duePages(context, sweep)) {
-    if (keys.length > 0) yield* await sweep.read(keys);
-    report.unread_shards = unreadShards;
-  }
+function reportOf(findings: Record<string, number>, unread_shards: number): SweepReport {
+  const { error: failed = 0, unvisited = 0 } = findings;
+  const all = Object.values(findings).reduce((sum, times) => sum + times, 0);
+  return { findings, visited: all - unvisited, failed, unvisited, unread_shards };
 }
 
 /** Throws if a visit failed, so that Lambda runs the sweep again. */
@@ -236,11 +239,4 @@ async function visitOne<Entry, Finding extends string>(
   if (finding === 'error') log('error', 'swept', { ...fields, ...describeError(error) });
   else if (finding !== 'unvisited' && !sweep.quiet?.includes(finding)) log('info', 'swept', fields);
   return finding;
-}
-
-function count(report: SweepReport, finding: string): void {
-  report.findings[finding] = (report.findings[finding] ?? 0) + 1;
-  if (finding === 'unvisited') report.unvisited += 1;
-  else report.visited += 1;
-  if (finding === 'error') report.failed += 1;
 }
