@@ -8,7 +8,7 @@ import { bucketName, s3, statusOf } from './bucket.ts';
 /*
  * JSON files that anyone reads and that several writers keep up to date. A writer reads the file, then the table, and
  * writes only over the file that it read: so every writer has read the table after the writer before it was done.
- * - Whoever follows a change writes even if the file says the right thing already, or a writer that read the table
+ * - A writer that follows a change writes even if the file says the right thing already, or a writer that read the table
  *   before that change could still put the older state there.
  * - An ETag is a hash of the content, so each write increases the file's revision.
  * - Files are emptied, not deleted: without a file, two writers could not tell which of them is late.

@@ -72,7 +72,7 @@ export async function refreshPages(
     const files = await readFiles(context, nodeId);
     if (!files) return undefined;
     const readme = await readFile(context, readmePath(nodeId), json<IndexedReadme>());
-    // Of the state that the pages of the versions have by now: whoever changes it meanwhile finds another one here.
+    // Of the state that the pages of the versions have by now: a change made meanwhile finds another one here.
     return { state, html: nodePage(siteUrl, { ...files, readme }) };
   });
   return written;

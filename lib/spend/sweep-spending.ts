@@ -228,7 +228,7 @@ export async function scheduledSweep({ part }: { part?: Part }, invocation: Even
   requireNoneFailed(await withLogFields(fields, run));
 }
 
-/** Lets the table's stream pass something on, so that a stream which nobody reads is noticed. */
+/** Lets the table's stream pass something on, so that a stream that is no longer read is noticed. */
 async function beat(context: Context): Promise<void> {
   if (Date.now() >= context.deadline) return;
   const heartbeat = { ...heartbeatKey, at: new Date().toISOString() };

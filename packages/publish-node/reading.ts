@@ -24,7 +24,7 @@ export function wantedOf(text: string): Wanted {
 }
 
 /**
- * A client that knows where the registry serves its files. If nobody has said so, the registry's own answer about the wanted
+ * A client that knows where the registry serves its files. If it was not told, the registry's own answer about the wanted
  * version does: its download URL is next to them.
  */
 export async function openRegistry(flags: ReadFlags, wanted?: Wanted): Promise<RegistryClient> {

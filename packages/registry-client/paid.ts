@@ -92,7 +92,7 @@ export function paidCalls(settings: Settings, ownFetch: Fetch | undefined) {
     const { taskId, key } = await pay<Reply<Name>>(path, answer, body, { ...keyed, onResponse: hear }).then(
       ({ data, key }) => ({ taskId: taskIdOf(data), key }),
       (error: unknown) => {
-        // A repeated call whose first answer nobody has: its task is there.
+        // A repeated call whose first answer was lost: its task exists.
         if (!(error instanceof RegistryError) || error.code !== 'idempotency_consumed' || !statusUrl)
           throw error;
         return { taskId: undefined, key: String(error.idempotencyKey) };

@@ -90,7 +90,7 @@ async function killedAtEach(
     );
     const first = await run().catch(() => undefined);
     for (const remove of removes) remove();
-    // Whoever reads its answer knows that it is not done.
+    // A reader of its answer knows that it is not done.
     if (writes >= killedAt) expect(first?.status).not.toBe(0);
     await between();
     // So does every administrator after it.

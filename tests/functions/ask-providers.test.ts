@@ -39,7 +39,7 @@ async function ask(after = 0): Promise<void> {
   await handler(sampleEvent('ask-providers'), invocation).finally(() => stopDate(now));
 }
 
-/** A task of which nothing was heard: the simulated provider moves it on, and its notifications lead nowhere. */
+/** A task without any notification: the simulated provider moves it on, and its notifications lead nowhere. */
 async function unheard(user: string, name: ProxyName = 'text-to-video', body = {}): Promise<Path> {
   stopDate();
   const field = name === 'relight-image' ? 'webhook_url' : 'callback_url';

@@ -80,7 +80,7 @@ inBrowser(`the pages in a browser${note}`, () => {
     await open('/site/index.html', 1280);
     await page.locator('#results a[href="/nodes/demo-node"]').click();
     await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();
-    // Another spelling, and a page that is none.
+    // Another spelling, and a page that does not exist.
     for (const [path, status] of [
       ['nodes/Demo_Node', 200],
       ['nodes/unknown', 404],

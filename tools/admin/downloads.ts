@@ -45,7 +45,7 @@ async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
       `This stage does not serve its downloads itself, so deny these where they are served:\n${denied.sort().join('\n')}\n`,
     );
   if (distributionId !== undefined) {
-    // One path for each node, of which few are in progress at a time.
+    // One path for each node: few may be in progress at a time.
     const folders = [...new Set(denied.map((key) => publishedFolder(publishedKeyOf(key)?.nodeId ?? '')))];
     await invalidate(distributionId, folders, (done) =>
       process.stderr.write(

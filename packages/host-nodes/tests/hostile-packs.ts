@@ -144,7 +144,7 @@ export const hostilePacks: Record<string, PackFiles | string> = {
   'slices of slices': 'x = [0] * 100_000\nwhile True:\n    y = x[:]',
   'exceptions in a loop':
     'while True:\n    try:\n        1 / 0\n    except Exception as e:\n        continue\n    finally:\n        pass',
-  'risky calls by the megabyte in files that nobody imports': {
+  'risky calls by the megabyte in files that are never imported': {
     '__init__.py': listed,
     ...Object.fromEntries(
       Array.from({ length: 8 }, (_, index) => [`file${index}.py`, 'eval(x)\n'.repeat(120_000)]),

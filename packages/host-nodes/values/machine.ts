@@ -54,7 +54,7 @@ export type Completion =
   | { kind: 'return'; value: Value }
   | { kind: 'break' }
   | { kind: 'continue' }
-  /** An unknown condition let it end in several ways. None of them is in effect until somebody goes on with it. */
+  /** An unknown condition let it end in several ways. None of them takes effect until it is continued. */
   | ({ kind: 'split' } & Followed<Completion>);
 
 export interface Doubts {

@@ -22,7 +22,7 @@ export class OutsideModule extends Unknown {}
 
 export const condition = 'it depends on a condition';
 
-/** Where a list has items of which it is unknown how many there are, and in what order: those they may be. */
+/** The items that a list may have, if their number and order are unknown. */
 export class Several extends Unknown {
   readonly items: readonly Value[];
 

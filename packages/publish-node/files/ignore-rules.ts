@@ -65,7 +65,7 @@ function counted(text: string, effort: Effort): string {
   return text;
 }
 
-/** Rules of which the last match decides, even in an excluded folder: Python's pathspec reads them so, and packs rely on it. */
+/** Rules; the last match decides, even in an excluded folder: Python's pathspec reads them so, and packs rely on it. */
 export class LastMatchRules {
   readonly #patterns: readonly IgnorePattern[];
   readonly #effort = new Effort();

@@ -8,7 +8,7 @@ import { readSigningKeys } from '../../../lib/notifications/signature.ts';
 import { setVariables } from '../../support/variables.ts';
 
 /*
- * Every address here leads, in some spelling, to this machine, into a private network or to nobody. That none of them is
+ * Every address here leads, in some spelling, to this machine, into a private network or nowhere. That none of them is
  * connected to is seen below the HTTP client, where connections begin; and the port that most of them name is one that
  * a server on all addresses listens to.
  */
