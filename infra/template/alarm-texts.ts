@@ -31,11 +31,11 @@ export const texts = {
   ceiling:
     'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now.',
   lostUploads:
-    'An upload’s check was given up, so its version stays pending; or a sweep got lost. See `causes` in its lines; none if it crashed. Fix the cause, then [redrive](#redrive-dead-letters).',
+    'An upload’s check was given up, so its version stays pending; or a sweep got lost. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters).',
   lostExtractions:
-    'Reading host nodes crashed five times, or failed because of us. See `causes` in its lines; none if it crashed. Fix the cause, then [redrive](#redrive-dead-letters).',
+    'Reading host nodes crashed five times, or failed because of us. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters).',
   lostNotifications:
-    'A notification was given up after five tries, for a fault of ours. See `causes` in its lines; none if it crashed. Fix the cause, then [redrive](#redrive-dead-letters).',
+    'A notification was given up after five tries, for a fault of ours. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters).',
   lostChanges:
     'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue.',
   oldExtractions:
@@ -45,7 +45,7 @@ export const texts = {
   oldNotifications:
     'A notification has waited over 15 minutes in its queue. See `faults-deliverNotifications`, the signing key, `delivery` lines by `host`. Slow receivers: raise `maximumConcurrency` in `serverless.yml`.',
   bucketSize:
-    'The archives take more than 500 GB. See `node-version list`. Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it.',
+    'The archives take more than 500 GB. See `npm run admin -- publisher list --by-size $on`, `node list --by-size $on`. Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it.',
   noSweep: 'The sweep has not run for two hours. See its `faults-` alarm and throttles. Enable the rule.',
   noDownloads:
     'The daily count of downloads has not ended for 36 hours. See its `faults-` alarm and throttles. Enable its rule: the next run counts a week.',
@@ -55,8 +55,7 @@ export const texts = {
     'A part of the sweep has not run for 15 minutes, so accounts count too much. See its `faults-` alarm and throttles. Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
   noQuestions:
     'No run asks for tasks whose end was not notified. See its `faults-` alarm and throttles. Enable its rule.',
-  unvisited:
-    'The sweep leaves work undone. See the sweep’s lines. Remove what keeps failing, or sweep with `npm run admin`.',
+  unvisited: 'The sweep leaves work undone. See the sweep’s lines. Remove what keeps failing.',
   foundUploads:
     'The sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',
   foundCommands:

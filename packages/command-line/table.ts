@@ -9,14 +9,15 @@ interface Layout {
   none?: string;
 }
 
-/** Rows under headings, each column as wide as its widest cell. */
+/** Rows under headings, each column as wide as its widest cell. A cell without a heading is left out. */
 export function table(
   headings: string[],
   rows: Cell[][],
   { alignRight = [], empty = '-', none }: Layout = {},
 ): string {
   if (rows.length === 0 && none !== undefined) return none;
-  return align([headings, ...rows.map((row) => row.map((cell) => shown(cell, empty)))], alignRight);
+  const lines = rows.map((row) => headings.map((_, column) => shown(row[column], empty)));
+  return align([headings, ...lines], alignRight);
 }
 
 /** Fields with one line each; those without a value are left out. */

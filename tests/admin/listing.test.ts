@@ -11,22 +11,36 @@ import '../support/in-order.ts';
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner', mats: 'member' });
+  await addPublisher('large', {});
   await addPublisher('zeta', {});
   await addNode('acme', 'first-node');
   await addNode('acme', 'second-node');
-  await addVersion('acme', 'first-node', '1.0.0');
-  await addVersion('acme', 'first-node', '1.1.0');
-  await addVersion('acme', 'second-node', '2.0.0');
+  await addNode('large', 'third-node');
+  await addVersion('acme', 'first-node', '1.0.0', { size_bytes: 10 });
+  await addVersion('acme', 'first-node', '1.1.0', { createdAt: '1', trust_id: 'ci', token_id: 'x' });
+  await addVersion('acme', 'second-node', '2.0.0', { createdAt: '2', size_bytes: 20, trust_id: 'ci' });
+  await addVersion('large', 'third-node', '1.0.0', { size_bytes: 40 });
+  await addVersion('large', 'third-node', '1.1.0', { size_bytes: 50 });
 });
 
 test.each([
-  ['publisher list', /^PUBLISHER +NAME +MEMBERS +BANNED +CREATED\nacme .* 2 +no .*\nzeta .* 0 +no /, 2],
+  [
+    'publisher list',
+    /^PUBLISHER +NAME +MEMBERS +BANNED +CREATED\nacme .* 2 +no .*\nlarge .*\nzeta .* 0 +no /,
+    3,
+  ],
+  ['publisher list --by-size', / CREATED +BYTES\nlarge .* 90\nacme .* 30\nzeta .* 0\n$/, 3],
+  ['node list --by-size', / BYTES\nthird-node .* 90\nsecond-node .* 20\nfirst-node .* 10\n$/, 3],
+  ['node list --publisher acme --by-size', / BYTES\nsecond-node .* 20\nfirst-node .* 10\n$/, 2],
+  ['node-version find --trust ci', /\nfirst-node +1\.1\.0 +acme +active .*\nsecond-node +2\.0\.0 /, 2],
+  ['node-version find --trust ci --token x', /^NODE .*\nfirst-node .*\n$/, 1],
+  ['node-version find --trust ci --status pending', /^No version matches\.\n$/, 0],
   ['member list acme', /^USER +ROLE +NAME +EMAIL\nmats +member .*\nolga +owner /, 2],
   ['member list zeta', /^No members\.\n$/, 0],
   ['node list --publisher acme', /\nfirst-node .* active .*\nsecond-node /, 2],
   ['node list --publisher zeta', /^"zeta" has no nodes\.\n$/, 0],
   ['history publisher acme', /^TIME +ACTOR +ACTION +SUBJECT +DETAIL\n.* member add +\w+ +\w+\n/, 3],
-  ['node-version show first-node v1.1', /^Version +1\.1\.0\nNode +first-node\n/, undefined],
+  ['node-version show first-node v1.1', /^Version +1\.1\.0\n(?:.+\n)+Token +x\nTrust +ci\n/, undefined],
 ])('prints text, and as many entries of JSON: %s', async (line, text, entries) => {
   expect((await admin(...line.split(' '))).stdout).toMatch(text);
   expect((await adminJson(...line.split(' '))).length).toBe(entries);

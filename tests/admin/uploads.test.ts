@@ -91,7 +91,8 @@ describe('uploads sweep', () => {
     const { status, stderr } = await admin('uploads', 'sweep');
     process.env.BUCKET_NAME = BUCKET_NAME;
 
-    expect([status, stderr]).toEqual([1, expect.stringContaining('aws lambda invoke --region us-east-1 ')]);
+    const line = `aws lambda invoke --region us-east-1 --function-name ${process.env.TABLE_NAME}-finalizeUpload `;
+    expect([status, stderr]).toEqual([1, expect.stringContaining(line)]);
   });
 });
 

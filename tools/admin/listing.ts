@@ -13,6 +13,7 @@ import {
 import { readVersions } from '../../lib/registry/node-versions.ts';
 import { HostNode } from 'registry-rules/schemas/host-node';
 import { normalizeVersion } from 'registry-rules/version-label';
+import type { Item } from '../../lib/store/items.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import {
@@ -41,15 +42,43 @@ export async function listAllNodes(): Promise<NodeRecord[]> {
   return all.sort((a, b) => a.created_at.localeCompare(b.created_at, 'en'));
 }
 
-/** The versions with a status, the oldest first. It reads the whole table. */
-export async function listVersionsWith(status: string): Promise<NodeVersionRecord[]> {
-  const versions = scan({
-    FilterExpression: 'begins_with(sk, :sk) AND #status = :status',
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':sk': { S: nodeVersionKey('', '').sk }, ':status': { S: status } },
-  });
-  const all = await Array.fromAsync(versions, (item) => nodeVersionRecord(item));
+type Wanted = { [Name in 'status' | 'token_id' | 'trust_id']?: string | undefined };
+
+/** The versions with all of these fields, the oldest first. It reads the whole table. */
+export async function findVersions(wanted: Wanted): Promise<NodeVersionRecord[]> {
+  const all = await Array.fromAsync(scanVersions(wanted), (item) => nodeVersionRecord(item));
   return all.sort((a, b) => a.createdAt.localeCompare(b.createdAt, 'en'));
+}
+
+export const bySize = {
+  'by-size': { about: 'With the bytes of their archives, the largest first; reads the whole table' },
+};
+
+/** With `isBySize`, each has the bytes of its archives, and the largest comes first. */
+export async function sized<Owner extends { id: string }>(
+  owners: readonly (Owner & { archive_bytes?: number })[],
+  of: 'publisher_id' | 'node_id',
+  isBySize: boolean | undefined,
+): Promise<readonly (Owner & { archive_bytes?: number })[]> {
+  if (!isBySize) return owners;
+  const bytes = new Map<string, number>();
+  for await (const item of scanVersions({}, { ProjectionExpression: `${of}, size_bytes` })) {
+    const { [of]: id, size_bytes = 0 } = nodeVersionRecord(item);
+    bytes.set(id, (bytes.get(id) ?? 0) + size_bytes);
+  }
+  const all = owners.map((owner) => ({ ...owner, archive_bytes: bytes.get(owner.id) ?? 0 }));
+  return all.sort((a, b) => b.archive_bytes - a.archive_bytes);
+}
+
+function scanVersions(wanted: Wanted, projection = {}): AsyncGenerator<Item> {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const values = [['sk', nodeVersionKey('', '').sk], ...given] as const;
+  return scan({
+    FilterExpression: `begins_with(#sk, :sk)${given.map(([name]) => ` AND #${name} = :${name}`).join('')}`,
+    ExpressionAttributeNames: Object.fromEntries(values.map(([name]) => [`#${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(values.map(([name, S = '']) => [`:${name}`, { S }])),
+    ...projection,
+  });
 }
 
 /** Every change since a time, the oldest first. It reads the whole table. */

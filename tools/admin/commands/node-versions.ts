@@ -6,7 +6,7 @@ import {
 } from '../registry/node-versions.ts';
 import type { Changed } from '../registry/administration.ts';
 import { withDownloads } from '../downloads.ts';
-import { describeNodeVersion, listVersionsWith, showNode, showNodeVersion } from '../listing.ts';
+import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { versionCopy } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { memberTable } from './publishers.ts';
@@ -40,29 +40,39 @@ export const list = command({
   },
 });
 
-const findable: Record<string, string> = {
+const findable: Record<string, NodeVersionRecord['status']> = {
+  active: 'NodeVersionStatusActive',
   banned: 'NodeVersionStatusBanned',
   flagged: 'NodeVersionStatusFlagged',
   pending: 'NodeVersionStatusPending',
 };
+const findableNames = Object.keys(findable).join(', ');
 
 export const find = command({
   parameters: [],
-  summary: 'List the versions of all nodes that are banned, flagged or pending, the oldest first',
+  summary:
+    'List the versions of all nodes with a status, or published with a token or a trust, the oldest first',
   readsOnly: true,
   notes: 'Reads the whole table.',
-  options: { status: { value: 'STATUS', about: 'banned, flagged or pending', required: true } },
-  examples: ['node-version find --status pending'],
-  async run(_, { status }) {
-    const wanted = findable[status];
-    if (!wanted) throw new UsageError(`The status must be one of ${Object.keys(findable).join(', ')}.`);
-    const versions = await listVersionsWith(wanted);
-    const rows = versions.map(({ node_id, version, publisher_id, createdAt, status_reason }) => [
-      ...[node_id, version, publisher_id, createdAt, status_reason],
+  options: {
+    status: { value: 'STATUS', about: findableNames },
+    token: { value: 'ID', about: 'Only those published with this token of token list' },
+    trust: { value: 'ID', about: 'Only those published by jobs of this trust of trust list' },
+  },
+  examples: [
+    'node-version find --status pending',
+    'node-version find --token 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52',
+  ],
+  async run(_, { status: name = '', token: token_id, trust: trust_id }) {
+    const status = findable[name];
+    if (name !== '' && !status) throw new UsageError(`The status must be one of ${findableNames}.`);
+    if (!(status ?? token_id ?? trust_id)) throw new UsageError('Give a status, a token or a trust.');
+    const versions = await findVersions({ status, token_id, trust_id });
+    const rows = versions.map(({ node_id, version, publisher_id, status, createdAt, status_reason }) => [
+      ...[node_id, version, publisher_id, shortStatus(status), createdAt, status_reason],
     ]);
-    const none = `No version is ${status}.`;
-    const text = table(['NODE', 'VERSION', 'PUBLISHER', 'CREATED', 'REASON'], rows, { none });
-    return { data: versions.map(versionCopy), text };
+    const headings = ['NODE', 'VERSION', 'PUBLISHER', 'STATUS', 'CREATED', 'REASON'];
+    return { data: versions.map(versionCopy), text: table(headings, rows, { none: 'No version matches.' }) };
   },
 });
 
@@ -86,6 +96,10 @@ export const show = command({
       'Host nodes': extractionOf(found),
       'Admin tags': found.tags_admin?.join(', '),
       Created: found.createdAt,
+      Archive: found.archive_key,
+      'Published by': found.published_by,
+      Token: found.token_id,
+      Trust: found.trust_id,
       Repository: repository,
       Commit: commit,
       Workflow: workflow,

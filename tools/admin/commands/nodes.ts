@@ -2,7 +2,15 @@ import { command, UsageError } from '../command.ts';
 import { transferNode } from '../registry/moves.ts';
 import { fields, table } from 'command-line/table';
 import { withDownloads } from '../downloads.ts';
-import { describeNode, describePublisher, listAllNodes, listNodes, showNode } from '../listing.ts';
+import {
+  bySize,
+  describeNode,
+  describePublisher,
+  listAllNodes,
+  listNodes,
+  showNode,
+  sized,
+} from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
 import { Node } from 'registry-rules/schemas/node';
@@ -23,21 +31,26 @@ export const list = command({
   options: {
     publisher: { value: 'PUBLISHER', about: 'The publisher of the nodes' },
     status: { value: 'STATUS', about: 'Only those that are active, banned or withdrawn' },
+    ...bySize,
   },
   examples: ['node list --publisher acme', 'node list --status banned'],
-  async run(_, { publisher, status }) {
+  async run(_, { publisher, status, 'by-size': isBySize }) {
     const wanted = status === undefined ? undefined : statuses[status];
     if (status !== undefined && !wanted)
       throw new UsageError(`The status must be one of ${Object.keys(statuses).join(', ')}.`);
     const found = publisher === undefined ? await listAllNodes() : await listNodes(publisher);
-    const nodes = found.filter((node) => wanted === undefined || node.status === wanted);
-    const rows = nodes.map(({ id, publisher_id, name, status, latest_version, created_at }) => [
-      ...[id, publisher_id, name, status.replace('NodeStatus', '').toLowerCase()],
-      ...[latest_version?.version, created_at],
-    ]);
+    const chosen = found.filter((node) => wanted === undefined || node.status === wanted);
+    const nodes = await sized(chosen, 'node_id', isBySize);
+    const rows = nodes.map(
+      ({ id, publisher_id, name, status, latest_version, created_at, archive_bytes }) => [
+        ...[id, publisher_id, name, status.replace('NodeStatus', '').toLowerCase()],
+        ...[latest_version?.version, created_at, archive_bytes],
+      ],
+    );
     const none = publisher === undefined ? 'No nodes.' : `"${publisher}" has no nodes.`;
-    const text = table(['NODE', 'PUBLISHER', 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows, { none });
-    return { data: nodes.map((node) => dataOf({ node })), text };
+    const headings = ['NODE', 'PUBLISHER', 'NAME', 'STATUS', 'LATEST', 'CREATED'];
+    const text = table(isBySize ? [...headings, 'BYTES'] : headings, rows, { alignRight: [6], none });
+    return { data: nodes.map((node) => ({ ...dataOf({ node }), archive_bytes: node.archive_bytes })), text };
   },
 });
 

@@ -19,7 +19,7 @@ export const list = command({
   summary: 'List notifications that were given up or are still waiting',
   readsOnly: true,
   notes:
-    'Given-up ones are listed latest first, waiting ones by the time of their next attempt; 1,000 at most.',
+    'Given-up ones are listed latest first, waiting ones by the latest time of their next attempt; 1,000 at most.',
   options: { waiting: { about: 'List those that are still waiting' } },
   examples: ['notification list', 'notification list --waiting --json'],
   async run(_, { waiting }) {
@@ -32,7 +32,7 @@ export const list = command({
       why(record),
       record.pending_since,
     ]);
-    const headings = ['ID', 'HOST', 'STATE', 'ATTEMPTS', 'LAST ERROR', waiting ? 'NEXT' : 'GIVEN UP'];
+    const headings = ['ID', 'HOST', 'STATE', 'ATTEMPTS', 'LAST ERROR', waiting ? 'NEXT BY' : 'GIVEN UP'];
     const none = waiting ? 'No notifications are waiting.' : 'No notifications were given up.';
     return { data: records.map(shown), text: table(headings, rows, { none }) };
   },
@@ -54,7 +54,7 @@ export const show = command({
       Result: result,
       Attempts: attempts,
       'Last error': why(record),
-      'Next attempt': result === 'pending' ? pending_since : undefined,
+      'Next attempt by': result === 'pending' ? pending_since : undefined,
       Delivered: delivered_at,
     });
     return { data: { ...shown(record), body }, text: `${about}\n\n${body}` };

@@ -1,7 +1,7 @@
 import { mergePublisher, renamePublisher } from '../registry/moves.ts';
 import { createPublisher, editPublisher, showPublisher } from '../registry/publishers.ts';
 import { withDownloads } from '../downloads.ts';
-import { describePublisher, listPublishers } from '../listing.ts';
+import { bySize, describePublisher, listPublishers, sized } from '../listing.ts';
 import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
@@ -100,15 +100,16 @@ export const list = command({
   readsOnly: true,
   notes:
     'Reads the whole table, because no index lists publishers: with a large table this takes time and read capacity.',
-  examples: ['publisher list'],
-  async run() {
-    const publishers = await listPublishers();
-    const rows = publishers.map(({ id, name, members, banned, createdAt }) => [
-      ...[id, name, Object.keys(members).length, banned ? 'yes' : 'no', createdAt],
+  options: bySize,
+  examples: ['publisher list', 'publisher list --by-size'],
+  async run(_, { 'by-size': isBySize }) {
+    const publishers = await sized(await listPublishers(), 'publisher_id', isBySize);
+    const rows = publishers.map(({ id, name, members, banned, createdAt, archive_bytes }) => [
+      ...[id, name, Object.keys(members).length, banned ? 'yes' : 'no', createdAt, archive_bytes],
     ]);
-    const layout = { alignRight: [2], none: 'No publishers.' };
-    const text = table(['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED'], rows, layout);
-    return { data: publishers.map(dataOf), text };
+    const headings = ['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED', ...(isBySize ? ['BYTES'] : [])];
+    const text = table(headings, rows, { alignRight: [2, 5], none: 'No publishers.' });
+    return { data: publishers.map((each) => ({ ...dataOf(each), archive_bytes: each.archive_bytes })), text };
   },
 });
 

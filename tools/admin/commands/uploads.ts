@@ -19,9 +19,12 @@ interface Found {
 
 /** Only the finalizer may write archives, even if the administrator's rights are wider. */
 function onlyTheFinalizer(): string {
-  return `On a deployed stage only the finalizer may publish. It sweeps every hour, and looks back six hours. To sweep now, and as far back as you say:
-  echo '{"from": "2026-11-20T00:00:00Z"}' >sweep.json
-  aws lambda invoke --region ${process.env.AWS_REGION} --function-name node-registry-STAGE-finalizeUpload --payload fileb://sweep.json --cli-read-timeout 0 --log-type Tail --query LogResult --output text /dev/null | base64 --decode`;
+  const { AWS_REGION, TABLE_NAME } = process.env;
+  // Older archives have left staging (infra/template/archives.yml).
+  const from = new Date(Date.now() - 3 * 24 * 60 * 60 * 1000).toISOString();
+  return `On a deployed stage only the finalizer may publish. It sweeps every hour, and looks back six hours. To sweep now, from three days ago or another time:
+  echo '{"from": "${from}"}' >sweep.json
+  aws lambda invoke --region ${AWS_REGION} --function-name ${TABLE_NAME}-finalizeUpload --payload fileb://sweep.json --cli-read-timeout 0 --log-type Tail --query LogResult --output text /dev/null | base64 --decode`;
 }
 
 export const sweep = command({
