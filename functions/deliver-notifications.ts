@@ -1,4 +1,4 @@
-// The messages of the queue, and each minute what is due to be handed to it
+// The queue's messages; each minute, a schedule queues the notifications that are due
 import { deliverNotifications } from '../lib/notifications/deliver.ts';
 
 export const handler = deliverNotifications;

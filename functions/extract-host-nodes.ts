@@ -1,4 +1,4 @@
-// The queue's messages: a version's host nodes are read out of its archive; every ten minutes what is due goes there
+// The queue's messages: reads a version's host nodes from its archive; a schedule queues those that are due
 import { extractHostNodes } from '../lib/uploads/extract-archive.ts';
 
 export const handler = extractHostNodes;

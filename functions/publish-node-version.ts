@@ -16,7 +16,7 @@ export const handler = endpoint(
   },
   {
     jobOf: ciJobOf,
-    // The address of a kept answer is dead after fifteen minutes, or once the version was published again.
+    // The URL in a kept response expires after fifteen minutes, or once the version is published again.
     refresh: async (kept, call) => {
       const upload = await findAwaitedUpload(call.context, publicationOf(call), kept.node_version);
       return upload ? { ...kept, signedUrl: await signUpload(stagingKey(upload)) } : kept;
@@ -30,7 +30,7 @@ function publicationOf({ path, body, sent, caller, job }: Call<typeof publishNod
   return { ...path, node: body.node, version: body.node_version, label: labelIn(sent), ...given, caller };
 }
 
-/** The label as it was sent: the body that was checked has its normal form. */
+/** The label as sent: the checked body has its normal form. */
 function labelIn(sent: unknown): string {
   const version = isObject(sent) && isObject(sent.node_version) ? sent.node_version.version : undefined;
   return String(version);

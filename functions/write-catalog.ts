@@ -1,4 +1,4 @@
-// Each minute, if a node changed: the most used nodes, the pages of publishers, the feed and the sitemap are written
+// Each minute, if a node changed: writes the top nodes, the publishers' pages, the feed and the sitemap
 import { writeCatalog } from '../lib/index/write-catalog.ts';
 
 export const handler = writeCatalog;

@@ -1,4 +1,4 @@
-// The table's stream: what anyone may read of the registry is kept as files
+// The table's stream: keeps the public data of the registry as files
 import { writeIndex } from '../lib/index/stream-events.ts';
 
 export const handler = writeIndex;

@@ -6,12 +6,12 @@ export interface Caller {
   isAdmin: boolean;
 }
 
-/** The name under which a caller is counted. The prefix tells a user named `anonymous` from callers without a token. */
+/** The name a caller is counted under. The prefix separates a user called `anonymous` from unknown callers. */
 export function callerName(caller: Pick<Caller, 'userId'> | undefined): string {
   return caller ? `user:${caller.userId}` : 'anonymous';
 }
 
-/** Names a user in log lines, which more people read than may know who it is. */
+/** Names a user in log lines without an identity: more people read logs than may know it. */
 export function principalOf(userId: string): string {
   return hash('sha256', userId).slice(0, 16);
 }
@@ -23,12 +23,12 @@ export function callerHash(caller: string): string {
   return isErased(caller) ? caller.slice(erasedPrefix.length) : hash('sha256', caller);
 }
 
-/** What stays of a person's name in the ledger: its keys, by which the sums are found. */
+/** The remainder of a person's name in the ledger: the keys that lead to the sums. */
 export function erasedCaller(caller: string): string {
   return erasedPrefix + callerHash(caller);
 }
 
-/** No token's user is named like that: `callerName` adds a prefix. */
+/** No token's user can have such a name: `callerName` adds a prefix. */
 export function isErased(caller: string): boolean {
   return /^erased:[0-9a-f]{64}$/.test(caller);
 }

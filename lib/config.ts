@@ -38,8 +38,8 @@ export function configured<Value>(make: () => Value): () => Value {
 }
 
 /**
- * Computes a value while a function starts, when no request waits. If that fails, the first request that needs the value
- * fails too, and its log line has the cause.
+ * Computes a value while a function starts, when no request waits. If that fails, the first request that
+ * needs the value fails as well, and its log line has the cause.
  */
 export function atStart<Value>(value: () => Value): () => Value {
   try {
@@ -58,7 +58,6 @@ export interface Variable<Schema extends z.ZodMiniType = z.ZodMiniType> {
 export type Variables = Record<string, Variable>;
 type ValuesOf<V extends Variables> = { [Name in keyof V]: z.output<V[Name]['schema']> };
 
-/** Reads the variables of one concern. */
 export interface Concern<V extends Variables = Variables> {
   (): ValuesOf<V>;
   variables: () => V;

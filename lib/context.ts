@@ -4,37 +4,37 @@ interface OpenCall {
 }
 
 /**
- * The time and the bookkeeping of one request or event. The first parameter of everything that waits for a store or a
- * network.
+ * The time and bookkeeping of one request or event. The first parameter of everything that waits for a store
+ * or a network.
  */
 export interface Context {
   /** Milliseconds since the epoch by which everything must be done. */
   readonly deadline: number;
-  /** The calls that have not answered yet, so that work that runs out of time can name them. */
+  /** The calls that are still open, so that a timeout can name them. */
   readonly openCalls?: Set<OpenCall>;
-  /** Of a request, whose caller waits. Other work repeats calls until its deadline. */
+  /** Only for a request, whose caller waits. Other work repeats calls until its deadline. */
   readonly retries?: RetryBudget;
 }
 
-/** What one request may spend on repeated calls to a store that throttles or fails. */
+/** The budget of one request for repeating calls to a store that throttles or fails. */
 interface RetryBudget {
   repeats: number;
   ms: number;
-  /** Up to here, time has been taken off: calls that run side by side share it. */
+  /** Time is charged up to here: parallel calls share it. */
   spentUntil: number;
 }
 
-/** What a function reads of its invocation for an event. One that is called by hand may have no id. */
+/** The part of an invocation that event functions use. A manual invocation may have no id. */
 export interface EventInvocation {
   awsRequestId?: string;
   getRemainingTimeInMillis: () => number;
 }
 
-/** Time kept back from the invocation's own limit, so that an answer still leaves when work is cut off. */
+/** Reserved at the end of the invocation's time, so that a response still leaves when work is cut off. */
 const reservedMs = 1000;
 const defaultLimitMs = 29_000;
 
-/** When Lambda ends an invocation; one that is called by hand may not say. */
+/** When Lambda ends an invocation; a manual invocation may not say. */
 export function endOf(invocation: Partial<EventInvocation>): number {
   return Date.now() + (invocation.getRemainingTimeInMillis?.() ?? defaultLimitMs);
 }
@@ -68,7 +68,7 @@ export async function calling<Result>(
   }
 }
 
-/** Which calls are still waited for, and for how long. */
+/** Lists the open calls, and how long each has been open. */
 export function describeOpenCalls({ openCalls }: Context): string {
   const calls = [...(openCalls ?? [])].map(({ name, began }) => `${name} for ${Date.now() - began} ms`);
   return `waiting: ${calls.join(', ') || 'for no call'}`;
@@ -76,7 +76,7 @@ export function describeOpenCalls({ openCalls }: Context): string {
 
 /** Resolves with `work`, or rejects with `late()` soon after `until` (milliseconds since the epoch). */
 export function inTime<Result>(work: Promise<Result>, until: number, late: () => Error): Promise<Result> {
-  // Written out: with Promise.race and finally it takes twice the time, for each request.
+  // Promise.race and finally would take twice the time, for each request.
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), Math.max(0, until - Date.now()));
     work.then(

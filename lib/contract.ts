@@ -5,9 +5,9 @@ import type { Rate } from './variable-kinds.ts';
 
 /**
  * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),
- * or `user` unless the named environment variable says `optional` (a token that is sent is still verified).
- * `bodyToken` is a token of the body that some clients send as the bearer too, which then counts as none. If it is
- * an ID token of a CI job, the job calls, and neither a bearer nor a person is asked for.
+ * or `user` unless the named environment variable is `optional` (a token that is sent is still verified).
+ * `bodyToken` is a token of the body. If a client sends it as the bearer as well, that bearer is ignored. If
+ * it is an ID token of a CI job, the job is the caller, and no bearer is needed.
  */
 export type Access =
   | 'anyone'
@@ -18,23 +18,23 @@ export type Access =
     };
 
 /**
- * What a task may cost: a rate, and every field of a valid request that changes what is charged by it. What is reserved
- * for a task is derived from this alone (lib/requests/money.ts).
+ * The price of a task: a rate, and every field of a valid request that changes the charge. The amount
+ * reserved for a task is derived from this alone (lib/requests/money.ts).
  */
 export interface PriceRule {
-  /** Who says what a task costs: the provider's reply, or the rate if the provider names no price. */
+  /** The source of a task's price: the provider's reply, or the rate if the provider names no price. */
   toldBy: 'reply' | 'rate';
-  /** Counts unless the operator's own rates have a row for the task. */
+  /** Applies unless the operator's own rates have a row for the task. */
   rate: Rate;
   /** The fields by which an operator's rates may differ. */
   variesBy: readonly RateField[];
-  /** How many seconds of video a request asks for. The provider chooses if it is undefined or not above 0. */
+  /** The seconds of video that a request asks for. If undefined or not above 0, the provider chooses. */
   secondsOf?(body: object): number | undefined;
-  /** How many seconds the provider chooses at most for each frame. */
+  /** The most seconds that the provider may choose for each frame. */
   maxSeconds?(model: string | undefined): number;
-  /** How many key frames it has, if it has several. */
+  /** The number of key frames, if it has several. */
   framesOf?(body: object): number;
-  /** Credits for options, whatever the rate. */
+  /** Credits for options, at any rate. */
   extrasOf?(body: object): number;
 }
 
@@ -51,7 +51,7 @@ export interface Contract {
   parameters: z.ZodMiniType<Record<string, string>>;
   /** A schema, or a function that makes one from the rules that an operator can change. */
   body: z.ZodMiniType | ((rules: VideoRules) => z.ZodMiniType);
-  /** The field of the body, or of its `node`, that keeps its JSON as it was written, to the last digit of a number. */
+  /** The field of the body, or of its `node`, whose JSON is stored exactly as written. */
   freeForm?: { in?: 'node'; field: 'translations' | 'advanced_settings' };
   reply: z.ZodMiniType;
   status: 200 | 201;
@@ -59,11 +59,11 @@ export interface Contract {
   errors: readonly ErrorCode[];
   /** Headers of this operation in addition to those of every operation. */
   headers?: { request: readonly 'If-Match'[]; reply: readonly ('ETag' | 'Deprecation')[] };
-  /** Of an operation that spends the operator's money. */
+  /** Only for an operation that spends the operator's money. */
   price?: PriceRule;
-  /** Who says how the task of a request stands, and the field of the request with the address for that. */
+  /** The provider that reports the task's state, and the field of the request with the URL to notify. */
   notifies?: { provider: ProviderName; field: 'webhook_url' | 'callback_url' };
-  /** Whether the answer is sent as gzip to a caller who accepts that. */
+  /** Whether the response is sent as gzip to callers that accept it. */
   isCompressed?: boolean;
   /** Whether an Idempotency-Key is honored. */
   idempotent?: boolean;

@@ -3,8 +3,8 @@ import * as config from './config.ts';
 import type { Contract } from './contract.ts';
 
 /*
- * What only the template, the document and the tests need to know of an operation. It stands next to the operation's
- * contract and stays out of the bundles: a description is a function that no handler calls.
+ * The part of an operation that only the template, the document and the tests need. It stands next to the
+ * operation's contract and stays out of the bundles: a description is a function that no handler calls.
  */
 
 /** The records of one partition key, by the names of lib/store/keys.ts. */
@@ -20,7 +20,7 @@ export type Partition =
   | 'tickets'
   | 'usage';
 
-/** What a function's role allows, in addition to its logs and the secrets that its variables name. */
+/** A permission of a function's role, in addition to its logs and the secrets that its variables name. */
 export type Right =
   | { table: readonly TableAction[]; keys: readonly Partition[]; ifRelaying?: true }
   | { table: readonly TableAction[]; neverChanges: readonly string[] }
@@ -42,12 +42,12 @@ type BucketAction =
   | 'PutObjectTagging';
 
 export interface Deployment<C extends Contract = Contract> {
-  /** What the function reads of the environment. */
+  /** The environment variables of the function. */
   variables: readonly config.Concern[];
   rights: readonly Right[];
   /** The route's own throttle in requests a second, or the stage parameter that sets it. */
   throttle?: number | 'bulkRateLimit' | 'proxyRateLimit';
-  /** The stage parameter that sets concurrency aside for the function. */
+  /** The stage parameter that reserves concurrency for the function. */
   reservation?: 'proxyConcurrency';
   /** A p95 above this fires the alarm `slow-`. */
   slowMs: number;
@@ -64,7 +64,7 @@ export const registryCaller = [config.registry, config.tokens];
 export const publicFiles = [config.registry, config.bucket, config.downloads];
 export const slowRegistryMs = 2000;
 
-/** The part that all proxies share. The provider's own variables, and those of its rules, are added. */
+/** The part that all proxies share. Each adds its provider's own variables and those of its rules. */
 export function proxyDeployment(...variables: config.Concern[]) {
   return {
     variables: [
@@ -78,14 +78,14 @@ export function proxyDeployment(...variables: config.Concern[]) {
       ...variables,
     ],
     rights: [
-      // A request's key, where its answer is kept.
+      // A request's key, with its kept response.
       { table: ['BatchGetItem', 'PutItem', 'DeleteItem'], keys: ['idempotency'] },
       // The caller's account and the usage records.
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
       { table: ['PutItem', 'UpdateItem'], keys: ['usage'] },
       // The ticket of a task whose notifications come here.
       { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['tickets'], ifRelaying: true },
-      // Images that are too large for a request: looked up here, and presigned for the caller and for the provider.
+      // Images that are too large for a request: looked up, and presigned for the caller and the provider.
       { bucket: ['GetObject', 'PutObject'], folder: 'images' },
     ],
     throttle: 'proxyRateLimit',

@@ -112,25 +112,25 @@ export const paidErrors = [
 export interface ErrorDetail {
   path: string;
   message: string;
-  /** Where the caller puts what is missing. */
+  /** The URL for uploading the missing image. */
   upload_url?: string;
 }
 
 /**
- * Whether a paid request bought something, said the same way everywhere: by an attempt to send it, an error, a usage
- * record. `taken`: the provider started a task. `refused`: nothing was bought, because nothing was sent or the provider
- * said no. `unknown`: it may have started a task.
+ * Whether a paid request bought something, in the same words for an attempt to send it, an error and a usage
+ * record. `taken`: the provider started a task. `refused`: nothing was bought, because nothing was sent or
+ * the provider rejected it. `unknown`: it may have started a task.
  */
 export type Payment = 'taken' | 'refused' | 'unknown';
 
 interface ApiErrorOptions {
   message?: string;
-  /** Why, for the log line. */
+  /** The reason, for the log line. */
   reason?: string;
   details?: readonly ErrorDetail[];
   headers?: Record<string, string>;
   cause?: unknown;
-  /** `unknown` by default, which is the careful answer. */
+  /** `unknown` by default, the cautious choice. */
   payment?: Exclude<Payment, 'taken'>;
   /** The provider's statements about the task, although the outcome is unknown. */
   task?: { taskId?: string | undefined; credits?: number | undefined } | undefined;
@@ -155,7 +155,7 @@ export class ApiError extends Error {
     this.task = options.task;
   }
 
-  /** The same error, with some of it changed. */
+  /** A copy of the error with some fields changed. */
   with(changes: ApiErrorOptions): ApiError {
     const { code, message, reason, details, headers, cause, payment, task } = this;
     const kept = { message, details, headers, cause, payment, task, ...(reason !== undefined && { reason }) };
@@ -170,13 +170,13 @@ export class ApiError extends Error {
 const standingHeaders: Partial<Record<ErrorCode, () => Record<string, string>>> = {
   unauthorized: () => ({ 'www-authenticate': 'Bearer' }),
   idempotency_in_flight: () => ({ 'retry-after': '2' }),
-  // At random: callers that are told the same second come back together.
+  // Random, so that rejected callers don't all come back in the same second.
   unavailable: () => ({ 'retry-after': String(1 + Math.floor(Math.random() * spreadSeconds)) }),
 };
 
 const spreadSeconds = 10;
 
-/** Nothing was bought, by the word of this service or of the provider. */
+/** Whether this service or the provider states that nothing was bought. */
 export function boughtNothing(error: unknown): boolean {
   return error instanceof ApiError && error.payment === 'refused';
 }

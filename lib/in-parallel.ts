@@ -1,6 +1,6 @@
 /**
- * The results of all work, once all of it has ended, or its first failure. In place of Promise.all wherever something is
- * written: what a function leaves open when it answers, Lambda may never send.
+ * Resolves once all work has ended, or then rejects with the first failure. Use it instead of Promise.all for
+ * writes: Lambda may never send the requests that are still open when a function returns.
  */
 export async function allEnded<Work extends readonly unknown[] | []>(
   work: Work,
@@ -9,7 +9,7 @@ export async function allEnded<Work extends readonly unknown[] | []>(
   return Promise.all(work);
 }
 
-/** Does some work for each item, for so many of them at a time: each worker takes the next that is left. */
+/** Runs `work` for each item, `atOnce` items at a time: each worker takes the next item. */
 export async function inParallel<Item>(
   left: IterableIterator<Item> | AsyncIterableIterator<Item>,
   atOnce: number,

@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined for text that is not a JSON object: the parser's error would quote it. */
+/** Undefined if the text isn't a JSON object: the parser's error would quote it. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -30,7 +30,7 @@ declare global {
   }
 }
 
-/** Parses JSON whose numbers `JSON.stringify` writes as they were written, whatever a double makes of them. */
+/** Parses JSON so that `JSON.stringify` writes its numbers as they were written, with all digits. */
 export function parseAsWritten(text: string): unknown {
   return JSON.parse(text, asWritten as (key: string, value: unknown) => unknown);
 }
@@ -40,7 +40,7 @@ function asWritten(_: string, value: unknown, { source }: { source: string }): u
   return typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value;
 }
 
-/** A reply body that is JSON already, because its parts had to be weighed one by one. */
+/** A reply body that is already JSON, because its parts had to be measured one by one. */
 export class SerializedJson {
   readonly text: string;
   constructor(text: string) {
@@ -48,12 +48,12 @@ export class SerializedJson {
   }
 }
 
-/** Lambda's bound on an answer is 6 MB of JSON around the body, with some room for the headers. */
+/** Lambda limits a response to 6 MB of JSON around the body; this leaves some room for the headers. */
 export const maxAnswerBytes = 6 * 1024 * 1024 - 32 * 1024;
 
 /**
- * Writes `{"<name>":[...]}` within Lambda's limit. Each entry first reserves room for its short form, made by `shorten`,
- * so that long entries early in the list can't crowd out later ones.
+ * Writes `{"<name>":[...]}` within Lambda's limit. Each entry first reserves room for its short form, made by
+ * `shorten`, so that long entries early in the list can't crowd out later ones.
  */
 export function boundedList<Entry>(
   name: string,
@@ -64,7 +64,7 @@ export function boundedList<Entry>(
   return new SerializedJson(`{"${name}":[${texts.join(',')}]}`);
 }
 
-/** The entries as they are; undefined if their sizes must be added up. */
+/** The entries' full texts; undefined if they are so long that their sizes must be added up. */
 function allTexts(entries: readonly unknown[]): string[] | undefined {
   const texts: string[] = [];
   let length = 0;
@@ -89,7 +89,7 @@ function fittingTexts<Entry>(
   // The short form repeats the caller's text, and escaping can double its length.
   if (left < 0)
     throw new ApiError('invalid_request', { details: [{ path: `body.${name}`, message: tooLong }] });
-  // Once this much was written and does not fit, the answer is full: the rest is not even weighed.
+  // Once this much was written without fitting, the response is full: the rest isn't even measured.
   let work = 2 * maxAnswerBytes;
   return entries.map((entry, index) => {
     const replacement = String(short[index]);
@@ -103,7 +103,7 @@ function fittingTexts<Entry>(
   });
 }
 
-/** Writes an object within Lambda's limit, without the largest of its optional fields if it is too long. */
+/** Writes an object within Lambda's limit. If it is too long, drops the largest of its optional fields. */
 export function boundedObject(
   required: Record<string, unknown>,
   optional: Record<string, unknown>,

@@ -5,7 +5,7 @@ type Fields = Record<string, unknown>;
 
 const requestFields = new AsyncLocalStorage<Fields>();
 
-/** Runs `work` with fields that every log line inside it contains, next to those that surround it. Notes are added to `fields`. */
+/** Adds `fields` to every log line inside `work`, together with the surrounding ones. `note` adds more to `fields`. */
 export function withLogFields<Result>(fields: Fields, work: () => Result): Result {
   return requestFields.run(Object.assign(fields, { ...requestFields.getStore(), ...fields }), work);
 }

@@ -2,10 +2,10 @@ import * as config from './config.ts';
 import type { ErrorCode } from './errors.ts';
 
 /*
- * Metrics leave in log lines that are written anyway: CloudWatch reads them out of a line whose `_aws` field says
- * which of the others are metrics, and by which they are separated (the "embedded metric format"). So there is no
- * second line, no call and no waiting. Each combination of dimensions is paid for as a metric of its own, so they
- * are few, and none has as many values as there are callers or nodes.
+ * Metrics leave in log lines that are written anyway. CloudWatch extracts them from a line whose `_aws` field
+ * names the fields that are metrics, and their dimensions (the "embedded metric format"). So there is no
+ * second line, no call and no waiting. Each combination of dimensions is billed as a metric of its own, so
+ * there are few, and none has a value per caller or node.
  */
 
 type Fields = Record<string, unknown>;
@@ -14,11 +14,11 @@ type Unit = 'Count' | 'Milliseconds';
 interface Measurement {
   dimensions: string[];
   metrics: Record<string, Unit>;
-  /** The values that are not already fields of the line. */
+  /** Values that aren't already fields of the line. */
   fields?: Fields;
 }
 
-/** The line to write: with its metrics, if it has any and the stage collects them. */
+/** Adds the line's metrics, if it has any and the stage collects them. */
 export function withMetrics(line: Fields): Fields {
   const { METRICS_NAMESPACE: namespace } = config.metrics();
   const measurements = namespace === undefined ? [] : (measures[String(line.event)]?.(line) ?? []);
@@ -69,7 +69,6 @@ function counted(name: string): Measurement {
 /** Each sweep leaves a line, even if it finds nothing. */
 const sweepMetrics = { sweep_findings: 'Count', sweep_unvisited: 'Count' } as const;
 
-/** Of a field that is a number. */
 function milliseconds(name: string, line: Fields): Measurement[] {
   if (!Number.isFinite(line[name])) return [];
   return [{ dimensions: [], metrics: { [name]: 'Milliseconds' }, fields: { [name]: line[name] } }];
@@ -81,14 +80,14 @@ const replay: Measurement = {
   fields: { idempotent_replays: 1 },
 };
 
-/** A limit is exact only as long as this does not happen. */
+/** A limit is exact only while this never happens. */
 const aboveCeiling: Measurement = {
   dimensions: [],
   metrics: { replies_above_ceiling: 'Count' },
   fields: { replies_above_ceiling: 1 },
 };
 
-/** Failures that count against a provider. Being out of our credits, being busy and rejecting a bad request do not. */
+/** Failures that count against a provider: not a lack of our credits, a busy provider or a rejected bad request. */
 const providerFaults = new Set<ErrorCode>([
   'provider_failed',
   'provider_unreachable',
@@ -116,12 +115,12 @@ function providerCall({ code, credits }: Fields): Measurement {
   };
 }
 
-/** The mark of an accepted call is at least this, and that of any other below it. */
+/** Marks of accepted calls are at least this; all others are below. */
 export const acceptedMark = 2 ** 32;
 
 /**
- * Metrics can't count callers. A number of each shows in its minimum and maximum whether there were two, and whether the
- * provider accepted one of their calls.
+ * Metrics can't count callers. With one number per caller, the minimum and maximum show whether there were
+ * two, and whether the provider accepted a call of one of them.
  */
 function callerMark({ principal = '0', code }: Fields): Measurement {
   const caller = Number.parseInt(String(principal).slice(0, 8), 16);

@@ -2,7 +2,7 @@ import type { Jwks } from 'aws-jwt-verify/jwk';
 import * as z from 'zod/mini';
 import { isWebAddress } from 'registry-rules/web-address';
 
-/* The kinds of values that variables of the functions and parameters of a stage have. */
+/* The kinds of values of function variables and stage parameters. */
 
 export function nonEmpty() {
   return z.string().check(z.minLength(1));
@@ -55,7 +55,7 @@ export function claimText() {
   return textMatching(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
 }
 
-/** A secret, or a reference to it: `ssm:<name>` or `secretsmanager:<name>`. A deployment has only references. */
+/** A secret, or a reference to it: `ssm:<name>` or `secretsmanager:<name>`. Deployments use only references. */
 export const secret = /* @__PURE__ */ z.string().check(/* @__PURE__ */ z.minLength(1));
 
 /** The URL of another service, with https. Plain http is for the local stack only. */
@@ -173,7 +173,7 @@ function credits() {
   return z.int().check(z.minimum(0), z.maximum(1_000_000_000));
 }
 
-/** A row of the operator's rates: which tasks it covers, and their price. */
+/** A row of the operator's rates: the tasks that it covers, and their price. */
 const rateRow = () =>
   z.strictObject({
     operation: z.string(),

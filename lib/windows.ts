@@ -1,17 +1,16 @@
 /*
- * A window is part of the name of its counter, so a new one begins at nothing without anything being reset. All of
- * them are UTC.
+ * A window is part of the name of its counter, so a new one starts without any reset. All windows are in UTC.
  */
 
 const dayMs = 24 * 60 * 60 * 1000;
 const minuteMs = 60 * 1000;
 
-/** Such as `2026-11-21`. */
+/** For example `2026-11-21`. */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Minutes since the epoch: short, because names of counters are paid for with every write. */
+/** Minutes since the epoch: short, because every write pays for the names of counters. */
 export function minuteOf(time: number): number {
   return Math.floor(time / minuteMs);
 }

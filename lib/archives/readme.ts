@@ -5,14 +5,14 @@ import { readDirectory } from 'registry-rules/archives/directory';
 import { type ArchiveEntry, isFolder, isStored } from 'registry-rules/archives/entry';
 
 export interface Readme {
-  /** Its name in the archive, which says how the text is formatted. */
+  /** Its name in the archive; the ending gives the text's format. */
   path: string;
   text: string;
   isCut: boolean;
 }
 
 const maxReadmeBytes = 200_000;
-/** Deflate makes nothing much larger than it was. */
+/** Deflate grows incompressible data by a few bytes at most. */
 const maxPackedBytes = maxReadmeBytes + 1000;
 
 /** Editors on Windows may write it. */
@@ -22,8 +22,8 @@ const utf16Mark = Buffer.from([0xff, 0xfe]);
 const names = ['readme.md', 'readme.markdown', 'readme.rst', 'readme.txt', 'readme'];
 
 /**
- * The README of a checked archive: the beginning of its text, if it has one at its root, or in the one folder that holds
- * everything. Reads the archive's directory and this file, and nothing else of it.
+ * The README of a checked archive: the beginning of its text, if the README is at the root or in the only
+ * folder there. Reads only the archive's directory and this file.
  */
 export async function readReadme(file: ArchiveFile): Promise<Readme | undefined> {
   try {
@@ -48,7 +48,7 @@ async function readText(file: ArchiveFile): Promise<Readme | undefined> {
   const bytes = isStored(entry) ? packed.subarray(0, maxReadmeBytes) : await inflateStart(packed);
   const isCut = bytes.length < entry.bytes;
   const encoding = bytes.subarray(0, 2).equals(utf16Mark) ? 'utf-16le' : 'utf-8';
-  // With `stream` a character that was cut in half is left out, and not replaced.
+  // With `stream`, the decoder drops a character that was cut in half instead of replacing it.
   const text = new TextDecoder(encoding).decode(bytes, { stream: isCut });
   return { path: entry.name, text, isCut };
 }
@@ -72,7 +72,7 @@ async function inflateStart(packed: Buffer): Promise<Buffer> {
       if (bytes >= maxReadmeBytes) break;
     }
   } catch (error) {
-    // The packed bytes were cut, too.
+    // The packed bytes were cut as well.
     if ((error as NodeJS.ErrnoException).code !== 'Z_BUF_ERROR') throw error;
   }
   return Buffer.concat(chunks).subarray(0, maxReadmeBytes);

@@ -8,8 +8,8 @@ import { type ArchiveEntry, isFolder, isStored } from 'registry-rules/archives/e
 const inflate = promisify(inflateRaw);
 
 /**
- * The names of an archive's files, and the content of the text files. Only text files are read, in archive order, so
- * that most of an archive full of images is never fetched. The archive has been checked before.
+ * The names of an archive's files, and the content of the text files. Reads only text files, in archive
+ * order, so most of an archive full of images is never fetched. The archive has been checked before.
  */
 export async function readTextFiles(file: ArchiveFile): Promise<Map<string, string | undefined>> {
   const { entries } = await readDirectory(file);

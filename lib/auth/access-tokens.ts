@@ -16,8 +16,8 @@ import type { CiJob } from './ci-tokens.ts';
 import { KeySets } from './key-sets.ts';
 
 /**
- * The sample events carry tokens of this key, with a long lifetime so that they work on any machine. Its private half
- * was thrown away, and no deployment accepts it, even in a key set: only a developer's machine has an issuer on
+ * The sample events carry long-lived tokens of this key, so that they work on any machine. Its private half
+ * was thrown away. Deployments reject it, even in a key set: only a developer's machine has an issuer on
  * localhost.
  */
 const developmentKeyId = 'development';
@@ -51,12 +51,12 @@ const verification = config.atStart(
   }),
 );
 
-/** The job of a CI that a token of the body proves; undefined for a token of another kind. */
+/** The CI job that a token of the body identifies; undefined for a token of another kind. */
 export type JobOf = (bodyToken: string) => Promise<CiJob | undefined>;
 
 /**
- * Finds out who calls: a person, a job of a CI, which stands for no person, or an unknown caller if the operation allows
- * it.
+ * Identifies the caller: a person, a CI job, which stands for no person, or, if the operation allows it, an
+ * unknown caller.
  */
 export async function admit(
   access: Access,
@@ -67,7 +67,7 @@ export async function admit(
   if (access === 'anyone') return { caller: undefined, job: undefined };
   const bodyToken = readBodyToken(access, readBody);
   const caller = await authenticate(authorization).catch((error: unknown) => {
-    // Some clients send the token of the body as the bearer too.
+    // Some clients also send the token of the body as the bearer.
     if (bodyToken !== undefined && bearerToken(authorization) === bodyToken) return undefined;
     throw error;
   });
@@ -84,7 +84,7 @@ function readBodyToken(access: Access, readBody: () => unknown): string | undefi
   try {
     return tokenIn(readBody(), access);
   } catch {
-    // A body that cannot be read names no token; it is rejected once the caller is known.
+    // An unreadable body names no token; it is rejected once the caller is known.
     return undefined;
   }
 }
@@ -126,7 +126,7 @@ export async function authenticate(authorization: string | undefined): Promise<C
 function requireUsable(claims: Record<string, unknown>): void {
   const { sub, exp, aud, client_id, azp, token_use } = claims;
   if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') throw new RejectedToken('malformed');
-  // A token without either may name the client it was issued to.
+  // A token without either may name the client that it was issued to.
   const named =
     aud === undefined && client_id === undefined && config.tokens().TOKEN_AZP === 'accepted'
       ? [azp]
@@ -145,7 +145,7 @@ function isAdmin(claims: Record<string, unknown>): boolean {
   return [claims[ADMIN_CLAIM], nested].flat().includes(ADMIN_CLAIM_VALUE);
 }
 
-/** The reasons why an access token is rejected. None says more than the caller's own token shows. */
+/** Why an access token was rejected. No sentence reveals more than the caller's own token shows. */
 const rejections = {
   malformed: 'The access token is malformed.',
   wrong_scheme: 'The Authorization header has another scheme than Bearer.',
@@ -184,7 +184,7 @@ function rejected(rejection: Rejection, cause?: unknown): ApiError {
   });
 }
 
-/** Maps the verifier's error to a reason. A token of another issuer can't have a signature that we know either. */
+/** Maps the verifier's error to a reason. The issuer comes first: only our issuer's signatures can be checked. */
 function rejectionOf(error: unknown, token: string, issuer: string): Rejection {
   if (error instanceof RejectedToken) return error.rejection;
   const claimed = claimedIssuer(token);
@@ -197,7 +197,7 @@ function rejectionOf(error: unknown, token: string, issuer: string): Rejection {
   return isSupported(error) ? 'bad_signature' : 'unsupported_algorithm';
 }
 
-/** The verifier rejects an algorithm that it does not know, and one that its key is not for. */
+/** The verifier rejects an algorithm that it doesn't support, and one that its key isn't for. */
 function isSupported(error: unknown): boolean {
   if (!(error instanceof JwtInvalidSignatureAlgorithmError)) return true;
   const { actual } = error.failedAssertion;

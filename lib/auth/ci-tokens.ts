@@ -10,19 +10,19 @@ import { KeySets } from './key-sets.ts';
  * the job.
  */
 
-/** A job of a CI, as a verified ID token describes it. */
+/** A CI job, as a verified ID token describes it. */
 export interface CiJob {
   issuer: string;
   /** The token's own id (`jti`), and when it expires, in seconds. */
   tokenId: string;
   expiresAt: number;
   repository: string;
-  /** Ids that stay when a repository or its owner is renamed, and that a new one of the same name does not have. */
+  /** Ids that survive a rename of the repository or its owner, and that a namesake doesn't have. */
   repositoryId: string;
   ownerId: string;
-  /** The file that defines the job, by the name that a trust has for it. */
+  /** The file that defines the job, named as a trust names it. */
   workflow: string;
-  /** The workflow file that the job's own one uses, as its issuer names it with repository and ref. */
+  /** The workflow file that the job's own file calls, as its issuer names it, with repository and ref. */
   jobWorkflow: string | undefined;
   environment: string | undefined;
   ref: string;
@@ -102,8 +102,8 @@ function requireIssuer(token: string): string {
 type Claims = Record<string, unknown>;
 
 /**
- * The job that verified claims describe. All claims that identify it are required, because a trust pins and compares
- * each.
+ * The job that verified claims describe. Requires all claims that identify it, because a trust pins and
+ * compares each.
  */
 function jobIn(kind: CiKind, claims: Claims): CiJob {
   return {
@@ -117,7 +117,7 @@ function jobIn(kind: CiKind, claims: Claims): CiJob {
 
 type Described = Omit<CiJob, 'issuer' | 'tokenId' | 'expiresAt' | 'environment'>;
 
-/** `workflow_ref` is the file that was triggered, even if the job is in a workflow that this file uses. */
+/** `workflow_ref` is the file that was triggered, even if the job is in a workflow that this file calls. */
 function gitHubJob(claims: Claims): Described {
   const isOfPullRequest =
     /^pull_request/i.test(textClaim(claims, 'event_name') ?? '') ||
@@ -169,8 +169,9 @@ function namedRef(claims: Claims): string {
 }
 
 /**
- * The file, if `whole` is its address in the job's own repository at the job's own ref. Another project's owners would
- * publish in this one's name. Nothing is searched for, because a file may be called `release.yml@evil.yml`.
+ * The file, if `whole` is its URL in the job's own repository at the job's own ref. Otherwise another
+ * project's owners could publish in this one's name. Doesn't search: a file may be called
+ * `release.yml@evil.yml`.
  */
 function ownFile(whole: string, home: string, ref: string): string {
   const file = whole.slice(home.length, whole.length - ref.length - 1);
@@ -186,7 +187,7 @@ function required(claims: Claims, name: string): string {
   return value;
 }
 
-/** Some issuers write IDs as numbers. A claim of another type is not taken for an absent one, which may be trusted. */
+/** Some issuers write IDs as numbers. Rejects a claim of another type: a trust may accept an absent one. */
 function textClaim(claims: Claims, name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   const text = Number.isSafeInteger(value) ? String(value) : (value ?? '');
@@ -194,7 +195,7 @@ function textClaim(claims: Claims, name: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** The reasons why an ID token of a CI job is rejected for every publisher. */
+/** Why an ID token of a CI job is rejected for every publisher. */
 const rejections = {
   malformed: 'The CI token is malformed.',
   unknown_issuer: 'The CI token comes from an issuer that this registry does not accept.',

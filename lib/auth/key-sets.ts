@@ -8,14 +8,14 @@ import { isObject, type JsonObject, parseObject } from '../json.ts';
 import { log } from '../log.ts';
 
 const refetchIntervalMs = 10_000;
-/** A key that is missing from a fetched set still verifies: the set may be an old copy of some edge. */
+/** A key that is missing from a fetched set still verifies: the set may be a stale copy from a CDN edge. */
 const graceMs = 15 * 60_000;
 /** Afterwards its tokens get 503 for a while, not a 401 that would sign people out. */
 const doubtMs = 60 * 60_000;
 
 interface SeenKey {
   key: JsonObject;
-  /** For how long fetched sets have lacked it; undefined if the last one had it. */
+  /** Since when fetched sets have lacked it; undefined if the last one had it. */
   missingSince?: number;
 }
 
@@ -26,7 +26,7 @@ interface SeenKey {
 export class KeySets {
   readonly #blockedUntil = new Map<string, number>();
   readonly #down = new Set<string>();
-  /** By address and key id. */
+  /** By URL and key id. */
   readonly #seen = new Map<string, Map<string, SeenKey>>();
 
   readonly cache = new SimpleJwksCache({
@@ -41,7 +41,7 @@ export class KeySets {
     },
   });
 
-  /** Takes the keys of a set, and returns them with those of earlier sets that still verify. */
+  /** Stores the keys of a set, and returns them with the keys of earlier sets that still verify. */
   merged(address: string, { keys }: JsonObject): { keys: JsonObject[] } {
     const now = Date.now();
     const usable = (Array.isArray(keys) ? keys : []).filter(isUsable);
@@ -55,7 +55,7 @@ export class KeySets {
     return { keys: verifying.map(({ key }) => key) };
   }
 
-  /** Whether a token could not be verified for a reason that may pass: its issuer is down, or its key has just vanished. */
+  /** Whether the failure may pass: the token's issuer is down, or its key has just vanished. */
   isUncertain(address: string, error: unknown, token: string): boolean {
     if (error instanceof FetchError) return true;
     const isBlocked = error instanceof WaitPeriodNotYetEndedJwkError;
@@ -74,7 +74,7 @@ export class KeySets {
       const { status, body } = await httpRequest({
         url: new URL(address),
         method: 'GET',
-        // Some gateways reject a request without one.
+        // Some gateways reject a request without a user agent.
         headers: { 'user-agent': 'node-registry' },
         timeoutMs: 3000,
         maxReplyBytes: 1e6,
@@ -92,7 +92,7 @@ export class KeySets {
   }
 }
 
-/** A damaged key, or one for encryption, would replace the good one of its id, or spoil the whole set. */
+/** A damaged key, or one for encryption, would replace the good key of its id, or spoil the whole set. */
 function isUsable(key: unknown): key is JsonObject {
   if (!isObject(key) || typeof key.kid !== 'string' || (key.use ?? 'sig') !== 'sig' || !isJwk(key as Json))
     return false;

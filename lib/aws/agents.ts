@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 /** AWS drops idle connections while an instance is frozen, and no timer of ours runs then. */
 const maxIdleMs = 5000;
 
-/** The agents of an SDK client. Neither uses a connection again that was idle for seconds: it may be dead. */
+/** The agents of an SDK client. Neither reuses a connection that was idle for seconds: it may be dead. */
 export function freshAgents() {
   const options = { keepAlive: true, maxSockets: 50 };
   return {
@@ -21,8 +21,8 @@ function endingIdle<Agent extends http.Agent>(agent: Agent): Agent {
     idleSince.set(socket, Date.now());
     return keepSocketAlive.call(agent, socket);
   };
-  // Node asks for this name right before it takes the last idle socket. It leaves out destroyed ones at the front only, so
-  // all end if the last is too old, or was put there at a time that is still to come: clocks are set back.
+  // Node calls this right before it takes the last idle socket. It drops destroyed sockets at the front only,
+  // so all end if the last is too old, or was stored in the future: clocks are set back.
   agent.getName = (request) => {
     const name = getName.call(agent, request);
     const idle = agent.freeSockets[name] ?? [];

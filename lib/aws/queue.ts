@@ -10,11 +10,11 @@ export interface NewMessage {
   delaySeconds?: number;
 }
 
-/** SQS's own bounds. */
+/** Limits of SQS. */
 export const maxMessages = 10;
 export const maxDelaySeconds = 900;
 
-/** The sending side of a queue: takes up to ten messages, and throws unless the queue has taken them all. */
+/** Sends up to ten messages at once, and throws unless the queue accepts all of them. */
 // @__NO_SIDE_EFFECTS__
 export function queueAt(
   url: () => string,

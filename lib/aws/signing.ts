@@ -7,9 +7,9 @@ interface Credentials {
 }
 
 /**
- * Lambda passes the role's credentials in the environment, and they outlast the process, so clients read them once. The
- * SDK's full chain also looks for profiles, sign-ons and instance metadata, which no function has. It is a third of the
- * SDK's size, so deployed bundles contain this in its place.
+ * Lambda passes the role's credentials in the environment, and they outlast the process, so clients read them
+ * once. The SDK's full chain also looks for profiles, sign-ons and instance metadata, which functions don't
+ * have. It is a third of the SDK's size, so deployed bundles contain this instead.
  */
 export async function environmentCredentials(): Promise<Credentials> {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;

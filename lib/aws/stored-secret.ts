@@ -8,8 +8,8 @@ import { httpRequest } from '../outgoing/http-request.ts';
 import { environmentCredentials, serviceHost, Sha256 } from './signing.ts';
 
 /*
- * One signed POST reads a secret, with the signer that upload URLs already use. An SDK client for either store would be
- * many times the size of a whole proxy function.
+ * One signed POST reads a secret, with the signer that upload URLs already use. An SDK client for either
+ * store would be many times the size of a whole proxy function.
  */
 
 /** The use of a secret, which decides what characters it may contain. */
@@ -18,11 +18,11 @@ type SecretUse = 'header' | 'text';
 export interface StoredSecret {
   read: (context: Context) => Promise<string>;
   /**
-   * The secret may have been replaced. The next request reads it again, and keeps the old value if that fails: anyone can
-   * send a wrong signature, which must not stop other requests while the store is down.
+   * The secret may have been replaced. The next request reads it again, and keeps the old value if that
+   * fails: anyone can send a wrong signature, which must not stop other requests while the store is down.
    */
   forget: () => void;
-  /** The value that replaced one that a provider rejected; undefined if the store has no other, or doesn't answer. */
+  /** The value that replaced a rejected one; undefined if there is no other, or the store doesn't respond. */
   replacementOf: (context: Context, rejected: string) => Promise<string | undefined>;
 }
 
@@ -32,12 +32,12 @@ const reference = /^(ssm|secretsmanager):(.+)$/;
 const minRereadIntervalMs = 5000;
 const readTimeoutMs = 3000;
 
-/** After a rotation all instances read at once, and the store takes 40 reads a second: each waits up to so long before a try. */
+/** After a rotation all instances read at once, and the store takes 40 reads a second. Maximum waits before each try. */
 const rereadPausesMs = [1000, 2000, 4000];
 
 /**
  * The secret that a variable contains or refers to, such as a provider's key. A reference is read while the function
- * loads, in parallel with everything else. If that fails, the request that needs the secret tries again.
+ * loads, in parallel with everything else. If that fails, the next request that needs it reads again.
  */
 export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecret {
   const [, store, name] = reference.exec(value) ?? [];
@@ -60,7 +60,7 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
   const begin = (timeoutMs: number, maxPauseMs = 0): Promise<string> => {
     readAt = Date.now();
     reading = readAgain(timeoutMs, maxPauseMs);
-    // The request that needs the secret gets the error. Until then, nothing may be waiting for it.
+    // The request that needs the secret gets the error. Until then, nothing may await it.
     reading.catch(() => {});
     return reading;
   };
@@ -195,8 +195,8 @@ function textProblem(secret: string, use: SecretUse): string | undefined {
 const isHeaderText = /^[\x20-\x7e]+$/;
 
 /**
- * Retrying does not help, so it is an error of the deployment, not an overload. It is logged when the function starts,
- * so that no request is needed to find it.
+ * Retrying doesn't help, so it is an error of the deployment, not an overload. It is logged when the function
+ * starts, so operators find it before the first request.
  */
 function wrongSecret(sentence: string): ApiError {
   const cause = new Error(sentence);

@@ -30,7 +30,7 @@ export const s3 = config.configured(
         ...freshAgents(),
         connectionTimeout: 1000,
         requestTimeout: 30_000,
-        // Without it the limit above is only a warning.
+        // Otherwise the limit above is only a warning.
         throwOnRequestTimeout: true,
         // Ends a stalled download.
         socketTimeout: 10_000,
@@ -65,7 +65,7 @@ export class StoredObject {
   }
 }
 
-/** The version that was looked up is gone. There may be another one under the key. */
+/** The version found earlier is gone. There may be another one under the key. */
 export class ObjectChanged extends Error {
   override readonly name = 'ObjectChanged';
 }
@@ -84,15 +84,15 @@ export async function findObject(key: string): Promise<StoredObject | undefined>
   }
 }
 
-/** Permanently deletes exactly this version. It is no error if it is already gone. */
+/** Permanently deletes exactly this version. Succeeds if it is already gone. */
 export async function deleteObject(object: StoredObject): Promise<void> {
   await s3().send(new DeleteObjectCommand(whereOf(object)));
 }
 
-/** The mark of an object that the bucket's policy denies to the distribution (infra/template/archives.yml). */
+/** The tag of an object that the bucket's policy denies to the distribution (infra/template/archives.yml). */
 export const deniedTag = { Key: 'node-registry', Value: 'denied' } as const;
 
-/** Sets the mark, or takes it away. */
+/** Sets or removes the tag. */
 export async function markDenied(key: string, isDenied: boolean): Promise<void> {
   const object = { Bucket: bucketName(), Key: key };
   if (isDenied) await s3().send(new PutObjectTaggingCommand({ ...object, Tagging: { TagSet: [deniedTag] } }));
@@ -105,7 +105,7 @@ const maxCopies = 3;
 const passing = new Set([404, 409, 412, 500, 503]);
 
 /**
- * Copies inside S3. An existing target is not changed, because its key names the same bytes. A copy can conflict with
+ * Copies inside S3. Never changes an existing target: its key names the same bytes. A copy can conflict with
  * another one to the same target (409, 412), or fail after S3 has returned 200. Then the target decides.
  */
 export async function copyOnce(object: StoredObject, target: string): Promise<void> {

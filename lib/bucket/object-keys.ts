@@ -2,18 +2,18 @@ import { serviceHost } from '../aws/signing.ts';
 import * as config from '../config.ts';
 
 /*
- * A signed URL of a publish can only put under `staging/`, each under a key of its own, and only
- * the finalizer copies from there to `archives/`. A key there names the bytes it holds, so even two finalizers
- * that run on different uploads of one version never write different bytes to one key:
+ * A signed URL of a publish can only put under `staging/`, each under a key of its own. Only the finalizer
+ * copies from there to `archives/`. A key there names the bytes it holds, so even two finalizers that run on
+ * different uploads of one version never write different bytes to one key:
  *
  *   staging/<node id>/<version>/<version id>/<upload id>.zip      expires by lifecycle rule
  *   archives/<node id>/<version>/<version id>-<sha256>.zip        written once
  *
- * Images of callers lie under `images/` (lib/requests/caller-images.ts), statuses of tasks under `status/`.
+ * Callers' images are under `images/` (lib/requests/caller-images.ts), task statuses under `status/`.
  */
 const stagingPrefix = 'staging/';
 
-/** One signed URL's worth of a version: where its archive is put, and which publish asked for it. */
+/** The upload of one signed URL: the archive's place, and the publish that asked for it. */
 export interface Upload {
   nodeId: string;
   version: string;
@@ -55,12 +55,11 @@ export function archiveKey(upload: Upload, sha256: string): string {
   return `${archivesOf(upload)}${sha256}.zip`;
 }
 
-/** Begins the key of each archive that was copied for a version. */
+/** The common prefix of the keys of all archives copied for a version. */
 export function archivesOf({ nodeId, version, versionId }: Upload): string {
   return `${publishedFolder(nodeId)}${version}/${versionId}-`;
 }
 
-/** Has every archive of a node. */
 export function publishedFolder(nodeId: string): string {
   return `archives/${nodeId}/`;
 }

@@ -2,7 +2,7 @@ import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sd
 import { type Context, untilDeadline } from '../context.ts';
 import { listPages, s3, statusOf } from './bucket.ts';
 
-/* Objects of any bucket of the stage, such as that of the logs. */
+/* Objects of any bucket of the stage, such as the log bucket. */
 
 interface Place {
   Bucket: string;

@@ -6,9 +6,9 @@ import { isObject, parseObject } from '../json.ts';
 import { bucketName, s3, statusOf } from './bucket.ts';
 
 /*
- * JSON files that anyone reads and that several writers keep up to date. A writer reads the file, then the table, and
- * writes only over the file that it read: so every writer has read the table after the writer before it was done.
- * - A writer that follows a change writes even if the file says the right thing already, or a writer that read the table
+ * Public JSON files that several writers keep up to date. A writer reads the file, then the table, and
+ * overwrites only the file that it read: it has read the table after the previous writer was done.
+ * - A writer that follows a change writes even if the file is already right, or a writer that read the table
  *   before that change could still put the older state there.
  * - An ETag is a hash of the content, so each write increases the file's revision.
  * - Files are emptied, not deleted: without a file, two writers could not tell which of them is late.
@@ -18,12 +18,12 @@ import { bucketName, s3, statusOf } from './bucket.ts';
 export const maxFilesAtOnce = 8;
 const maxAttempts = 12;
 const pauseMs = 25;
-/** The distribution keeps a file this long, and then a browser once more: a ban shows within a minute. */
+/** The distribution caches a file this long, and then the browser again: a ban shows within a minute. */
 const cacheControl = 'public, max-age=30';
 
 /**
- * Puts what `next` makes of the current content under the key. Undefined from `next` leaves the file as it is; so does
- * the same content with `onlyIfDifferent`, for a writer that does not follow a change.
+ * Puts the content that `next` makes from the current one under the key. The file stays if `next` returns
+ * undefined, or, with `onlyIfDifferent`, the same content: use that in a writer that doesn't follow a change.
  */
 export async function refreshFile<Content extends object>(
   context: Context,
@@ -38,7 +38,7 @@ export async function refreshFile<Content extends object>(
     if (!content) return 'unchanged';
     if (onlyIfDifferent && current && isSame(content, current.content)) return 'unchanged';
     const { contentType } = format;
-    // What was there and could not be read is replaced, unless another writer was faster.
+    // An unreadable file is replaced, unless another writer was faster.
     const text = format.write((current?.revision ?? 0) + 1, content);
     const written = { key, text, contentType, cacheControl, etag: stored?.etag };
     if (await writeIfMatches(context, written)) return 'written';
@@ -52,15 +52,15 @@ interface RefreshOptions<Content> {
   format?: Format<Content>;
 }
 
-/** How a content stands in a file, with the file's revision. */
+/** How content is stored in a file, with the file's revision. */
 export interface Format<Content> {
   contentType: string;
-  /** Undefined for a file that is something else: it counts as absent. */
+  /** Undefined if the file has another format: it counts as absent. */
   read: (text: string) => { revision: number; content: Content } | undefined;
   write: (revision: number, content: Content) => string;
 }
 
-/** A JSON object that has these lists. A file that was damaged, or that a later release wrote, may be anything. */
+/** A JSON object that has these lists. A damaged file, or one of a later release, may contain anything. */
 export function json<Content extends object>(...lists: readonly (keyof Content & string)[]): Format<Content> {
   const read = (text: string) => {
     const file = parseObject(text);
@@ -76,7 +76,7 @@ function isSame(some: object, others: object): boolean {
   return JSON.stringify(some) === JSON.stringify(others);
 }
 
-/** The content of a file; undefined without one, or for one of another format. */
+/** The content of a file; undefined if the file is missing or has another format. */
 export async function readFile<Content>(
   context: Context,
   key: string,
@@ -100,7 +100,7 @@ export async function createFile(context: Context, key: string, content: object)
   });
 }
 
-/** A call and its repetitions end within three seconds, and one that hangs leaves time for a second one. */
+/** A call and its retries end within three seconds, and one that hangs leaves time for a second one. */
 function inShort(context: Context) {
   return { ...untilDeadline(context, 3000), requestTimeout: 1500 };
 }
@@ -115,7 +115,7 @@ export async function readText(context: Context, key: string): Promise<TextObjec
   try {
     const command = new GetObjectCommand({ Bucket: bucketName(), Key: key });
     const { Body, ETag } = await s3().send(command, inShort(context));
-    // Without one, the next write would replace whatever is there.
+    // Without an ETag, the next write would replace any object.
     if (!ETag) throw new Error('S3 sent an object without its ETag.');
     return { text: (await Body?.transformToString()) ?? '', etag: ETag };
   } catch (error) {
@@ -129,11 +129,11 @@ interface NewText {
   text: string;
   contentType?: string;
   cacheControl: string;
-  /** Of the object that it replaces; without one there must be none. */
+  /** The ETag of the object to replace; undefined if there must be no object yet. */
   etag: string | undefined;
 }
 
-/** Returns false, and writes nothing, if the object is not the one that was expected. */
+/** Returns false, and writes nothing, if the object isn't the expected one. */
 export async function writeIfMatches(context: Context, written: NewText): Promise<boolean> {
   const { key, text, contentType = 'application/json', cacheControl, etag } = written;
   try {
@@ -146,7 +146,7 @@ export async function writeIfMatches(context: Context, written: NewText): Promis
       ...(etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: etag }),
     });
     const { ETag } = await s3().send(command, inShort(context));
-    // Whatever answered without one was not S3, which may have rejected the write.
+    // A server that omits it isn't S3, and S3 may have rejected the write.
     if (!ETag) throw new Error('S3 confirmed a write without an ETag.');
     return true;
   } catch (error) {

@@ -23,7 +23,7 @@ export function signUpload(key: string): Promise<string> {
   return presign('PUT', key, expiresInSeconds);
 }
 
-/** A URL that allows one kind of request for a while. Its `headers` are asked for as they are. */
+/** A URL that allows one kind of request for a while, which must send exactly these `headers`. */
 export async function presign(
   method: 'GET' | 'HEAD' | 'PUT',
   key: string,

@@ -5,7 +5,7 @@ import { added, list } from 'registry-rules/schemas/fields';
 import { NodeVersion } from 'registry-rules/schemas/node-version';
 import { samplePublishedVersion } from '../schemas/samples.ts';
 
-/** A field that is absent or no text is that entry's error, and is answered as it was sent. */
+/** A field that is absent or not a string is an error of that entry only, and is returned as sent. */
 const text = (description: string) =>
   z.optional(z.unknown()).with(z.meta({ type: ['string', 'null'], description }));
 

@@ -39,7 +39,7 @@ interface Frames {
   image_settings: { duration?: number | undefined }[];
 }
 
-/** The sum over all key frames. If one has no duration above 0, the provider chooses, and none counts. */
+/** The sum over all key frames; undefined if one has no duration above 0: the provider then chooses all. */
 function secondsOfFrames({ image_settings }: Frames): number | undefined {
   const durations = image_settings.map(({ duration = 0 }) => duration);
   return durations.every((duration) => duration > 0) ? durations.reduce((sum, it) => sum + it) : undefined;

@@ -60,21 +60,19 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
   deployment: () => ({
     variables: [...registryCaller, ...publicFiles, config.ci, config.publishing],
     rights: [
-      // One transaction writes the node and the version, and lists a new node with its publisher. The token, whose use is
-      // noted, is with the publisher, too. What an ID token of a CI was used for is with no publisher.
+      // One transaction writes the node and the version, and lists a new node with its publisher. It also
+      // notes the token's use: with the publisher, or, for an ID token of a CI, in a partition of its own.
       {
         table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
         keys: ['nodes', 'publishers', 'idTokens'],
       },
       // The CI jobs that a publisher trusts.
       { table: ['Query'], keys: ['publishers'] },
-      // The versions of a node, among which an edit chooses the latest.
       { table: ['Query'], keys: ['nodes'] },
-      // The versions that a publisher began to publish.
       { table: ['Query', 'PutItem', 'DeleteItem'], keys: ['pending'] },
-      // Only the administration says who belongs to a publisher and whether it is banned.
+      // Only the administration sets who belongs to a publisher and whether it is banned.
       { table: ['PutItem', 'UpdateItem'], neverChanges: ['members', 'banned', 'ban_reason'] },
-      // An answer is smaller than a record, so it is kept in one part.
+      // A response is smaller than a record, so it is kept in one part.
       { table: ['PutItem', 'DeleteItem'], keys: ['idempotency'] },
       { bucket: ['PutObject'], folder: 'staging' },
     ],

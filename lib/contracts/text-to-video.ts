@@ -7,7 +7,7 @@ import { evenIfFieldsFail, optional, paidObject, reference, withDefault } from '
 import { callbackUrl, modelName, payload, taskFields, videoPrompt } from '../schemas/video.ts';
 import { sampleTask } from '../schemas/samples.ts';
 
-/** The listed models, with the maximum duration in seconds where the interface states one. */
+/** The listed models, with the maximum duration in seconds if the interface states one. */
 const maxSeconds = new Map<unknown, number | undefined>([
   ['vidq3-pro', 16],
   ['vidq2-pro-fast', 10],
@@ -110,7 +110,7 @@ export const TextToVideoReply = z
   })
   .with(z.meta({ id: 'TextToVideoReply' }));
 
-/** The duration of another model, or of the one that the provider chooses, is the provider's to judge. */
+/** The provider checks the duration for unlisted models, and for the model that it chooses itself. */
 function durationFits(model: unknown, duration: unknown): boolean {
   const most = maxSeconds.get(model);
   if (typeof duration !== 'number' || most === undefined) return true;

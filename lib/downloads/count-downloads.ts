@@ -25,7 +25,7 @@ const messagesAtOnce = 10;
 
 const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);
 
-/** Takes the events of the logs' bucket, and the daily schedule that adds up what the files say. */
+/** Handles the events of the log bucket, and the daily schedule that adds up the counted files. */
 export async function countLogs(event: CountEvent, invocation: EventInvocation): Promise<void> {
   const context = contextOf(invocation);
   const fields = { function: 'countDownloads', function_request_id: invocation.awsRequestId };
@@ -39,9 +39,9 @@ export async function countLogs(event: CountEvent, invocation: EventInvocation):
 }
 
 /**
- * Writes the numbers of each node once, whose sums changed: because of downloads, or because a day is 90 days ago. Days are
- * set and not added to, so that a run may be repeated, and a file that comes late is in the next one. What a run changed
- * that did not come to its end is shown by the next one.
+ * Writes each node's numbers once if its sums changed: because of downloads, or because a day is 90 days ago.
+ * Days are set and not added to, so a run may be repeated, and the next run counts a late file. It also
+ * writes the changes of a run that didn't finish.
  */
 async function addUp(context: Context): Promise<void> {
   const from = dayBefore(openDays);
@@ -69,7 +69,7 @@ async function addUp(context: Context): Promise<void> {
   log('info', 'sweep', { sweep: 'downloads', ...found, sweep_findings: missed, sweep_unvisited: 0 });
 }
 
-/** The stream does not pass numbers on, so the files of these nodes are written by the index's own queue. */
+/** The stream doesn't pass numbers on, so the index's own queue writes the files of these nodes. */
 async function refreshIndex(context: Context, keys: readonly Key[]): Promise<void> {
   const messages = Array.from({ length: Math.ceil(keys.length / keysPerMessage) }, (_, place) => ({
     body: { keys: keys.slice(place * keysPerMessage, (place + 1) * keysPerMessage) },

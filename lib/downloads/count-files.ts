@@ -8,8 +8,8 @@ import { publishedKeyOf } from '../bucket/object-keys.ts';
 import { foldNodeId } from 'registry-rules/names';
 
 /*
- * What a log file adds up to is an object of its own under the file's name, so that a file is counted once however often
- * its event comes:
+ * The sum of a log file is an object of its own, named after the file, so a file is counted only once even if
+ * its event is repeated:
  *
  *   logs' bucket   downloads/<distribution>.<day>-<hour>.<id>.gz   deleted once it is counted, unless accesses are logged
  *   archives'      counts/<day>/<the file's name>.json             kept for some days more than they are summed up
@@ -27,7 +27,7 @@ function countKeyOf(logKey: string): string | undefined {
 
 const unzip = promisify(gunzip);
 
-/** Writes the sum of a log file. One that was counted before may be gone. */
+/** Writes the sum of a log file. A file that was counted before may be gone. */
 export async function countFile(
   context: Context,
   logKey: string,
@@ -43,7 +43,7 @@ export async function countFile(
     [...counts].map(([id, days]) => [id, [...days].map(([day, v]) => [day, [...v]])]),
   );
   await putJson(context, { Bucket: bucketName(), Key }, Body);
-  // It has the addresses of people.
+  // It contains IP addresses of people.
   if (ACCESS_LOGS !== 'on') await deleteAt(context, log);
   return 'counted';
 }
@@ -62,12 +62,11 @@ export async function countMissed(context: Context, from: string): Promise<numbe
   return missed;
 }
 
-/** The keys of the sums of all files from a day on. */
 export function listCounts(context: Context, from: string): AsyncGenerator<string> {
   return listKeys(context, bucketName(), countPrefix, `${countPrefix}${from}`);
 }
 
-/** The nodes that a sum of 90 days is shown of, with the last day that counts, and when the last daily run ended. */
+/** The nodes that show a 90-day sum, with the last day that counts, and when the last daily run ended. */
 export interface CountedNodes {
   ended: string;
   lastDays: Record<string, string>;
@@ -99,8 +98,8 @@ export type Counts = Map<string, Map<string, Map<string, number>>>;
 const crawlers = /bot\b|bot\/|crawl|spider|slurp/i;
 
 /**
- * Counts the downloads in a standard log of the distribution: each GET of an archive with the status 200 or 206 that began
- * at its first byte. So a resumed download is one, and so is one that broke off. The log's own line names the fields.
+ * Counts the downloads in a standard log of the distribution: each GET of an archive with the status 200 or
+ * 206 that started at the first byte. A resumed or broken download counts once. The log names its fields.
  */
 export function countDownloads(text: string, counts: Counts = new Map()): Counts {
   let fields: string[] = [];
@@ -133,7 +132,7 @@ function archiveAt(stem: string) {
   try {
     return publishedKeyOf(decodeURIComponent(stem.slice(1)));
   } catch {
-    // A stranger may ask for a path with any bytes.
+    // A client may request a path with any bytes.
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ type CallerOf<A extends Access> = A extends 'user'
     ? undefined
     : Caller | undefined;
 
-/** What a handler gets: the request, parsed and checked, and who asks. */
+/** The input of a handler: the parsed and checked request, and its caller. */
 export interface Call<C extends Contract> extends CheckedRequest<C> {
   /** The body before it was checked. */
   sent: unknown;
@@ -49,11 +49,11 @@ type Handler<C extends Contract> = (call: Call<C>) => Promise<Reply<C>>;
 
 interface Options<C extends Contract> {
   jobOf?: JobOf;
-  /** Refreshes short-lived fields, such as signed URLs, in a replayed answer. */
+  /** Refreshes short-lived fields, such as signed URLs, in a replayed response. */
   refresh?: (kept: ReplyBody<C>, call: Call<C>) => Promise<ReplyBody<C>>;
 }
 
-/** An operation as a Lambda handler. With an Idempotency-Key, the first answer is kept and given again. */
+/** An operation as a Lambda handler. With an Idempotency-Key, the first response is kept and replayed. */
 export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, options: Options<C> = {}) {
   const { refresh, jobOf } = options;
   return lambdaHandler(contract, jobOf, async (call, keyed) => {
@@ -87,10 +87,10 @@ type Work<C extends Contract> = (
   progress: Progress,
 ) => Promise<Answer>;
 
-/** A store that hangs can outlast every deadline; the caller gets an answer while there is still time for one. */
+/** A store that hangs can outlast every deadline; respond while there is still time. */
 const lastAnswerMs = 400;
 
-/** What returns a value is a call here, in the order of its happening; what surrounds all of it is a middleware. */
+/** Steps that return a value are called here, in order; steps that surround all of them are middlewares. */
 export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined, work: Work<C>) {
   const schema = config.atStart(config.configured(() => bodySchema(contract, config.videoRules)));
   return gatewayHandler(

@@ -6,12 +6,12 @@ import { describeError, log, note, withLogFields } from '../log.ts';
 import type { Answer } from '../requests/attempt.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
 
-/** The gateway's event: its headers are there, and the id of the request is known. */
+/** The gateway's event, with its headers present and the request id known. */
 export interface GatewayRequest extends APIGatewayProxyEventV2 {
   requestId: string;
 }
 
-/** What the request line remembers from before the work to its end. */
+/** Values from the start of a request that its log line needs at the end. */
 interface Start extends Record<string, unknown> {
   uptime: number;
   clockAheadMs: number;
@@ -21,9 +21,9 @@ export type Middleware = MiddlewareObj<GatewayRequest, Answer, Error, Invocation
 
 type Work = (request: GatewayRequest, invocation: Invocation) => Promise<Answer>;
 
-/** A function behind the gateway. What surrounds its work is in this one list, from the outside in. */
+/** A function behind the gateway. This one list has everything around its work, from the outside in. */
 export function gatewayHandler(name: string, work: Work, ...inner: Middleware[]) {
-  // An answer in time is the work's own: middy's starts and stops a timer for every request.
+  // The work enforces its own deadline: middy's starts and stops a timer for every request.
   const pipeline = middy(work, { timeoutEarlyInMillis: 0 }).use([requestLine(name), errorAnswers, ...inner]);
   return (event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> =>
     // The request line completes the event.
@@ -41,7 +41,7 @@ function requestLine(name: string): Middleware {
     log(answer.statusCode >= 500 ? 'error' : 'info', 'request', {
       status: answer.statusCode,
       ms: Math.round((process.uptime() - uptime) * 1000),
-      // A wrong clock makes good tokens expired, or not yet valid. The gateway gives up after half a minute.
+      // With a wrong clock, valid tokens look expired or not yet valid. The gateway's timeout is 30 seconds.
       ...(answer.statusCode === 401 && Math.abs(clockAheadMs) > 60_000 && { clock_ahead_ms: clockAheadMs }),
     });
     answer.headers['x-request-id'] = request.event.requestId;
@@ -59,9 +59,9 @@ function requestLine(name: string): Middleware {
       request.internal.clockAheadMs = Date.now() - requestContext.timeEpoch;
       note({
         request_id: requestId,
-        // The access log knows only the gateway's own id.
+        // The access log contains only the gateway's own id.
         ...(requestId !== gatewayId && { gateway_request_id: gatewayId }),
-        // Lambda's own lines, such as that of a time-out, have only this one; the access log has it too.
+        // Lambda's own lines, such as for a timeout, contain only this id; the access log has it as well.
         function_request_id: request.context.awsRequestId,
         function: name,
         route: routeKey,
@@ -74,13 +74,13 @@ function requestLine(name: string): Middleware {
   };
 }
 
-/** The id that the caller chose for the request, if it can stand in a log; otherwise the gateway's. */
+/** The id that the caller chose for the request, if it is safe in a log; otherwise the gateway's. */
 export function requestIdOf(headers: APIGatewayProxyEventV2['headers'], gatewayId: string): string {
   const given = headers['x-request-id'];
   return given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : gatewayId;
 }
 
-/** Turns what a handler throws into its response. Only errors of the catalog show their own text. */
+/** Turns an error that a handler throws into its response. Only errors of the catalog show their own text. */
 const errorAnswers: Middleware = {
   onError: (request) => {
     request.response = errorAnswer(request.error, request.event.requestId);
@@ -101,7 +101,7 @@ export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<s
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: text };
 }
 
-/** Sends an answer in gzip to a caller who accepts that: the gateway compresses nothing itself. */
+/** Compresses a response with gzip if the caller accepts that: the gateway compresses nothing itself. */
 export function compression(): Middleware {
   // An import would load it in every function: two percent of a cold start.
   const { gzipSync } = process.getBuiltinModule('node:zlib');
@@ -116,12 +116,13 @@ export function compression(): Middleware {
 
 type Compress = (text: string) => string;
 
-/** A smaller answer fits into one packet anyway. */
+/** A smaller response fits into one packet anyway. */
 const minBytes = 1400;
 
 /**
- * Most of what is left are digests. Of 1,000 typical versions level 1 leaves 13.4 % in 5.4 ms of CPU, level 6 11.2 % in
- * 9.5 ms and level 9 10.9 % in 13 ms; on the largest answer, 6 MB, level 6 takes four times as long.
+ * Digests dominate the compressed size. Of 1,000 typical versions level 1 leaves 13.4 % in 5.4 ms of CPU,
+ * level 6 11.2 % in 9.5 ms and level 9 10.9 % in 13 ms; on the largest response, 6 MB, level 6 takes four
+ * times as long.
  */
 const level = 1;
 
@@ -136,7 +137,7 @@ function compressed(answer: Answer, acceptEncoding: string | undefined, compress
   };
 }
 
-/** `gzip;q=0` says that it is not accepted. */
+/** `gzip;q=0` rejects gzip. */
 function accepts(acceptEncoding = ''): boolean {
   return acceptEncoding
     .split(',')

@@ -14,17 +14,17 @@ import { repeatUntilDeadline } from '../store/dynamodb.ts';
 import { jsonAnswer } from './gateway-handler.ts';
 import { lambdaHandler, type ReplyBody } from './endpoint.ts';
 
-/** The call of a provider that an operation stands for. */
+/** An operation's call to its provider. */
 interface ProviderRequest<C extends PaidContract> {
   provider: () => Provider;
   path: string;
-  /** What is sent, of a valid request. */
+  /** Makes the provider's body from a valid request. */
   body: (request: BodyOf<C>) => object;
-  /** What our caller gets of the provider's reply. */
+  /** Makes our response from the provider's reply. */
   reply: (started: StartedTask, request: BodyOf<C>) => ReplyBody<C> | SerializedJson;
 }
 
-/** An operation that buys a task of a provider: a paid request from its first name to its answer. */
+/** An operation that buys a task of a provider: the whole flow of a paid request. */
 export function paidEndpoint<C extends PaidContract>(contract: C, call: ProviderRequest<C>) {
   return lambdaHandler(contract, undefined, async ({ body, context, ...request }, keyed, progress) => {
     const caller = callerName(request.caller);
@@ -52,7 +52,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       if (replayed) return replayed;
 
       Object.assign(progress, { isSent: true, taskHeaders });
-      // What dies now, by time, memory or a kill, leaves no other line.
+      // If the function dies now, by timeout, memory or a kill, this is its only line.
       log('info', 'sending');
       repeatUntilDeadline(context);
       const started = await outgoing.startTask();

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, parseAsWritten } from '../json.ts';
 import { note } from '../log.ts';
 import type { GatewayRequest } from './gateway-handler.ts';
 
-/** Parses the body at the first call: a token may be in it, and its issues are reported once the caller is known. */
+/** Parses the body at the first call: it may contain a token, and reports its issues once the caller is known. */
 export function readOnce(request: GatewayRequest, freeForm: Contract['freeForm']): () => unknown {
   let read: { body: unknown } | undefined;
   return () => {
@@ -16,13 +16,13 @@ export function readOnce(request: GatewayRequest, freeForm: Contract['freeForm']
   };
 }
 
-/** What a request names and asks for, as its contract takes it. */
+/** The path and body of a request, with the types of its contract. */
 export interface CheckedRequest<C extends Contract> {
   path: z.infer<C['parameters']>;
   body: BodyOf<C>;
 }
 
-/** Checks path and body together, so that all issues of a request are named at once. */
+/** Checks path and body together, so that the response names all issues at once. */
 export function readRequest<C extends Contract>(
   contract: C,
   schema: z.ZodMiniType,
@@ -45,7 +45,7 @@ export function readRequest<C extends Contract>(
   return { path: path.data as CheckedRequest<C>['path'], body: body.data as CheckedRequest<C>['body'] };
 }
 
-/** What a path names, as fields of the log line: `nodeId` is `node_id`. */
+/** The path's parameters as fields of the log line: `nodeId` is `node_id`. */
 function namesIn(path: Record<string, string>): Record<string, string> {
   const names = Object.entries(path).map(([name, value]) => [
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -54,12 +54,12 @@ function namesIn(path: Record<string, string>): Record<string, string> {
   return Object.fromEntries(names);
 }
 
-/** An empty query shows in a path only, and not behind every gateway. */
+/** An empty query shows only in a path, and not behind every gateway. */
 function hasQuery({ rawQueryString, rawPath, requestContext }: GatewayRequest): boolean {
   return Boolean(rawQueryString) || `${rawPath}${requestContext.http.path}`.includes('?');
 }
 
-/** A gateway takes what follows a "?" of a name for a query, and the rest of the name may be another one. */
+/** A gateway treats a "?" in a name as the start of a query, so the rest of the name may be another one. */
 function nameIsCut(): ApiError {
   const message = 'is not accepted here; encode a "?" in the path twice, as "%253F"';
   return new ApiError('invalid_request', { details: [{ path: 'query', message }] });
@@ -68,18 +68,18 @@ function nameIsCut(): ApiError {
 type FreeForm = NonNullable<Contract['freeForm']>;
 
 interface BodyCarrier {
-  /** An absent body may arrive as absent, null or empty. */
+  /** A missing body may arrive as absent, null or empty. */
   body?: string | null | undefined;
   isBase64Encoded?: boolean;
   headers: Record<string, string | undefined>;
 }
 
-/** Lambda takes 6 MB an invocation. The gateway keeps this bound when deployed; here it holds locally too. */
+/** Lambda accepts 6 MB an invocation. The gateway enforces that when deployed; this enforces it locally. */
 const maxBytes = 6 * 1024 * 1024;
 
 /** Parses a request's JSON body. A request without a Content-Type is read as JSON. */
 export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, freeForm?: FreeForm): unknown {
-  // The gateway may add a Content-Type to a body that is not there, so the body comes first.
+  // The gateway may add a Content-Type to a missing body, so check the body first.
   if (!body) throw bodyIssue('is missing; send a JSON object');
   const contentType = headers['content-type'];
   if (contentType && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
@@ -111,7 +111,7 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, f
 const utf16Marks = ['\xff\xfe', '\xfe\xff', '\ufffd\ufffd'];
 const gzipMarks = ['\x1f\x8b', '\x1f\ufffd'];
 
-/** A body in another coding would be reported as JSON that is not valid. */
+/** Otherwise, a body in another encoding would be reported as invalid JSON. */
 function requirePlain(start: string, headers: BodyCarrier['headers']): void {
   const mark = start.slice(0, 2);
   const coding = headers['content-encoding'] || (gzipMarks.includes(mark) && 'gzip');
@@ -126,7 +126,7 @@ function unsupported(message: string): ApiError {
   return new ApiError('unsupported_media_type', { message });
 }
 
-/** The other fields have types of their own, in which a number is a double. */
+/** The other fields have types of their own, with numbers as doubles. */
 function keepFreeForm(body: unknown, text: string, freeForm: FreeForm): void {
   const holder = holderOf(body, freeForm);
   if (holder) holder[freeForm.field] = holderOf(parseAsWritten(text), freeForm)?.[freeForm.field];
@@ -140,12 +140,12 @@ function holderOf(body: unknown, { in: parent, field }: FreeForm): JsonObject | 
 
 const maxDepth = 500;
 
-/** Of a body with free-form JSON: reading it with the numbers as written takes thirty times as long. */
+/** For a body with free-form JSON: reading it with the numbers as written takes thirty times as long. */
 const maxValues = 100_000;
 
 /**
- * Why a body that was parsed is rejected, if it is: nested too deep, no JSON writer gets it out again, and JSON.parse
- * accepts an escaped half of a surrogate pair, which no UTF-8 store can hold. This keeps its own stack.
+ * Why a parsed body is rejected, if it is. No JSON writer can serialize deeper nesting again, and JSON.parse
+ * accepts an escaped half of a surrogate pair, which no UTF-8 store can hold. Uses its own stack.
  */
 function issueIn(root: unknown, hasEscapes: boolean, limit: number): string | undefined {
   const isHalf = (value: unknown) => hasEscapes && typeof value === 'string' && !value.isWellFormed();
@@ -166,16 +166,16 @@ function issueIn(root: unknown, hasEscapes: boolean, limit: number): string | un
   return undefined;
 }
 
-/** The gateway's replacement for bytes that are not UTF-8. It is an ordinary character if the caller sent it. */
+/** The gateway's replacement for bytes that aren't UTF-8. It is an ordinary character if the caller sent it. */
 const replacement = '\ufffd';
 
-/** Three bytes of UTF-8 stand for each piece that the gateway replaced, so the body has another length than was sent. */
+/** The gateway replaces each invalid piece by three bytes of UTF-8, so the length differs from the sent one. */
 function isRepaired(text: string, contentLength: string | undefined): boolean {
   if (!contentLength || !text.includes(replacement)) return false;
   return Buffer.byteLength(text) !== Number(contentLength);
 }
 
-/** Bytes that are not UTF-8 would otherwise become replacement characters, and be stored as if they were meant. */
+/** Bytes that aren't UTF-8 would otherwise become replacement characters, and be stored as if intended. */
 function decode(body: string): string {
   const bytes = Buffer.from(body, 'base64');
   if (!isUtf8(bytes)) throw bodyIssue(notUnicode);
@@ -197,14 +197,14 @@ function bodyIssue(message: string): ApiError {
 
 type Issue = z.core.$ZodIssue;
 
-/** One part of a request, as a schema found it. */
+/** The result of checking one part of a request. */
 interface Checked {
   root: string;
   error: z.core.$ZodError | undefined;
   input: unknown;
 }
 
-/** No request makes a large answer: so many details, and so many characters in each path and message. */
+/** Keeps error responses small: the most details, and the most characters in each path and message. */
 const maxDetails = 100;
 const maxLength = 200;
 
@@ -229,7 +229,7 @@ function shorten(text: string): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…`.toWellFormed() : text;
 }
 
-/** A value of a wrong type may break rules of the right one too: a text is also too long to be a list. */
+/** A value of a wrong type may also break rules of the right type: a string is also too long to be a list. */
 function distinctIssues(issues: readonly Issue[]): Issue[] {
   const wrongTypes = new Set(issues.filter(isAboutType).map(({ path }) => path.join('.')));
   return issues.filter((issue) => isAboutType(issue) || !wrongTypes.has(issue.path.join('.')));

@@ -8,13 +8,14 @@ import { receive } from '../notifications/store-report.ts';
 import type { Answer } from '../requests/attempt.ts';
 import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
 
-/** More than Lambda takes: a notification repeats the request, whose payload alone may have 1,048,576 characters. */
+/** More than Lambda accepts: a notification repeats the request, whose payload may have 1,048,576 characters. */
 const maxBodyBytes = 6 * 1024 * 1024;
 const ticketShape = /^[\w-]{43}$/;
 
 /**
- * Receives a provider's notification. A rejected call gets the response of an unknown path: it reveals nothing, and a
- * provider that was rejected by mistake calls again. The reason is only logged, and never the path, whose ticket is secret.
+ * Receives a provider's notification. A rejected call gets the response of an unknown path: it reveals
+ * nothing, and a provider that was rejected by mistake calls again. Logs only the reason, never the path: its
+ * ticket is secret.
  */
 export const receiveNotification = gatewayHandler('receiveNotification', takeCall);
 
@@ -35,10 +36,10 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   return jsonAnswer(200, {});
 }
 
-/** A lost race is not the provider's mistake, so it gets the answer that makes it call again. */
+/** A lost race isn't the provider's mistake, so it gets a response that makes it call again. */
 function rejectOrTryAgain(error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
-  // Its own answer would say that the ticket is valid.
+  // Its own response would reveal that the ticket is valid.
   if (error.code === 'record_too_large') throw rejection(error.code);
   throw error.code === 'conflict' ? new ApiError('unavailable', { cause: error }) : error;
 }
@@ -47,10 +48,10 @@ function rejection(reason: string): ApiError {
   return new ApiError('route_not_found', { reason });
 }
 
-/** The gateway encodes bodies that it does not consider text. */
+/** The gateway encodes bodies that it doesn't consider text. */
 function readText({ body, isBase64Encoded }: APIGatewayProxyEventV2): string {
   const text = body ?? '';
-  // Base64 is longer than its bytes by a third.
+  // Base64 is a third longer than its bytes.
   if (text.length > 2 * maxBodyBytes) throw rejection('too_large');
   if (!isBase64Encoded && !text.isWellFormed()) throw rejection('not_utf8');
   const bytes = Buffer.from(text, isBase64Encoded ? 'base64' : 'utf8');

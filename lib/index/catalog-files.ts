@@ -16,15 +16,16 @@ import type { CatalogEntry, CatalogPiece, IndexConfig } from 'registry-rules/sch
 import { storedHostNodes } from './node-files.ts';
 import { catalogEntry, hostNodeWords } from './views.ts';
 
-/* The catalog of all nodes: its pieces, and the config that says how many there are. */
+/* The catalog of all nodes: its pieces, and the config with their number. */
 
-/** How many pieces the catalog of a new stage has; `admin index rebuild` gives a larger registry more. */
+/** The number of pieces in a new stage's catalog; `admin index rebuild` gives a larger registry more. */
 const firstPieces = 16;
 
 /**
- * The config file, made with the first publisher of a stage together with empty pieces. `change` returns the new
- * fields. A catalog grows in three steps, so that no line is lost: the next number of pieces is announced, and from
- * then on every writer writes into both sizes; the pieces are filled; then readers are sent there.
+ * The config file, created with the first publisher of a stage together with empty pieces. `change` returns
+ * the new fields. A catalog grows in three steps, so that no line is lost: the config announces the next
+ * number of pieces, and every writer then writes into both sizes; the pieces are filled; then readers switch
+ * to them.
  */
 export async function updateConfig(
   context: Context,
@@ -32,7 +33,7 @@ export async function updateConfig(
 ): Promise<IndexConfig> {
   let config: IndexConfig = { version: 1, catalog_pieces: firstPieces, updated_at: new Date().toISOString() };
   const next = async (stored: IndexConfig | undefined) => {
-    // One of another layout counts as absent.
+    // A config of another layout counts as absent.
     const current =
       Number.isSafeInteger(stored?.catalog_pieces) && stored?.version === 1 ? stored : undefined;
     if (!current) await createPieces(context, firstPieces);
@@ -52,8 +53,8 @@ async function createPieces(context: Context, pieces: number): Promise<void> {
 }
 
 /**
- * Brings the catalog's lines of some nodes up to date, with one write for each piece that they are in. `attempt` decides
- * what a failure means for its nodes.
+ * Updates the catalog's lines of some nodes, with one write for each piece that contains them. `attempt`
+ * decides what a failure means for its nodes.
  */
 export async function refreshCatalog(
   context: Context,
@@ -75,7 +76,7 @@ interface Piece {
   piece: number;
 }
 
-/** Brings some lines of a piece up to date; with `andOthers` also those that it has already. */
+/** Updates some lines of a piece; with `andOthers`, also the lines that are already in it. */
 export function refreshPiece(
   context: Context,
   { pieces, piece }: Piece,
@@ -126,7 +127,7 @@ async function withHostNodes(
   entry: CatalogEntry,
   version: NodeVersionRecord | undefined,
 ): Promise<CatalogEntry> {
-  // While they are being written, each of them would be a reason to read all.
+  // Otherwise, each host node written during an extraction would cause a read of all of them.
   if (!version || version.host_node_extract_status === 'pending') return entry;
   const count = version.extraction?.nodes;
   const words = hostNodeWords(entry, await storedHostNodes(context, entry.id, version.version));

@@ -26,8 +26,8 @@ import { indexedHostNodes, indexedNode, latestShown, publicVersion, showsVersion
 /* The files of a node: its own, its README, and the host nodes of each version. */
 
 /**
- * Brings the file of a node up to date: with the versions that are named, or with all of them. The other versions stay
- * as the file has them, so that a publish costs the same however many versions there are.
+ * Updates the file of a node: the named versions, or all of them. The other versions stay as they are in the
+ * file, so a publish costs the same for any number of versions.
  */
 export function refreshNode(
   context: Context,
@@ -36,7 +36,7 @@ export function refreshNode(
   { onlyIfDifferent = labels === 'all' }: { onlyIfDifferent?: boolean } = {},
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: IndexedNode | undefined) => {
-    // A ban empties the file, so what it had must be read again when the ban is lifted.
+    // A ban empties the file, so its content must be read again when the ban is lifted.
     const isWhole = current !== undefined && current.status !== 'NodeStatusBanned' && labels !== 'all';
     const named = isWhole ? labels : [];
     const owned = await readNode(context, nodeId, ...named.map((label) => nodeVersionKey(nodeId, label)));
@@ -51,8 +51,8 @@ export function refreshNode(
       if (shown) versions.set(label, shown);
       else versions.delete(label);
     }
-    // A node is public from its first published version on. If that is banned by now, an emptied file must be there
-    // before an earlier writer, who knows nothing of the ban, makes one.
+    // A node is public from its first published version on. If that version is banned by now, an emptied file
+    // must exist before an earlier writer, which doesn't know about the ban, creates one.
     const wasPublished = [...changed.values()].some(
       (version) => version?.sha256 !== undefined && version.status !== pending,
     );
@@ -69,7 +69,7 @@ interface NodeOfPublisher {
   node: NodeRecord;
   publisher: PublisherRecord;
   numbers: NumbersRecord | undefined;
-  /** The other records that were asked for, read with the node. */
+  /** The other requested records, read with the node. */
   others: (Item | undefined)[];
 }
 
@@ -86,8 +86,8 @@ async function readNode(
 }
 
 /**
- * Brings the host nodes of a version up to date. While an extraction is under way it would be done for each entry that
- * is written, so it waits for the version to say that the extraction is over.
+ * Updates the host nodes of a version. During an extraction every written entry would trigger an update, so
+ * this waits until the version says that the extraction is over.
  */
 export function refreshHostNodes(
   context: Context,
@@ -115,8 +115,8 @@ export async function storedHostNodes(
 }
 
 /**
- * Brings the README of a node up to date with its latest version. Published bytes never change, so an archive is read
- * once; with `again` it is read even if the file has its README.
+ * Updates the README of a node from its latest version. Published bytes never change, so an archive is read
+ * once; with `again`, it is read even if the file already has its README.
  */
 export function refreshReadme(
   context: Context,
@@ -132,7 +132,7 @@ export function refreshReadme(
     const node_id = owned.node.id;
     if (!latest) return { node_id, text: '' };
     const { version, sha256 } = latest;
-    // One that an earlier release wrote has no HTML.
+    // A README file of an earlier release has no HTML.
     const isKnown = current?.version === version && current.sha256 === sha256 && current.html !== undefined;
     if (!again && isKnown) return current;
     const archive = latest.archive_key === undefined ? undefined : await findObject(latest.archive_key);

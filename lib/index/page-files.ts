@@ -15,13 +15,13 @@ import type { IndexedHostNodes, IndexedNode, IndexedReadme } from 'registry-rule
 import { nodePage, versionPage } from 'site/node-page';
 
 /*
- * The pages of nodes and versions, made from the node's files of the index. A page has no field for a revision, so its
- * last line has one: each write reads the page, then the files, and writes only over the page that it read. So two writers
- * are kept apart as those of the files are (public-file.ts).
+ * The pages of nodes and versions, made from the node's files of the index. A page's last line contains its
+ * revision, because HTML has no field for it. Each write reads the page, then the files, and overwrites only
+ * the page that it read, which orders two writers as for the files (public-file.ts).
  */
 
 interface Page {
-  /** What all pages of the node say of it: once that changes, all of them are written. */
+  /** The node's data that all of its pages show: if it changes, all of them are written. */
   state: string;
   html: string;
 }
@@ -37,8 +37,8 @@ const html: Format<Page> = {
 };
 
 /**
- * Brings the page of a node up to date, after those of its versions: of the named ones, or of all if they are to say
- * something else of the node, such as a ban.
+ * Updates the page of a node after the pages of its versions: of the named ones, or of all if the shared data
+ * of the node changed, for example by a ban.
  */
 export async function refreshPages(
   context: Context,
@@ -72,7 +72,7 @@ export async function refreshPages(
     const files = await readFiles(context, nodeId);
     if (!files) return undefined;
     const readme = await readFile(context, readmePath(nodeId), json<IndexedReadme>());
-    // Of the state that the pages of the versions have by now: a change made meanwhile finds another one here.
+    // The state that the pages of the versions have by now: a change made meanwhile finds another one here.
     return { state, html: nodePage(siteUrl, { ...files, readme }) };
   });
   return written;

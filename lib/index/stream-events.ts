@@ -13,19 +13,20 @@ import { refreshCatalog } from './catalog-files.ts';
 import { refreshHostNodes, refreshNode, refreshReadme } from './node-files.ts';
 
 /*
- * The table's stream says only which records changed. For each node, publisher and version that they belong to, the
- * files are made from what the table says now: so records that come twice, late or out of order change nothing.
+ * The table's stream says only which records changed. For each node, publisher and version that they belong
+ * to, the files are made from the table's current state, so repeated, late or reordered records change
+ * nothing.
  *
- * The stream repeats a batch as a whole, and nothing behind it is read meanwhile. So what fails, and what is too much for
- * one invocation, goes to a queue as the keys of its records, and the stream goes on. The queue calls this function, too.
+ * The stream repeats whole batches, and meanwhile reads nothing behind them. So failed work, and work that
+ * exceeds one invocation, goes to a queue as the keys of its records. The queue also calls this function.
  */
 
 const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);
 
-/** A publisher with more nodes is handed on in parts of so many. */
+/** A publisher with more nodes is handed on in parts of this size. */
 const partSize = 20;
 
-/** Kept back to hand on what did not end in time. */
+/** Reserved for handing on unfinished work. */
 const handOnMs = 8000;
 
 type IndexEvent = DynamoDBStreamEvent | SQSEvent;
@@ -59,7 +60,7 @@ async function followStream(context: Context, event: DynamoDBStreamEvent): Promi
     });
     return { batchItemFailures: [] };
   } catch (error) {
-    // All of it again: files that are up to date already are only read.
+    // Repeat the whole batch: files that are up to date are only read.
     log('error', 'index', { records: event.Records.length, ...describeError(error) });
     const first = event.Records[0]?.dynamodb?.SequenceNumber;
     if (first === undefined) throw error;
@@ -67,7 +68,7 @@ async function followStream(context: Context, event: DynamoDBStreamEvent): Promi
   }
 }
 
-/** A message that fails comes again, until the queue gives it up. */
+/** A failed message comes again, until the queue gives it up. */
 async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQSBatchResponse> {
   const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
   for (const { messageId, body } of Records) {
@@ -96,7 +97,7 @@ async function handOn(context: Context, lists: readonly Key[][]): Promise<void> 
 interface Written {
   nodes: number;
   host_nodes: number;
-  /** The keys of what is left for other invocations. */
+  /** The keys of the work left for other invocations. */
   parts: Key[][];
   /** The keys of each node or publisher that could not be written. */
   failed: Key[][];
@@ -129,7 +130,7 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
   return { nodes: nodes.size, host_nodes, parts, failed: [...failed.values()] };
 }
 
-/** Adds a publisher's nodes to what changed, or returns their keys in parts if they are many. */
+/** Adds a publisher's nodes to the changes, or returns their keys in parts if there are many. */
 async function addNodesOf(context: Context, { nodes }: Changes, publisherId: string): Promise<Key[][]> {
   const owned = await queryAll(context, ownedNodesOf(publisherId));
   const keys = owned.map((item) => nodeKey(ownedNodeRecord(item).node_id));
@@ -144,7 +145,7 @@ async function addNodesOf(context: Context, { nodes }: Changes, publisherId: str
   return [];
 }
 
-/** The file of the node is written before those that readers find by it, and pages are made from all of them. */
+/** Writes the node's file before the files that readers find through it, then makes pages from all of them. */
 async function refreshAllOf(context: Context, id: string, change: NodeChange): Promise<void> {
   const { isListed, labels } = change;
   if (isListed) await refreshNode(context, id, [...labels]);
@@ -159,11 +160,11 @@ function oldestOf({ Records }: DynamoDBStreamEvent): number {
   return Math.min(...Records.map(({ dynamodb }) => Number(dynamodb?.ApproximateCreationDateTime) * 1000));
 }
 
-/** What changed about a node, and the keys that say so. */
+/** The changes of a node, and the keys that caused them. */
 interface NodeChange {
   /** Whether the node itself or one of its versions changed, and not only host nodes. */
   isListed: boolean;
-  /** Of the versions that changed, or whose host nodes did. */
+  /** Labels of the versions that changed, or whose host nodes did. */
   labels: Set<string>;
   keys: Key[];
 }

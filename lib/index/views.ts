@@ -19,11 +19,11 @@ import {
 } from 'registry-rules/schemas/index-files';
 import { compareVersions } from 'registry-rules/version-label';
 
-/** What the files of the index say about the records of the table. */
+/** The index's view of the records of the table. */
 
 const maxDescription = 300;
 
-/** Whether anyone may read about the versions of a node: a withdrawn node keeps them, a banned one does not. */
+/** Whether anyone may read about the versions of a node: a withdrawn node keeps them, a banned one doesn't. */
 export function showsVersions(node: NodeRecord, publisher: PublisherRecord): boolean {
   return node.status !== 'NodeStatusBanned' && !publisher.banned;
 }
@@ -34,7 +34,7 @@ export function latestShown(node: NodeRecord, publisher: PublisherRecord): Versi
   return latest && showsVersions(node, publisher) && isDownloadable(latest) ? latest : undefined;
 }
 
-/** A version that the index has; undefined for one that is pending, banned or deleted. */
+/** A version's public view; undefined if the version is pending, banned or deleted. */
 export function publicVersion(version: VersionCopy): PublicVersion | undefined {
   if (!isDownloadable(version)) return undefined;
   return pickFields<PublicVersion>(nodeVersionView(version), PublicVersion);
@@ -75,7 +75,7 @@ function byPrecedence(a: PublicVersion, b: PublicVersion): number {
   );
 }
 
-/** The node's line in the catalog; undefined for a node that no list shows. */
+/** The node's line in the catalog; undefined if no list shows the node. */
 export function catalogEntry(
   node: NodeRecord,
   publisher: PublisherRecord,
@@ -120,12 +120,12 @@ export function indexedHostNodes(
   };
 }
 
-/** Holds every word of nearly all packs, and makes the catalog of a large registry two thirds larger (docs/capacity.md). */
+/** Holds every word of nearly all packs, and makes a large registry's catalog two thirds larger (docs/capacity.md). */
 const maxLetters = 2000;
 
 /**
- * The words of the names and titles of a node's host nodes, for searches. Without those that the entry has anyway or
- * that begin another one: a search finds words by their beginning.
+ * The words in the names and titles of a node's host nodes, for searches. Leaves out words that the entry
+ * already has or that begin another word: a search finds words by their beginning.
  */
 export function hostNodeWords(entry: CatalogEntry, hostNodes: readonly HostNodeRecord[]): string {
   const { id, name = '', description = '', tags = [] } = entry;
@@ -136,7 +136,7 @@ export function hostNodeWords(entry: CatalogEntry, hostNodes: readonly HostNodeR
   ]);
   const found = new Set(wordsOf(texts.join(' ')));
   const sorted = [...known, ...found].sort();
-  // A word that the entry has stands there twice, and so begins the other.
+  // A word that the entry already has is in the list twice, so its first copy begins the second.
   const isBeginning = new Set(sorted.filter((word, place) => sorted[place + 1]?.startsWith(word)));
   let text = '';
   for (const word of found)

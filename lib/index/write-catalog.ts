@@ -21,8 +21,8 @@ import { inParallel } from '../in-parallel.ts';
 import { log, withLogFields } from '../log.ts';
 
 /*
- * What ranks nodes or spans them: the most used, the pages of publishers, the feed and the sitemap. A schedule makes them
- * from the catalog once a piece of it has changed, so that a publish does not pay for them.
+ * The files that rank nodes or span them: the most used, the pages of publishers, the feed and the sitemap. A
+ * schedule makes them from the catalog once a piece of it has changed, so publishes don't pay for them.
  */
 
 const cacheControl = 'public, max-age=30';
@@ -82,7 +82,7 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
     if (await writeIfMatches(context, { key, text, contentType, cacheControl, etag })) written += 1;
     else lost += 1;
   });
-  // Another run was faster at some of them, and may have read an earlier catalog: the next run looks again.
+  // Another run was faster for some of them, and may have read an earlier catalog: the next run checks again.
   if (lost > 0) return { nodes: entries.length, written, lost };
   const text = JSON.stringify({ source, nodes: topOf(entries) });
   await writeIfMatches(context, { key: topPath, text, cacheControl, etag: top?.etag });
@@ -131,7 +131,7 @@ function* pagesOf(
   yield file('robots.txt', 'text/plain; charset=utf-8', robots(site));
 }
 
-/** What has no words any more is emptied. */
+/** A piece that no longer has words is emptied. */
 function* piecesOf(entries: readonly CatalogEntry[], listed: readonly string[]): Generator<File> {
   const pieces = new Map<string, object>(
     listed.filter((key) => key.startsWith(searchPages)).map((key) => [key, { nodes: [], words: {} }]),

@@ -22,12 +22,12 @@ import { takeReport } from './store-report.ts';
 import { isFinal } from './provider-notification.ts';
 
 /*
- * A task whose end was not notified is asked for: the provider's notification may be lost, or it may send none. The record of
- * a task stands in the index `pending` from its start until its end is known. What the provider tells takes the way of a
- * notification, so this function calls no receiver.
+ * Asks the provider about tasks without a final notification: it may be lost, or the provider may send none.
+ * A task's record is in the index `pending` from its start until its end is known. The reply is processed
+ * like a notification, so this function calls no receiver.
  */
 
-/** `untold`: the provider was asked, but did not say how the task stands. */
+/** `untold`: the provider was asked, but its reply had no state of the task. */
 type Finding = 'ended' | 'told' | 'untold' | 'unasked' | 'given_up';
 
 /** For the visits that have begun when the time is up. */
@@ -70,7 +70,7 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   const { IMAGE_PROVIDER_TASK_PATH: image, VIDEO_PROVIDER_TASK_PATH: video } = config.questions();
   const path = { image, video }[task.provider];
   const taskId = path === undefined ? undefined : (task.task_id ?? (await recordedId(context, task)));
-  // A task without an ID can only be heard of.
+  // Without an ID, the provider can't be asked: only a notification can report the task.
   if (path === undefined || taskId === undefined) return postpone(context, task, 'unasked', true);
   if (!(await turns.next(task.provider))) return 'unvisited';
   const asked = path.replace('{task_id}', encodeURIComponent(taskId));
@@ -88,7 +88,7 @@ async function visit(context: Context, task: TaskRecord, turns: Turns): Promise<
   return postpone(context, state && !isFinal(state) ? { ...task, state } : task, 'told');
 }
 
-/** Lists a task for its next question, unless its results were heard of. After its end, one answer is enough. */
+/** Schedules the next question; with `isLast`, at the task's expiry. After its end, one reply is enough. */
 async function postpone(
   context: Context,
   task: TaskRecord,
@@ -106,7 +106,7 @@ async function postpone(
   return written ? finding : 'ended';
 }
 
-/** The ID that the task's usage record has: the write that follows an answer may be lost in one record and not in the other. */
+/** The task ID in the usage record: after a response, one of the two records' writes may be lost. */
 async function recordedId(context: Context, { caller, attempt }: TaskRecord): Promise<string | undefined> {
   const [item] = await get(context, usageKey(callerHash(caller), attempt));
   return item && usageRecord(item).task_id;
@@ -119,7 +119,7 @@ function isEnded({ state }: TaskRecord): boolean {
 const notHeardOf =
   'Nothing was heard of the end of this task for seven days, so this service no longer asks for it. The provider may have charged for it.';
 
-/** It ends as failed, with the reason, and the ledger says that this is an assumption. */
+/** It ends as failed, with the reason, and the ledger marks this as an assumption. */
 async function giveUp(context: Context, task: TaskRecord): Promise<Finding> {
   const { provider, task_id } = task;
   const body = JSON.stringify({ task_id, state: 'failed', error: notHeardOf });
@@ -127,10 +127,10 @@ async function giveUp(context: Context, task: TaskRecord): Promise<Finding> {
   return (await takeReport(context, report)).result === 'written' ? 'given_up' : 'ended';
 }
 
-/** One or two failures may be those of single tasks, which must not keep all others from being asked for. */
+/** One or two failures may be specific to single tasks, which must not hold up the questions about others. */
 const maxFailuresInARow = 3;
 
-/** The turns to ask each provider: so many a second, and none after it was busy or failed several tasks in a row. */
+/** The turns to ask each provider: so many a second, and none after it was busy or failed several times in a row. */
 class Turns {
   readonly #distanceMs: number;
   readonly #next = new Map<ProviderName, number>();

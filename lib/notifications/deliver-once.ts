@@ -7,7 +7,7 @@ import { isPublic, literalOf, localAddresses, readReceiverUrl } from './receiver
 import type { NotificationRecord } from './records.ts';
 import { type SigningKey, signatureHeaders } from './signature.ts';
 
-/** The reasons why an attempt failed, in our own words: no one is shown a receiver's response. */
+/** Why an attempt failed, in our own words: a receiver's response is never shown. */
 type DeliveryError =
   | 'address_refused'
   | 'name_refused'
@@ -17,7 +17,7 @@ type DeliveryError =
   | 'timed_out'
   | 'answered_no';
 
-/** `isHopeless`: no further attempt could go better. */
+/** `isHopeless`: no further attempt can succeed. */
 export type DeliveryResult =
   | { outcome: 'delivered' | 'gone'; status: number }
   | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };
@@ -26,14 +26,13 @@ export type DeliveryResult =
 const maxDeliveryMs = 3000;
 const maxLookupMs = 1500;
 
-/** An answer says all that counts in its status; this much is read so that the receiver can finish writing it. */
+/** Only the status of a response counts; this much is read so that the receiver can finish writing it. */
 const maxAnswerBytes = 4096;
 
 interface Notification extends Pick<NotificationRecord, 'id' | 'body' | 'content_type'> {
   address: string;
 }
 
-/** Sends a notification to its receiver, once. */
 export async function deliverOnce(
   notification: Notification,
   keys: readonly SigningKey[],
@@ -68,7 +67,7 @@ export async function deliverOnce(
   }
 }
 
-/** Redirects are not followed, because they would lead to an address that no caller gave us. */
+/** Redirects are not followed, because they would lead to a URL that no caller gave us. */
 function resultOf(status: number): DeliveryResult {
   if (status >= 200 && status < 300) return { outcome: 'delivered', status };
   if (status === 410) return { outcome: 'gone', status };
@@ -76,11 +75,11 @@ function resultOf(status: number): DeliveryResult {
 }
 
 /*
- * Callers choose where they are notified, so their URLs must not lead into this account or machine. The name is resolved
- * once, every address is checked, and the connection goes to a checked address.
+ * Callers choose where they are notified, so their URLs must not lead into this account or machine. The name
+ * is resolved once, every address is checked, and the connection goes to a checked address.
  */
 
-/** Asks the name servers themselves: the system's own look-ups share four threads, which a few dead names would take. */
+/** Queries the name servers directly: the system's lookups share four threads, which a few dead names would block. */
 export const resolver = new Resolver({ timeout: 1500, tries: 2 });
 
 /** The addresses of a host: empty if it has none, `not public` if one of them isn't. */
@@ -101,7 +100,7 @@ function entryOf(address: string): LookupAddress {
   return { address, family: isIP(address) };
 }
 
-/** A name may have thousands of addresses, and each would be connected to until one answers. */
+/** A name may have thousands of addresses, and each would be tried until one responds. */
 const maxPinned = 4;
 
 /** Replaces the lookup, so that the connection goes to the first of these addresses even if the name has changed. */

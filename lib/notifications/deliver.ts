@@ -23,7 +23,7 @@ import { loadAndPublishSigningKeys } from './signature.ts';
 
 type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
 
-/** Delivers the messages of the queue, or hands over what is due if the schedule calls. */
+/** Delivers the queue's messages. If the schedule calls, queues the notifications that are due. */
 export async function deliverNotifications(
   event: DeliveryEvent,
   invocation: EventInvocation,
@@ -37,7 +37,7 @@ export async function deliverNotifications(
   });
 }
 
-/** Side by side, and each by itself: only a message that we failed comes again. */
+/** In parallel and independently: only messages that failed on our side come again. */
 async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQSBatchResponse> {
   const failures = await Promise.all(
     Records.map(({ messageId, body }) =>
@@ -58,8 +58,8 @@ async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQ
 }
 
 /**
- * Makes the delivery attempt that a message names, unless it was made already. The first attempt also shows the task's
- * status. It throws only for a fault of ours, so that the queue repeats the message.
+ * Makes the delivery attempt that a message names, unless it was already made. The first attempt also
+ * publishes the task's status. Throws only if the failure is ours, so that the queue repeats the message.
  */
 async function deliver(context: Context, message: QueuedAttempt): Promise<void> {
   const found = await readWaiting(context, message);
@@ -75,27 +75,27 @@ async function deliver(context: Context, message: QueuedAttempt): Promise<void> 
 }
 
 const holdSeconds = 2;
-/** No request lives longer, however the clocks of machines differ. */
+/** No request lives longer, even if the clocks of machines differ. */
 const maxRequestMs = 60_000;
 
-/** Whether the request that bought the task may still run: a receiver knows no task that its caller wasn't answered yet. */
+/** Whether the request that bought the task may still run: its caller must learn of the task before its receiver. */
 function isHeld({ at, ended_at }: TaskRecord): boolean {
   return ended_at === undefined && Date.now() < Date.parse(at) + maxRequestMs;
 }
 
-/** The body names the answered task, even if the provider notified before it answered and named another one. */
+/** Uses the task ID of our response, even if the provider named another one in an earlier notification. */
 function withAnsweredId({ body, state }: NotificationRecord, task: TaskRecord | undefined): string {
   const task_id = task?.task_id;
   if (task_id === undefined || parseObject(body)?.task_id === task_id) return body;
   return withCommonFields(body, { task_id, state });
 }
 
-/** Caches keep a status for seconds, because waiting clients ask again. */
+/** Caches keep a status for only seconds, because waiting clients ask again. */
 const cacheControl = 'public, max-age=2';
 
 const maxRounds = 10;
 
-/** Writes the public status of a task, unless a later one is there: states may be delivered in any order, or at once. */
+/** Writes the public status of a task, unless a later one exists: states may be delivered in any order, or at once. */
 async function showStatus(
   context: Context,
   { status_key: key, body, state, provider_state, at }: NotificationRecord,
@@ -111,13 +111,13 @@ async function showStatus(
   throw new Error(`The status of a task was changed ${maxRounds} times while it was written.`);
 }
 
-/** Of reports with the same state, the later one counts: the provider has another word for it. */
+/** If two reports have the same state, the later one counts: it has another word of the provider for it. */
 function isLater(known: JsonObject, { state, at }: Pick<NotificationRecord, 'state' | 'at'>): boolean {
   if (!isState(known.state)) return false;
   return known.state === state ? String(known.updated_at) >= at : !isForward(known.state, state);
 }
 
-/** Its line names the receiver's host only: the rest of an address may be a secret, and so may the answer. */
+/** Logs only the receiver's host: the rest of the URL may be a secret, and so may the response. */
 async function notify(
   context: Context,
   waiting: NotificationRecord,
@@ -144,12 +144,11 @@ async function notify(
   await enqueue(context, { ...record, delaySeconds: conclusion.waitSeconds });
 }
 
-/** The host as log lines have it: the rest of an address may be a secret. */
 function hostOf(address: string): string {
   return URL.parse(address)?.hostname ?? '';
 }
 
-/** With less time left, no further page is handed to the queue. */
+/** With less time left, no further page is queued. */
 const reservedMs = 5000;
 
 async function handOverDue(context: Context): Promise<void> {

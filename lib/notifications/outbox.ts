@@ -18,10 +18,11 @@ import {
 } from './records.ts';
 
 /*
- * The record of a notification says what must be done, and waits in the index `pending` until its delivery has ended. A
- * message in the queue only says when: it names the notification and the attempt, so that a repeated or late one finds its
- * attempt made. An attempt begins with one conditional write that counts it, before anything is sent: no two
- * invocations make the same attempt, and after a crash the notification is sent again with the same ID.
+ * A notification's record contains the work, and stays in the index `pending` until its delivery has ended. A
+ * queue message sets only the time: it names the notification and the attempt, so a repeated or late message
+ * finds its attempt made. An attempt begins with one conditional write that counts it, before anything is
+ * sent: no two invocations make the same attempt, and after a crash the notification is sent again with the
+ * same ID.
  */
 
 const sendMessages = queueAt(() => config.notificationQueue().NOTIFICATION_QUEUE_URL);
@@ -29,7 +30,7 @@ const sendMessages = queueAt(() => config.notificationQueue().NOTIFICATION_QUEUE
 export interface QueuedAttempt {
   /** The notification. */
   id: string;
-  /** How many attempts were begun before. */
+  /** The number of attempts begun before. */
   attempts: number;
 }
 
@@ -38,7 +39,7 @@ interface NewAttempt extends QueuedAttempt {
   delaySeconds?: number;
 }
 
-/** Sends up to ten messages; throws unless the queue has taken them all. */
+/** Sends up to ten messages; throws unless the queue accepts all of them. */
 export function enqueue(context: Context, ...messages: NewAttempt[]): Promise<void> {
   return sendMessages(
     context,
@@ -62,10 +63,10 @@ export function readMessage(body: string): QueuedAttempt {
 const waitSeconds = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600];
 const maxAttempts = waitSeconds.length + 1;
 
-/** So long after a message was due, it counts as lost. The queue may be that far behind, and its alarm fires then. */
+/** This long after it was due, a message counts as lost. The queue may lag that much, and its alarm fires then. */
 export const lostAfterMs = 10 * 60_000;
 
-/** The fields that the queue needs of a notification. */
+/** The fields of a notification that the queue needs. */
 const handedFields = ['pk', 'sk', 'id', 'caller_hash', 'attempts', 'pending_since', 'result'];
 
 export async function readDue(context: Context, keys: readonly Key[]): Promise<NotificationRecord[]> {
@@ -73,7 +74,7 @@ export async function readDue(context: Context, keys: readonly Key[]): Promise<N
   return found.map((item) => notificationRecord(item)).filter(({ result }) => result === 'pending');
 }
 
-/** Lists it for later, unless something has happened to it since it was read. */
+/** Lists the record for later, unless it has changed since it was read. */
 export async function postpone(context: Context, record: NotificationRecord): Promise<boolean> {
   const changes = { pending_since: timestamp(Date.now() + lostAfterMs) };
   const condition: Condition<NotificationRecord> = [
@@ -83,12 +84,12 @@ export async function postpone(context: Context, record: NotificationRecord): Pr
   return (await update<NotificationRecord>(context, record, changes, condition)).written;
 }
 
-/** Lists it to be handed over with the next run: its message could not be sent. */
+/** Lists the record for the next run: its message could not be sent. */
 export async function makeDueNow(context: Context, record: Key): Promise<void> {
   await update<NotificationRecord>(context, record, { pending_since: timestamp(Date.now()) }, ofAttempt(0));
 }
 
-/** The notification, if the attempt that a message names is still to be made, and its task. */
+/** The notification, if the message's attempt is still to be made, and its task. */
 export async function readWaiting(
   context: Context,
   { id, attempts }: { id: string; attempts: number },
@@ -101,7 +102,7 @@ export async function readWaiting(
   return { waiting, task: taskRecord(task) };
 }
 
-/** The record, if this invocation makes the attempt. `exhausted` if no attempt is left. */
+/** The record, if this invocation makes the attempt; `exhausted` if no attempt is left. */
 export async function beginAttempt(
   context: Context,
   { pk, sk, attempts }: NotificationRecord,
@@ -118,7 +119,7 @@ export type Conclusion =
   | { outcome: 'delivered' | 'gone' | 'failed' }
   | { outcome: 'again'; waitSeconds: number };
 
-/** Records the result of an attempt. A delivered notification stays so, whatever another attempt reports. */
+/** Records the result of an attempt. A delivered notification stays delivered if another attempt fails. */
 export async function conclude(
   context: Context,
   record: NotificationRecord,
@@ -135,7 +136,7 @@ export async function conclude(
     await giveUp(context, record, record.attempts, why);
     return { outcome: 'failed' };
   }
-  // A longer wait than the queue's is the record's own: the next run after it hands the notification over.
+  // The queue can't wait longer, so the record does: the first run after that time queues the notification.
   const marginMs = wait <= maxDelaySeconds ? lostAfterMs : 0;
   const changes = { ...why, pending_since: timestamp(Date.now() + wait * 1000 + marginMs) };
   await update<NotificationRecord>(context, record, changes, ofAttempt(record.attempts));
@@ -144,7 +145,6 @@ export async function conclude(
 
 type Why = Pick<Changes<NotificationRecord>, 'last_error' | 'last_status'>;
 
-/** Ends the delivery of a notification. */
 export async function end(
   context: Context,
   record: NotificationRecord,
@@ -172,7 +172,7 @@ function waitAfter(attempts: number): number | undefined {
   return wait === undefined ? undefined : Math.round(wait * (1 - Math.random() / 5));
 }
 
-/** No other attempt has begun since, and none has ended it. */
+/** No other attempt has begun since, and the delivery hasn't ended. */
 function ofAttempt(attempts: number) {
   return [
     ['result', '=', 'pending'],
@@ -180,7 +180,7 @@ function ofAttempt(attempts: number) {
   ] satisfies Condition<NotificationRecord>;
 }
 
-/** It stays listed, apart from what is due, until its record expires. */
+/** It stays listed, separate from due records, until its record expires. */
 async function giveUp(context: Context, key: Key, attempts: number, why: Why): Promise<boolean> {
   const now = Date.now();
   const listed = {

@@ -5,28 +5,28 @@ import type { ProviderName } from '../config.ts';
 import { isTaskId, readCredits, readWord, stateOf } from '../providers/reply.ts';
 import { isWebAddress } from 'registry-rules/web-address';
 
-/** The fields that every notification has, read from the provider's own words. */
+/** The fields that every notification has, read from the provider's body. */
 export interface ProviderNotification {
   /** Undefined if the provider's word is unknown, or it has none. */
   state: TaskState | undefined;
-  /** The provider's word, if it is unknown. */
+  /** The provider's word for the state, if we don't know it. */
   unknownWord: string | undefined;
   taskId: string | undefined;
-  /** The task's price, if the provider tells it. */
+  /** The task's price, if the provider gives it. */
   credits: number | undefined;
   media: string[];
   /** A sentence, if the task failed. */
   error: string | undefined;
 }
 
-/** Where each provider says it first of all. */
+/** The field where each provider usually puts the state. */
 const stateFields: Record<ProviderName, string> = { image: 'status', video: 'state' };
 
 /** Reads a provider's body; undefined if it isn't a JSON object. */
 export function readNotification(provider: ProviderName, text: string): ProviderNotification | undefined {
   const body = parseWithIds(text);
   if (body === undefined) return undefined;
-  // An envelope may have a word of its own, about the call and not about the task.
+  // An envelope may have a status of its own, about the call and not about the task.
   const parts = [body.data, body].filter(isObject);
   const fields = [stateFields[provider], 'state', 'status'];
   const words = fields.flatMap((field) => parts.map((part) => readWord(part[field])));
@@ -45,7 +45,7 @@ export function readNotification(provider: ProviderName, text: string): Provider
 
 const maxMediaLength = 100_000;
 
-/** A record must hold them all. */
+/** One record must hold all of them. */
 function mediaOf(parts: readonly JsonObject[]): string[] {
   let length = 0;
   return parts.flatMap(mediaIn).filter((url) => {
@@ -54,7 +54,7 @@ function mediaOf(parts: readonly JsonObject[]): string[] {
   });
 }
 
-/** A page shows these addresses, so they must be addresses of the web. */
+/** A page shows these URLs, so they must be web addresses. */
 function mediaIn({ creations, generated }: JsonObject): string[] {
   const items = [creations, generated].flatMap((list) => (Array.isArray(list) ? list : []));
   const urls = items.map((item) => (isObject(item) ? item.url : item));
@@ -82,7 +82,7 @@ const maxKeptText = 1000;
 
 /**
  * The part of a provider's body that is kept. A large one repeats the request, whose payload alone may have a million
- * characters, and an item holds 400 KB: its long texts are left out, except addresses and the beginnings of reasons.
+ * characters, and an item holds 400 KB: long texts are dropped, except URLs and beginnings of reasons.
  */
 export function withoutEcho(text: string, { media }: ProviderNotification): string {
   if (Buffer.byteLength(text) <= maxKeptBytes) return text;
@@ -98,7 +98,7 @@ function shortened(text: string): string | undefined {
       return reasons.has(name) ? value.slice(0, maxKeptText) : undefined;
     });
   } catch {
-    // It is nested too deep to be visited.
+    // It is too deeply nested to visit.
     return undefined;
   }
 }
@@ -113,8 +113,8 @@ interface CommonFields {
 }
 
 /**
- * Puts our fields in front of the provider's text, which stays as it came, so that its numbers keep their digits. A field of
- * the provider with one of their names but another meaning is replaced, or left out where ours is undefined.
+ * Puts our fields in front of the provider's text, which stays unchanged, so its numbers keep their digits. A
+ * provider's field with the same name and another value is replaced, or dropped if ours is undefined.
  */
 export function withCommonFields(text: string, common: CommonFields): string {
   const body = parseObject(text) ?? {};
@@ -126,7 +126,7 @@ export function withCommonFields(text: string, common: CommonFields): string {
   return `${JSON.stringify(changed).slice(0, -1)},${text.trimStart().slice(1)}`;
 }
 
-/** Undefined if the text is nested too deep to be visited. */
+/** Undefined if the text is too deeply nested to visit. */
 function withChanges(text: string, changed: object): string | undefined {
   try {
     return JSON.stringify({ ...(parseAsWritten(text) as JsonObject), ...changed });
@@ -137,7 +137,7 @@ function withChanges(text: string, changed: object): string | undefined {
 
 const ranks: Record<TaskState, number> = { created: 0, queueing: 1, processing: 2, failed: 3, success: 4 };
 
-/** Whether a task moves on: states are never repeated or taken back. Some providers finish a task that they called expired. */
+/** Whether a task moves on: states are never repeated or reversed. Some providers finish tasks that they called expired. */
 export function isForward(from: TaskState | undefined, to: TaskState): boolean {
   return from === undefined || ranks[from] < ranks[to];
 }

@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import * as config from '../config.ts';
 
 /*
- * Checks that need no lookup: before a request is paid, and again before each attempt. Packages for this wrap an agent and
- * compare addresses while it connects; with Node's BlockList, only this table is left to write.
+ * Checks that need no lookup: before a request is paid, and again before each attempt. Packages for this wrap
+ * an agent and compare addresses while it connects; Node's BlockList needs only this table.
  */
 
 /** Registered by the IANA as unreachable, reachable from one network only, or wrapping another address. */
@@ -12,7 +12,7 @@ const closedRanges: [network: string, bits: number, kind: 'ipv4' | 'ipv6'][] = [
   ['10.0.0.0', 8, 'ipv4'],
   ['100.64.0.0', 10, 'ipv4'],
   ['127.0.0.0', 8, 'ipv4'],
-  // Instance metadata, the credentials of containers, and the name server of a VPC among them.
+  // Includes instance metadata, the credentials of containers, and the name server of a VPC.
   ['169.254.0.0', 16, 'ipv4'],
   ['172.16.0.0', 12, 'ipv4'],
   ['192.0.0.0', 24, 'ipv4'],
@@ -30,10 +30,10 @@ const closedRanges: [network: string, bits: number, kind: 'ipv4' | 'ipv6'][] = [
   ['3fff::', 20, 'ipv6'],
 ];
 
-/** Mapped and translated IPv4, unique local, link-local and multicast addresses all lie outside. */
+/** Mapped and translated IPv4, unique local, link-local and multicast addresses are all outside. */
 const globalUnicast: typeof closedRanges = [['2000::', 3, 'ipv6']];
 
-/** Whether anybody on the internet can have this address. */
+/** Whether the address is reachable on the public internet. */
 export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !isWithin(closedRanges, address, 'ipv4');
@@ -41,7 +41,7 @@ export function isPublic(address: string): boolean {
   return isWithin(globalUnicast, address, 'ipv6') && !isWithin(closedRanges, address, 'ipv6');
 }
 
-/** A list takes microseconds to make; one that is made while a function starts, half a percent of a paid call's start. */
+/** Making a list takes microseconds; making it while a function starts would add 0.5 % to a paid call's start. */
 function isWithin(ranges: typeof closedRanges, address: string, family: 'ipv4' | 'ipv6'): boolean {
   const list = new BlockList();
   for (const range of ranges) list.addSubnet(...range);
@@ -54,7 +54,7 @@ const localhost: Record<string, string[]> = {
   '[::1]': ['::1'],
 };
 
-/** The addresses of this machine that a host names, if these are accepted. */
+/** This machine's addresses for a local host name, if those are accepted. */
 export function localAddresses({ hostname }: URL): string[] | undefined {
   return Object.hasOwn(localhost, hostname) && config.receivers().NOTIFY_LOCALHOST === 'accepted'
     ? localhost[hostname]
@@ -62,11 +62,11 @@ export function localAddresses({ hostname }: URL): string[] | undefined {
 }
 
 const minPort = 1024;
-/** As many as browsers and proxies carry; it is stored with every notification. */
+/** As many as browsers and proxies support; the URL is stored with every notification. */
 const maxLength = 2048;
 const maxHostLength = 253;
 
-/** The caller's URL, unless nothing may be sent there whatever its name resolves to. */
+/** The caller's URL, unless sending there is forbidden for any address that its name resolves to. */
 export function readReceiverUrl(text: string): URL | undefined {
   const url = text.length <= maxLength ? URL.parse(text) : null;
   if (url && url.hostname.length > maxHostLength) return undefined;
@@ -79,7 +79,7 @@ export function readReceiverUrl(text: string): URL | undefined {
   return literal === undefined || isPublic(literal) ? url : undefined;
 }
 
-/** The parser has brought every spelling of a number into the usual one. */
+/** The parser has normalized every spelling of a number. */
 export function literalOf({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(host) === 0 ? undefined : host;

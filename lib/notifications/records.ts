@@ -7,7 +7,7 @@ import { get } from '../store/read.ts';
 import { typedRead } from '../store/items.ts';
 import { windowSeconds } from '../windows.ts';
 
-/** A task whose provider notifies this service. It is found by the hash of its ticket, which only the provider has. */
+/** A task whose provider notifies this service. Its key is the hash of its ticket, which only the provider has. */
 export interface TaskRecord extends Key {
   at: string;
   provider: ProviderName;
@@ -15,11 +15,11 @@ export interface TaskRecord extends Key {
   caller: string;
   /** The caller's URL for notifications. */
   address?: string | undefined;
-  /** The paid attempt, which names the usage record together with the caller. */
+  /** The paid attempt. With the caller, it identifies the usage record. */
   attempt: string;
-  /** Of the request that bought the task. */
+  /** The id of the request that bought the task. */
   request_id?: string;
-  /** The object in the bucket that shows the task's status. It is no secret to who may read this. */
+  /** The object in the bucket that shows the task's status. Readers of this record may know it. */
   status_key?: string;
   /** When the request was answered or ended. Nothing is delivered before. */
   ended_at?: string;
@@ -27,21 +27,21 @@ export interface TaskRecord extends Key {
   payment?: 'taken' | 'unknown';
   /** The price in the provider's reply. */
   credits?: number | undefined;
-  /** As the provider's reply says, or else its first notification that has it. */
+  /** From the provider's reply, or else from the first notification that has it. */
   task_id?: string | undefined;
-  /** The last state that was accepted; undefined before the first. */
+  /** The last accepted state; undefined before the first. */
   state?: TaskState;
-  /** What the provider said since then in words that are not known, and the last of them. */
+  /** The provider's unknown words since then, and the last of them. */
   words?: string[];
   provider_state?: string;
-  /** Lists it in the index `pending` until its end is known: by the time when the provider is asked for it. */
+  /** Lists the task in the index `pending` until its end is known, with the time of the next question. */
   pending_shard?: string;
   pending_since?: string;
   /** When the last notification was written, by a clock that never goes back. */
   reported_at?: string;
-  /** Whether a success has named its results. */
+  /** Whether a report of success has named the results. */
   has_media?: boolean;
-  /** How many notifications were written. */
+  /** The number of notifications written. */
   sequence: number;
   revision: number;
   /** In seconds, for DynamoDB. */
@@ -56,19 +56,19 @@ export async function readTask(context: Context, ticketHashed: string): Promise<
 
 const minutes = 60_000;
 
-/** So long after its start, a task is asked for the first time. Off-peak tasks wait for hours as a rule. */
+/** The time from a task's start to the first question about it. Off-peak tasks usually wait for hours. */
 const firstAfterMs = { usual: 10 * minutes, offPeak: 60 * minutes };
 const maxDistanceMs = 12 * 60 * minutes;
 
-/** By then a task has ended, or its end is not going to be known. */
+/** By then a task has ended, or its end will stay unknown. */
 export const givenUpAfterMs = 7 * 24 * 60 * minutes;
 
-/** When a task is asked for the first time, as `pending_since` has it. */
+/** When to ask about a task for the first time, as `pending_since` has it. */
 export function firstQuestionAt(startedAt: number, isOffPeak: boolean): string {
   return new Date(startedAt + firstAfterMs[isOffPeak ? 'offPeak' : 'usual']).toISOString();
 }
 
-/** When it is asked for again: at double the age, and at least twice a day. */
+/** When to ask again: at double the age, and at least twice a day. */
 export function nextQuestionAt(startedAt: number, now: number): string {
   const distance = Math.min(Math.max(now - startedAt, firstAfterMs.usual), maxDistanceMs);
   return new Date(Math.min(now + distance, Math.max(now, startedAt + givenUpAfterMs))).toISOString();
@@ -76,9 +76,9 @@ export function nextQuestionAt(startedAt: number, now: number): string {
 
 /** One change of a task's state, to be delivered to the caller. */
 export interface NotificationRecord extends Key {
-  /** The same in every attempt, so that a receiver can recognize a repetition. */
+  /** The same in every attempt, so that a receiver can recognize a repeated one. */
   id: string;
-  /** The hash of who pays for the task: the message group, so that no caller delays another's notifications. */
+  /** The hash of the paying caller: the message group, so that no caller delays another's notifications. */
   caller_hash: string;
   /** Undefined if the caller only reads the task's status. */
   address?: string | undefined;
@@ -88,15 +88,15 @@ export interface NotificationRecord extends Key {
   body: string;
   content_type: string;
   state: TaskState;
-  /** The provider's word, if it is unknown. */
+  /** The provider's word for the state, if we don't know it. */
   provider_state?: string | undefined;
   at: string;
-  /** How many attempts were begun. */
+  /** The number of attempts begun. */
   attempts: number;
-  /** Lists it in the index `pending` until its delivery has ended: by the time when it is handed to the queue again. */
+  /** Lists it in the index `pending` until its delivery has ended: with the time to queue it again. */
   pending_shard?: string;
   pending_since?: string;
-  /** `shown`: without a URL of the caller, the status is all there is to deliver. */
+  /** `shown`: without a URL of the caller, publishing the status completes the delivery. */
   result: 'pending' | 'delivered' | 'shown' | 'gone' | 'failed';
   /** A code of ours; the receiver's response is never shown. */
   last_error?: string;
@@ -108,7 +108,7 @@ export interface NotificationRecord extends Key {
 
 export const notificationRecord = typedRead<NotificationRecord>();
 
-/** Tasks and notifications are kept so long after the last write; an off-peak task may take 48 hours. */
+/** How long tasks and notifications are kept after the last write; an off-peak task may take 48 hours. */
 const keptForDays = 14;
 
 export function ttlFrom(time: number): number {
@@ -123,14 +123,14 @@ export function ticketHash(ticket: string): string {
 const nameLength = 27;
 
 /**
- * The name of a task's status object, derived from the ticket, so that the paid request stores nothing for it. It isn't
- * derived from the ticket's hash, which receivers see.
+ * The name of a task's status object, derived from the ticket, so that the paid request stores nothing for
+ * it. It isn't derived from the ticket's hash, because receivers see that.
  */
 export function statusKey(ticket: string): string {
   return `status/${hash('sha256', `status:${ticket}`, 'base64url').slice(0, nameLength)}.json`;
 }
 
-/** The beginning of a ticket's hash, by which the lines of a task are found in the log. */
+/** The beginning of a ticket's hash, for finding a task's lines in the log. */
 export function hashPrefix(ticketHashed: string): string {
   return ticketHashed.slice(0, 16);
 }
@@ -140,7 +140,7 @@ export function hashPrefixOf({ id }: Pick<NotificationRecord, 'id'>): string {
   return hashPrefix(id.slice('msg_'.length));
 }
 
-/** Contains the whole key, so that a notification that a receiver reports can be found. */
+/** Contains the whole key, so that a receiver can report a notification by its id. */
 export function notificationId(ticketHashed: string, sequence: number): string {
   return `msg_${ticketHashed}_${sequence}`;
 }
@@ -151,28 +151,28 @@ export function keysOfNotification(id: string): [notification: Key, task: Key] |
   return sequence === undefined ? undefined : [notificationKey(hash, Number(sequence)), ticketKey(hash)];
 }
 
-/** So few characters reveal no ticket, and don't occur elsewhere by chance. */
+/** The length of a ticket's beginning that reveals no ticket and doesn't occur elsewhere by chance. */
 const recognizedLength = 12;
 
-/** A longer address than ours stands in its place, so a text that repeats ours would grow without an end. */
+/** The caller's URL may be longer than ours, so a text that repeats ours would grow without bound. */
 const maxShown = 8;
 
-/** How JSON may write a character, even in text that is JSON itself. */
+/** JSON's escape of a character, even in a string that is itself JSON. */
 const escapeStart = '\\\\{1,8}u00';
 const escapes = new RegExp(`${escapeStart}([0-9a-fA-F]{2})`, 'g');
 const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
 
 /**
- * Replaces our URL with the caller's own, because anyone with its ticket can notify as the provider. It changes the text
- * instead of parsed JSON, so numbers keep their digits.
+ * Replaces our URL with the caller's own, because anyone with its ticket can notify as the provider. It
+ * changes the text instead of parsed JSON, so numbers keep their digits.
  */
 export function replaceOurUrl(text: string, ticket: string, address: string | undefined): string {
   const beginning = ticket.slice(0, recognizedLength);
   if (!text.includes(beginning) && !text.includes('\\u00')) return text;
   const spelled = [...beginning].map(spellings).join('');
-  // Error texts are shortened, and may end in the middle of our address.
+  // Error texts are shortened, and may end in the middle of our URL.
   const ours = new RegExp(`(https?(?:(?!https?)[^"\\s<>])*?)?${spelled}${ticketCharacter}*`, 'g');
-  // No quotes and no backslashes: its place may be in JSON, however deep.
+  // No quotes or backslashes: the URL may be inside JSON at any depth.
   const inside = address?.replace(/["\\\s]/g, encodeURIComponent) ?? '…';
   let shown = 0;
   return text.replace(ours, (_, start?: string) => {
@@ -187,7 +187,7 @@ function spellings(character: string): string {
   return `(?:${character}|${escapeStart}(?:${digits}|${digits.toUpperCase()}))`;
 }
 
-/** The ticket of a task, if a text that repeats the request contains it. It is stored nowhere. */
+/** The task's ticket, if the text repeats it from the request. It is stored nowhere. */
 export function findTicket(text: string, hashed: string): string | undefined {
   const plain = text.replace(escapes, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
   for (const [, found = ''] of plain.matchAll(/\/([\w-]{43})(?![\w-])/g))
@@ -195,7 +195,7 @@ export function findTicket(text: string, hashed: string): string | undefined {
   return undefined;
 }
 
-/** The public keys for receivers: one key, or two while it is replaced, separated by a space. */
+/** The public keys for receivers: one key, or two during a rotation, separated by a space. */
 export interface SigningKeysRecord extends Key {
   public_keys: string;
   at: string;

@@ -9,13 +9,13 @@ import { update } from '../store/write.ts';
 import type { SigningKeysRecord } from './records.ts';
 
 /*
- * Standard Webhooks with its asymmetric scheme (`v1a`, Ed25519): receivers hold no secret that they could lose. While a
- * key is replaced, every notification carries two signatures.
+ * Standard Webhooks with its asymmetric scheme (`v1a`, Ed25519): receivers hold no secret that they could
+ * lose. During a key rotation, every notification carries two signatures.
  */
 
 export interface SigningKey {
   privateKey: KeyObject;
-  /** As receivers get it. */
+  /** In the format that receivers get. */
   publicKey: string;
 }
 
@@ -26,7 +26,7 @@ const secret = config.atStart(
 const maxAgeMs = 60_000;
 let forgottenAt = Date.now();
 
-/** The keys as they are stored: a replaced one counts within a minute, without a restart. */
+/** The stored keys: a rotated one takes effect within a minute, without a restart. */
 export async function loadAndPublishSigningKeys(context: Context): Promise<SigningKey[]> {
   if (Date.now() - forgottenAt >= maxAgeMs) {
     forgottenAt = Date.now();
@@ -39,7 +39,7 @@ export async function loadAndPublishSigningKeys(context: Context): Promise<Signi
 
 let published: string | undefined;
 
-/** Lets the administration return the public keys, without a right to read the private ones. */
+/** Lets the administration return the public keys without a right to read the private ones. */
 async function publishKeys(context: Context, keys: readonly SigningKey[]): Promise<void> {
   const public_keys = keys.map(({ publicKey }) => publicKey).join(' ');
   if (public_keys === published) return;
@@ -56,18 +56,18 @@ async function publishKeys(context: Context, keys: readonly SigningKey[]): Promi
   }
 }
 
-/** How PKCS #8 begins for a bare Ed25519 key. */
+/** The PKCS #8 header of a bare Ed25519 key. */
 const keyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
 const seedBytes = 32;
 
-/** The keys in a secret: one, or two, separated by blanks. Its errors never quote it. */
+/** The keys in a secret: one or two, separated by whitespace or commas. Errors never quote the secret. */
 export function readSigningKeys(secret: string): SigningKey[] {
   const texts = secret.split(/[\s,]+/).filter(Boolean);
   if (texts.length === 0 || texts.length > 2) throw new Error('The signing key must be one key or two.');
   return texts.map(readSigningKey);
 }
 
-/** A password of so many letters and digits, as Secrets Manager makes one, has more than 380 random bits. */
+/** A password of this length from Secrets Manager, of letters and digits, has more than 380 random bits. */
 const madeKey = /^[A-Za-z0-9]{64}$/;
 
 function readSigningKey(text: string): SigningKey {
@@ -91,12 +91,11 @@ function readSeed(text: string): Buffer {
   return bytes.subarray(0, seedBytes);
 }
 
-/** The signed text contains the id and the time of the attempt, so that no one can send an old notification as new. */
+/** The signed text contains the id and the time of the attempt, so an old notification can't be replayed as new. */
 export function signedContent(id: string, timestamp: number, body: string): string {
   return `${id}.${timestamp}.${body}`;
 }
 
-/** The three headers of a notification. */
 export function signatureHeaders(
   keys: readonly SigningKey[],
   { id, body }: { id: string; body: string },

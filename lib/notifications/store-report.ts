@@ -31,8 +31,8 @@ import {
 } from './records.ts';
 
 /**
- * Stores what a provider says of a task, with the notification of it, before the provider gets its response. Then queues the
- * notification.
+ * Stores a provider's report about a task, with its notification, before responding to the provider. Then
+ * queues the notification.
  */
 export function receive(context: Context, call: Omit<Report, 'ticketHash'> & { ticket: string }) {
   return takeReport(context, { ...call, ticketHash: ticketHash(call.ticket) });
@@ -44,7 +44,7 @@ export async function takeReport(context: Context, report: Report): Promise<Rece
   return receipt;
 }
 
-/** What was said is stored, so the provider needs no error: the next run queues what this one could not. */
+/** The report is stored, so the provider needs no error: the next run queues what this one could not. */
 async function queueOrList(context: Context, notification: NotificationRecord): Promise<void> {
   try {
     await enqueue(context, notification);
@@ -54,17 +54,17 @@ async function queueOrList(context: Context, notification: NotificationRecord): 
   }
 }
 
-/** What a provider says of a task, in its own words: in a call, or when it was asked. */
+/** A provider's report about a task, in its own words: from its call, or its reply to our question. */
 export interface Report {
   provider: ProviderName;
   ticketHash: string;
   /** Undefined if the report doesn't contain it. */
   ticket?: string | undefined;
-  /** The ID that the provider was asked for. */
+  /** The ID that the provider was asked about. */
   taskId?: string | undefined;
   body: string;
   contentType?: string | undefined;
-  /** Nothing more will be heard of the task, because this service stops asking. */
+  /** This service stops asking, so the task gets no further report. */
   isGivenUp?: true;
 }
 
@@ -74,13 +74,12 @@ export type Receipt =
 
 interface Stored {
   receipt: Receipt;
-  /** The stored notification that is still to be sent. */
   notification?: NotificationRecord;
 }
 
 /**
- * Stores a later state, or an unknown word, together with its notification. Everything else changes nothing: providers repeat
- * their calls, in any order.
+ * Stores a later state, or an unknown word, together with its notification. Ignores everything else:
+ * providers repeat their calls, in any order.
  */
 async function storeReport(context: Context, report: Report): Promise<Stored> {
   const said = readNotification(report.provider, report.body);
@@ -97,11 +96,11 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
         receipt: { result: 'repeated', hashPrefix: hashPrefix(hash), state: said.state ?? task.state },
       };
     const now = Date.now();
-    // Later than the report before, even if another machine's clock is fast: the status shows the last one.
+    // Later than the previous report, even if another machine's clock is fast: the status shows the last one.
     const after = task.reported_at === undefined ? 0 : Date.parse(task.reported_at) + 1;
     const at = new Date(Math.max(now, after)).toISOString();
     const sequence = task.sequence + 1;
-    // An answered ID stays: what else a call names is not the caller's task.
+    // The ID of our response stays: any other ID in a call isn't the caller's task.
     const taskId = task.task_id ?? report.taskId ?? said.taskId;
     const { state, provider_state, isQuiet, isDone, changes } = change;
     const notification: NotificationRecord = {
@@ -119,7 +118,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
       at,
       attempts: 0,
       pending_shard: dueShard('notifications', hash),
-      // Only if its message is lost is it handed over by this time.
+      // By this time, a schedule queues it again, if its message was lost.
       pending_since: new Date(now + lostAfterMs).toISOString(),
       result: 'pending',
       ttl: ttlFrom(now),
@@ -147,7 +146,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
 /** A type that a header can repeat. */
 const headerText = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;
 
-/** A receiver is notified of so many unknown words: some providers count percent. The status shows all. */
+/** How many unknown words a receiver gets: some providers count percent. The status shows all. */
 const maxNotifiedWords = 20;
 
 /** IDs of notifications have four digits. */
@@ -158,15 +157,15 @@ interface Change {
   provider_state?: string | undefined;
   /** Only the status shows it. */
   isQuiet: boolean;
-  /** Nothing more is asked for: a success may have results later, and a failure may be taken back. */
+  /** No further question is needed: a success may get results later, and a failure may be reversed. */
   isDone: boolean;
   changes: Changes<TaskRecord>;
 }
 
-/** What changes by a report; undefined if nothing does. */
+/** The change that a report makes; undefined if none. */
 function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotification): Change | undefined {
   const hasMedia = media.length > 0;
-  // Some providers name the results in a call of their own, which may have no word for the state.
+  // Some providers name the results in a separate call, which may lack a word for the state.
   const isLate =
     hasMedia && task.state === 'success' && !task.has_media && (state ?? 'success') === 'success';
   if (isLate || (state !== undefined && isForward(task.state, state))) {
@@ -189,7 +188,7 @@ function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotif
   };
 }
 
-/** An alarm counts these lines: the parameter `providerStates` says what a word means. */
+/** An alarm counts these lines: the parameter `providerStates` maps such a word to a state. */
 function logUnknown(task: TaskRecord, { unknownWord, taskId }: ProviderNotification): void {
   log('warn', 'unknown_state', {
     provider: task.provider,
@@ -200,7 +199,7 @@ function logUnknown(task: TaskRecord, { unknownWord, taskId }: ProviderNotificat
   });
 }
 
-/** The provider's own text, without our address, and with the fields that every notification has. */
+/** The provider's own text, without our URL, and with the fields that every notification has. */
 function bodyFor(
   { address }: TaskRecord,
   { provider, body, ticket }: Report,
@@ -218,7 +217,7 @@ function isExpired({ ttl }: TaskRecord): boolean {
   return ttl * 1000 <= Date.now();
 }
 
-/** How the task ended, for its usage record, and what the response should have told: it may have been lost. */
+/** How the task ended, for its usage record, with the data of the paid response, which may have been lost. */
 function usageOf(
   { caller, attempt }: TaskRecord,
   { state, taskId, credits }: ProviderNotification,
@@ -235,7 +234,7 @@ function usageOf(
   return updating<UsageRecord>(usageKey(callerHash(caller), attempt), changes, present);
 }
 
-/** A usage record that is gone holds no notification up. */
+/** A missing usage record must not hold up the notification. */
 async function writeWithUsage(context: Context, writes: Write[], usage: Write | undefined): Promise<boolean> {
   const failed = await transact(context, usage ? [...writes, usage] : writes);
   if (failed.length === 1 && failed[0] === writes.length) return writeWithUsage(context, writes, undefined);

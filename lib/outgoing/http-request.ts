@@ -10,7 +10,7 @@ interface HttpRequest {
   /** Bounds the whole exchange, from the DNS lookup to the last byte of the reply. */
   timeoutMs: number;
   maxReplyBytes: number;
-  /** In place of the system's look-up of the name. */
+  /** Replaces the system's lookup of the name. */
   lookup?: LookupFunction;
 }
 
@@ -28,7 +28,7 @@ export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly reason: 'connection' | 'timeout' | 'too_large';
   readonly sent: boolean;
-  /** The reply up to where it broke off, if the exchange failed in the middle of its body. */
+  /** The head of the reply, if the exchange failed in the middle of its body. */
   readonly head: HttpReply | undefined;
 
   constructor(reason: TransportError['reason'], sent: boolean, head?: HttpReply, cause?: unknown) {
@@ -40,10 +40,10 @@ export class TransportError extends Error {
 }
 
 /*
- * Every exchange opens a connection of its own. A peer closes idle connections while a Lambda environment is frozen
- * or just as a request is written, and a paid request on such a connection would have an unknown outcome. The peer
- * is not asked to close either: one that rejects a large request early would cut off its own answer. The agent for
- * https remembers TLS sessions, so that most handshakes are short.
+ * Every exchange opens a connection of its own. A peer closes idle connections while a Lambda environment is
+ * frozen or just as a request is written, and a paid request on such a connection would have an unknown
+ * outcome. The peer isn't asked to close either: if it rejects a large request early, it would cut off its
+ * own response. The agent for https remembers TLS sessions, so most handshakes are short.
  */
 const agents = {
   'http:': { request: http.request, agent: new http.Agent({ keepAlive: true }) },
@@ -55,7 +55,7 @@ for (const { agent } of Object.values(agents)) agent.keepSocketAlive = () => fal
 /** A peer that accepts no connection within this time is as good as down, and nothing has been sent to it. */
 const connectTimeoutMs = 5000;
 
-/** So many interim replies, such as 103, may precede the reply; a peer could send them for as long as it is listened to. */
+/** The most interim replies, such as 103, before the reply: a peer could send them without end. */
 const maxInterimReplies = 8;
 
 /** In addition to the body: the heads of the replies and the trailers. Node accepts 16 KB of each. */
@@ -88,8 +88,8 @@ function watchPeer(outgoing: http.ClientRequest, maxReplyBytes: number, fail: Fa
 type Fail = (reason: TransportError['reason'], cause?: unknown) => void;
 
 /**
- * One exchange. Follows no redirect and repeats nothing. Written by hand because fetch, which costs 37 ms at its
- * first call, does not say whether a request that failed can have reached the peer.
+ * One exchange. Follows no redirect and repeats nothing. Written by hand because fetch costs 37 ms at its
+ * first call, and doesn't say whether a failed request can have reached the peer.
  */
 export function httpRequest({
   url,
@@ -129,7 +129,7 @@ export function httpRequest({
     watchPeer(outgoing, maxReplyBytes, fail);
     outgoing.on('error', (error) => fail('connection', error));
     outgoing.on('response', (incoming) => {
-      // A switch of protocols without a name is a reply, not an upgrade, to Node.
+      // To Node, a switch of protocols without a name is a reply, not an upgrade.
       if (incoming.statusCode === 101) return fail('connection');
       head = { status: incoming.statusCode ?? 0, headers: incoming.headers };
       const { status, headers } = head;

@@ -7,16 +7,16 @@ import { videoProvider } from './video-provider.ts';
 
 const providers: Record<ProviderName, () => Provider> = { image: imageProvider, video: videoProvider };
 
-/** The result of asking a provider for a task. `busy`: it should be left alone. `failed`: because of the task, or of all. */
+/** The reply about a task. `busy`: stop asking this provider. `failed`: this question failed, or all do. */
 export type TaskAnswer =
   | { result: 'told'; body: string; contentType: string | undefined }
   | { result: 'busy' | 'failed' | 'untold'; status?: number };
 
 const timeoutMs = 10_000;
-/** An answer repeats the request. */
+/** A reply repeats the request. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
-/** Asks a provider how a task stands. Nothing is bought by that. */
+/** Asks a provider for a task's state. This buys nothing. */
 export async function askForTask(context: Context, name: ProviderName, path: string): Promise<TaskAnswer> {
   const provider = providers[name]();
   const key = await provider.key.read(context);

@@ -6,7 +6,7 @@ import type { TaskState } from '../schemas/video.ts';
 import type { Provider, StartedTask } from './provider-call.ts';
 import { readWord, stateOf } from './reply.ts';
 
-/** What clients of the image provider call the states of a task. */
+/** The image provider's names for the states of a task. */
 const statusOf: Record<TaskState, RelightStatus> = {
   created: 'CREATED',
   queueing: 'CREATED',
@@ -28,7 +28,7 @@ export const imageProvider = config.atStart(
   }),
 );
 
-/** Clients require a status; a task whose status the provider leaves out is created. */
+/** Clients require a status; if the provider omits it, the task counts as created. */
 export function relightReply({ task: { taskId }, reply }: StartedTask): RelightReply {
   const { generated, status } = isObject(reply.data) ? reply.data : reply;
   const word = readWord(status);

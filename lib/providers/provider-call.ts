@@ -14,14 +14,13 @@ import {
   readTaskId,
 } from './reply.ts';
 
-/** How a provider is called. */
 export interface Provider {
   name: ProviderName;
   url: string;
   key: StoredSecret;
   /** `<header>`, or `<header>: <word before the key>`. */
   keyHeader: string;
-  /** Whether its replies repeat what was sent, and so may be as large as the request. */
+  /** Whether its replies repeat the request, and so may be as large. */
   echoesRequest: boolean;
 }
 
@@ -31,30 +30,28 @@ export interface BoughtTask {
   credits?: number | undefined;
 }
 
-/** A task with the reply that names it. */
 export interface StartedTask {
   task: BoughtTask;
   reply: JsonObject;
 }
 
-/** The result of sending a request once. */
 type SendResult = (StartedTask & { status: number; error?: undefined }) | Failure;
 
 interface Failure {
-  /** For our caller. A failure of unknown payment may name a task too. */
+  /** For our caller. An error with unknown payment may also name a task. */
   error: ApiError;
   /** Undefined if no reply came. */
   status?: number;
   retryAfterMs?: number | undefined;
 }
 
-/** The reply must be here by then, however much is left of the invocation. */
+/** The reply must arrive by then, even if the invocation has more time left. */
 const maxReplyMs = 25_000;
 
 /** With less time than this, a task would more likely be paid for than answered. */
 const minReplyMs = 1000;
 
-/** A longer wait is the caller's: the Retry-After is passed on. */
+/** A longer wait is left to the caller, who gets the Retry-After. */
 const maxRetryAfterMs = 3000;
 const retryJitterMs = 400;
 
@@ -63,8 +60,9 @@ const maxReplyBytes = 1024 * 1024;
 const bytesPerEchoedByte = 6;
 
 /**
- * One paid call. `prepare` does what can fail before it costs anything. A second request is sent only if the first can't
- * have bought anything: no connection was made, a 429 asked for a short wait, or the key was rejected and has been replaced.
+ * One paid call. `prepare` does everything that can fail at no cost. A second request is sent only if the
+ * first can't have bought anything: no connection was made, a 429 asked for a short wait, or the key was
+ * rejected and has been replaced.
  */
 export class ProviderCall {
   readonly #provider: Provider;
@@ -134,7 +132,6 @@ export class ProviderCall {
   }
 }
 
-/** The headers of every request to a provider. */
 export function requestHeaders({ keyHeader }: Provider, key: string): Record<string, string> {
   const [header = '', word] = keyHeader.split(': ');
   return {
@@ -144,7 +141,7 @@ export function requestHeaders({ keyHeader }: Provider, key: string): Record<str
   };
 }
 
-/** Every task id is logged, so that a task can be found even if its answer never reached the caller. */
+/** Logs every task id, so a task can be found even if its response never reached the caller. */
 function noteCall({ name }: Provider, result: SendResult, { sends, ms }: { sends: number; ms: number }) {
   const task = result.error ? result.error.task : result.task;
   note({
@@ -189,7 +186,7 @@ function readReply({ status, headers, body }: HttpReply, key: string): SendResul
     return { error, status, retryAfterMs };
   }
 
-  // A reply that is neither a success nor an error, such as a redirect, counts as one that cannot be read.
+  // A reply that is neither a success nor an error, such as a redirect, counts as unreadable.
   if (isSuccess(status) && taskId === undefined)
     log('warn', 'task_id_missing', { candidates: idCandidates(content, headers) });
   const task = { ...(taskId !== undefined && { taskId }), ...(credits !== undefined && { credits }) };
@@ -199,7 +196,7 @@ function readReply({ status, headers, body }: HttpReply, key: string): SendResul
   };
 }
 
-/** Of a reply that broke off or never came. */
+/** Reads a reply that broke off or never came. */
 function readBrokenReply(cause: TransportError, key: string): SendResult {
   const { sent, head, reason } = cause;
   if (!sent) return { error: new ApiError('provider_unreachable', { cause, payment: 'refused' }) };
@@ -219,7 +216,7 @@ function unknownPayment(code: ErrorCode, cause: Error, task: ApiError['task']): 
   return new ApiError(code, { message, cause, payment: 'unknown', task });
 }
 
-/** The statuses by which a provider rejects a request, with our caller's error for each. */
+/** The statuses of a provider's rejection, with our caller's error for each. */
 const rejections: Record<number, ErrorCode> = {
   400: 'provider_rejected',
   401: 'provider_credentials',

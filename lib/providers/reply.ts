@@ -6,14 +6,14 @@ import type { TaskState } from '../schemas/video.ts';
 
 const taskId = /^[\x21-\x7e]{1,256}$/;
 
-/** An id must be usable in the request that asks for its task. */
+/** An id must be usable in the request that asks about its task. */
 export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && taskId.test(value);
 }
 
 /**
- * Reads the fields of a shape. Providers send "", 0, null or [] for unset fields, and sometimes change a type: such values
- * are dropped, except a 0 that was in the request.
+ * Reads the fields of a shape. Providers send "", 0, null or [] for unset fields, and sometimes change a
+ * type. Drops such values, except a 0 that was in the request.
  */
 export function readFields(
   shape: Record<string, z.ZodMiniType>,
@@ -28,8 +28,8 @@ export function readFields(
 }
 
 /**
- * The object that a reply is. Of a list, the first object that names a task. Of text that was cut off (`isWhole` is false),
- * the fields that name what was bought: a paid task must not be lost with the end of its reply.
+ * The object in a reply. Of a list, the first object that names a task. Of text that was cut off (`isWhole`
+ * is false), the fields that identify the purchase: a paid task must not be lost with the end of its reply.
  */
 export function readReplyObject(text: string): { content: JsonObject; isWhole: boolean } {
   const list = text.trimStart().startsWith('[') ? parseWithIds(`{"list":${text}}`)?.list : undefined;
@@ -47,7 +47,7 @@ export function readReplyObject(text: string): { content: JsonObject; isWhole: b
   return { content: Object.fromEntries(fields.reverse()), isWhole: false };
 }
 
-/** Not within a text that is JSON itself, whose quotes are escaped. */
+/** Doesn't match inside a string that is itself JSON: there, quotes are escaped. */
 const wholeField =
   /(?<!\\)"(?<name>task_id|credits|state|status)"\s{0,9}:\s{0,9}(?:"(?<text>[^"\\]{1,256})"|(?<number>[\d.]{1,40})(?=\s{0,9}[,}\]]))/g;
 
@@ -59,7 +59,7 @@ export function readTaskId(value: unknown): string | undefined {
 
 const timestamp = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,6})?\d*(Z|[+-]\d\d:\d\d)$/;
 
-/** The provider's creation time, or ours. Clients take at most six fractional digits, providers send nine. */
+/** The provider's creation time, or ours. Clients accept up to six fractional digits; providers send nine. */
 export function readCreatedAt(value: unknown): string {
   const [, seconds, fraction = '', zone] = (typeof value === 'string' && timestamp.exec(value)) || [];
   const time = `${seconds}${fraction}${zone}`;
@@ -85,7 +85,7 @@ function isSet(value: unknown, sent: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** A price in whole credits, sent as a number or as text, perhaps with a fraction; undefined if there is no price. */
+/** A price in whole credits, from a number or a string, rounded up; undefined if there is no price. */
 export function readCredits(value: unknown): number | undefined {
   const isDecimal = typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value);
   const number = Number(isDecimal || typeof value === 'number' ? value : Number.NaN);
@@ -93,7 +93,7 @@ export function readCredits(value: unknown): number | undefined {
   return Number.isSafeInteger(credits) && number >= 0 ? credits : undefined;
 }
 
-/** What providers are known to say of a task. An operator adds words with the parameter `providerStates`. */
+/** Providers' known words for each state. An operator adds words with the parameter `providerStates`. */
 export const knownWords: Record<TaskState, string> = {
   created: 'created accepted submitted received',
   queueing: 'queueing queuing queued in_queue enqueued pending waiting scheduled throttled',
@@ -124,7 +124,7 @@ export function readWord(value: unknown): string | undefined {
   return word.slice(0, maxWordLength).toWellFormed() || undefined;
 }
 
-/** The state that a provider's word means; undefined for an unknown word. */
+/** The state for a provider's word; undefined if the word is unknown. */
 export function stateOf(word: string): TaskState | undefined {
   return states().get(lettersOf(word));
 }
@@ -137,13 +137,13 @@ function lettersOf(word: string): string {
 const maxCandidates = 10;
 const maxDepth = 4;
 
-/** No secret of ours matches: tickets are longer. */
+/** None of our secrets matches: tickets are longer. */
 const idShape = /^[\w.:-]{1,40}$/;
 const idName = /(?:^|[_-])(?:id|uuid)$/i;
 
 /**
- * Possible task IDs in a success without one, by path, so that a paid task can be found. Only short values are taken: the
- * rest of the reply repeats the request.
+ * Possible task IDs in a success that lacks one, by path, so that a paid task can be found. Takes only short
+ * values: the rest of the reply repeats the request.
  */
 export function idCandidates(content: unknown, headers: object): Record<string, string> {
   const found: [string, string][] = [];
@@ -163,7 +163,7 @@ export function idCandidates(content: unknown, headers: object): Record<string, 
   return Object.fromEntries(found);
 }
 
-/** A provider's reason for not accepting a request, cleaned for our caller. */
+/** A provider's reason for rejecting a request, cleaned for our caller. */
 interface ErrorReply {
   text: string;
   details: ErrorDetail[];
@@ -171,7 +171,7 @@ interface ErrorReply {
 }
 
 const maxDetails = 20;
-/** As of the details that are our own; see lib/http/read-request.ts. */
+/** As for our own details; see lib/http/read-request.ts. */
 const maxDetailLength = 200;
 
 /** Providers send `{message}` with or without `invalid_params`, or `{code, reason, message}`, perhaps in `error` or `problem`. */
@@ -188,7 +188,7 @@ export function readErrorReply(body: JsonObject, key: string): ErrorReply {
   };
 }
 
-/** The body itself and its wrapped parts. No provider was seen to send more than two layers. */
+/** The body itself and its wrapped parts. No provider is known to send more than two layers. */
 function withNested(body: JsonObject): JsonObject[] {
   const inner = wrappedIn(body);
   return [body, ...inner, ...inner.flatMap(wrappedIn)];
@@ -234,7 +234,7 @@ export function cleanText(text: unknown, key: string, maxLength = maxTextLength)
   return shown.toWellFormed();
 }
 
-/** A Retry-After header, which is a number of seconds or a date, as milliseconds from now. */
+/** A Retry-After header, in seconds or as a date, converted to milliseconds from now. */
 export function readRetryAfter(header: string | undefined): number | undefined {
   const value = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;

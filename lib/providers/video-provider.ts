@@ -8,14 +8,14 @@ import { taskFields } from '../schemas/video.ts';
 import type { Provider, StartedTask } from './provider-call.ts';
 import { readCreatedAt, readFields, readWord, stateOf } from './reply.ts';
 
-/** What every answer has, whatever the provider repeats of the request. */
+/** The fields of every response, even if the provider's reply lacks some. */
 type RequiredFields = z.infer<z.ZodMiniObject<typeof taskFields>>;
 
 interface VideoRequest {
   model?: string | undefined;
 }
 
-/** The operations of this provider differ in the fields of their replies only. */
+/** This provider's operations differ only in the fields of their replies. */
 export type VideoContract = Contract & { reply: { shape: Record<string, z.ZodMiniType> } };
 
 export const videoProvider = config.atStart(
@@ -35,17 +35,17 @@ const ourPrefix = 'vid';
 
 const theirPrefix = () => config.videoProvider().VIDEO_PROVIDER_MODEL_PREFIX;
 
-/** A request as the provider takes it: with its own spelling of model names. */
+/** A request for the provider, with its spelling of model names. */
 export function videoBody<Request extends VideoRequest>(request: Request): Request {
   return { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
 }
 
-/** Reads the reply to a video operation, with the fields that its contract has. */
+/** Reads the reply to a video operation, with the fields of its contract. */
 export function videoReply({ reply: { shape } }: VideoContract) {
   return (started: StartedTask, sent: object) => readVideoReply(shape, started, sent);
 }
 
-/** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
+/** The task is paid for, so an unreadable state or price must not keep its id from the caller. */
 function readVideoReply(
   shape: VideoContract['reply']['shape'],
   { task: { taskId, credits }, reply }: StartedTask,
@@ -58,7 +58,7 @@ function readVideoReply(
     const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
     log('warn', 'provider_reply', { unreadable, ...(state === undefined && { provider_state: word }) });
   }
-  // The interface requires credits: 0 stands for a price that isn't told. The ledger counts the ceiling.
+  // The interface requires credits: 0 stands for an unknown price. The ledger counts the ceiling.
   if (credits === undefined) note({ credits_are_ceiling: true });
   const required: RequiredFields = {
     task_id: taskId,
@@ -69,7 +69,7 @@ function readVideoReply(
   return boundedObject(required, readEchoes(shape, reply, { ...sent }));
 }
 
-/** The interface makes `credits` of an answer an int32; what is counted is the whole price. */
+/** The interface makes a response's `credits` an int32; the ledger counts the whole price. */
 const maxInt32 = 2 ** 31 - 1;
 
 function readEchoes(shape: VideoContract['reply']['shape'], reply: JsonObject, sent: JsonObject): JsonObject {

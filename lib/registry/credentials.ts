@@ -26,7 +26,7 @@ import {
   trustRecord,
 } from './records.ts';
 
-/** The credential of a publish: the SHA-256 of a personal access token, or a job of a CI. */
+/** The credential of a publish: the SHA-256 of a personal access token, or a CI job. */
 export type GivenCredential = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
 
 /** The CI job that publishes, if the token is an ID token: it has two dots, and a personal access token has none. */
@@ -42,7 +42,7 @@ export function givenCredential(token: string, job: CiJob | undefined): GivenCre
   return { tokenHash: hashPersonalAccessToken(token) };
 }
 
-/** A valid credential: its record, the part that stays with the version, and the writes that go with it. */
+/** A valid credential: its record, the part stored with the version, and the writes that go with it. */
 export interface AcceptedCredential {
   record: CredentialRecord;
   kept: Pick<NodeVersionRecord, 'token_id' | 'token_hash' | 'trust_id' | 'provenance'>;
@@ -77,7 +77,7 @@ export function requireCredential(
   const kept = { trust_id: trust.id, provenance: provenanceOf(job) };
   const use = useToken(job, item, versionKey);
   if (trust.repository_id !== undefined) return { record: trust, kept, writes: [use] };
-  // The pin notes the use as well: written next to the transaction, the two would meet on one item.
+  // The pin also records the use: a separate write would conflict with the transaction on the same item.
   const last_used_at = new Date().toISOString();
   return { record: { ...trust, last_used_at }, kept, writes: [use, pinIds(trust, job, last_used_at)] };
 }
@@ -93,8 +93,9 @@ function requireToken(item: Item | undefined) {
 const useIntervalMs = 60_000;
 
 /**
- * The last use of a credential is no part of the publish: written with it, every publish of a token would wait for
- * the others. So it is written next to it, at most once a minute, once, and a failure changes nothing.
+ * A publish doesn't include the last use of its credential: otherwise, all publishes with one token would
+ * wait for each other. So it is written separately, once, at most every minute, and a failure changes
+ * nothing.
  */
 export async function recordUse({ last_used_at = '', id, ...key }: CredentialRecord): Promise<void> {
   const now = Date.now();
@@ -112,8 +113,8 @@ export async function readTrusts(context: Context, publisherId: string): Promise
 }
 
 /**
- * The trust by which a job may publish a node. An error names the first part that does not match, from the repository
- * on.
+ * The trust that allows a job to publish a node. An error names the first part that doesn't match, starting
+ * with the repository.
  */
 function requireTrust(job: CiJob, nodeId: string, trusts: readonly TrustRecord[]): TrustRecord {
   const found = findTrust(
@@ -126,7 +127,7 @@ function requireTrust(job: CiJob, nodeId: string, trusts: readonly TrustRecord[]
   throw rejected(wasTrusted ? 'trust_revoked' : found.missing, job);
 }
 
-/** The reasons why a publisher rejects a job with a valid token. */
+/** Why a publisher rejects a job with a valid token. */
 const rejections = {
   untrusted_repository: ({ repository, issuer }) =>
     `The publisher does not trust the repository ${repository} of ${issuer}.`,
@@ -177,7 +178,8 @@ function findTrust(
   if (ofEnvironment.length === 0) return { missing: 'untrusted_environment' };
   if (ofRef.length === 0) return { missing: 'untrusted_ref' };
   if (!trust) return { missing: 'untrusted_node' };
-  // Ids that one trust has pinned hold for all of the repository: a new one of its name gets in by none of them.
+  // Ids pinned by one trust apply to the whole repository: a new repository of the same name matches no
+  // trust.
   return ofRepository.every((each) => hasIdsOf(job, each)) ? trust : { missing: 'repository_replaced' };
 }
 
@@ -190,7 +192,7 @@ function hasIdsOf(job: CiJob, { repository_id, owner_id }: TrustRecord): boolean
   return repository_id === undefined || (repository_id === job.repositoryId && owner_id === job.ownerId);
 }
 
-/** At its first use a trust takes the ids of the job: from then on only the repository that has them is trusted. */
+/** At its first use a trust takes the job's ids: from then on, only the repository with these ids is trusted. */
 function pinIds(trust: TrustRecord, job: CiJob, last_used_at: string): Write {
   return updating<TrustRecord>(
     trust,
@@ -215,7 +217,7 @@ function useToken(job: CiJob, used: Item | undefined, versionKey: Key): Write {
   return putting(record, { anyOf: [[['pk', 'absent']], [['used_for', '=', used_for]]] });
 }
 
-/** More than the clocks of an issuer and of this service differ. */
+/** More than the clocks of an issuer and of this service can differ. */
 const expiryMarginSeconds = 300;
 
 function provenanceOf(job: CiJob): Provenance {

@@ -21,12 +21,12 @@ import {
 } from './records.ts';
 
 /*
- * Host nodes that were read out of an archive. An extraction writes only what no person touched, and never a policy;
- * every entry is written over the revision that it was decided on, and never over what a newer extractor wrote. So
- * events may come twice, late or in any order, among any edits, and the entries end the same.
+ * Host nodes read from an archive. An extraction writes only fields that no person has edited, and never a
+ * policy. It writes every entry over the revision that it was decided on, and never over a newer extractor's
+ * data. So events may come twice, late or in any order, among any edits, and the entries end the same.
  */
 
-/** Which archive host nodes were read from. */
+/** The archive that host nodes were read from. */
 export interface ExtractedArchive {
   nodeId: string;
   version: string;
@@ -34,22 +34,20 @@ export interface ExtractedArchive {
   sha256: string;
 }
 
-/** The result of reading an archive. */
 export interface FoundHostNodes {
   /** The extractor's version. */
   by: number;
   status: 'success' | 'failed';
-  /** Why it failed. */
   reason?: string | undefined;
   nodes: ReadonlyMap<string, ExtractedFields>;
   openFields: number;
-  /** For administrators. */
+  /** Visible to administrators. */
   tags: readonly string[];
 }
 
 const maxWritesAtOnce = 20;
 
-/** Of the units that the table bounds and bills, a version takes so many at once, and the rest at this pace. */
+/** Write units that the table limits and bills: a version takes this many at once, the rest at this pace. */
 const promptUnits = 500;
 const unitsPerSecond = 100;
 const bytesPerUnit = 1024;
@@ -58,8 +56,8 @@ const bytesPerUnit = 1024;
 const endingMs = 2_000;
 
 /**
- * Writes the entries of a version, a few at a time: the table is there for others too, whatever an archive holds. False
- * where there was no time for all of them; the next call writes only the rest.
+ * Writes the entries of a version, a few at a time, because a large archive must leave the table room for
+ * others. Returns false if there was no time for all of them; the next call writes only the rest.
  */
 export async function writeHostNodes(
   context: Context,
@@ -121,8 +119,8 @@ function isWritten(entry: Entry, current: HostNodeRecord | undefined): boolean {
 }
 
 /**
- * Notes on the version how its extraction ended, and on its node's copy, and takes it off the list of what is due.
- * False where another archive took its place, or a newer extractor was here. `also` is written with it.
+ * Records on the version, and on its node's copy, how its extraction ended, and removes it from the due list.
+ * Returns false if another archive took its place, or a newer extractor was here. `also` is written with it.
  */
 export async function finishExtraction(
   context: Context,
@@ -136,7 +134,7 @@ export async function finishExtraction(
     const version = nodeVersionRecord(versionItem);
     if (version?.id !== archive.versionId || version.sha256 !== archive.sha256) return false;
     if ((version.extraction?.by ?? 0) > by) return false;
-    // An administrator's own tags stay, also where the extraction found the same.
+    // An administrator's own tags stay, even if the extraction found the same ones.
     const own = (version.tags_admin ?? []).filter((tag) => !version.extraction?.tags?.includes(tag));
     const added = tags.filter((tag) => !own.includes(tag));
     const shown = {
@@ -164,18 +162,18 @@ export async function finishExtraction(
 }
 
 /**
- * What stands in the way of reading an archive. `early`: its version is not active yet, or its node does not show it yet;
- * `exhausted`: it was tried often enough.
+ * Whether an archive may be read. `early`: its version isn't active yet, or its node doesn't show it yet;
+ * `exhausted`: there were enough tries.
  */
 export type ExtractionState = 'awaited' | 'exhausted' | 'early' | 'extracted_before' | 'unknown';
 
-/** By the receives of the queue and an hour between its sweeps, they take about two and a half hours. */
+/** With the queue's retries and an hour between sweeps, they take about two and a half hours. */
 const maxTries = 12;
 const pauseMs = 60 * 60 * 1000;
 
 const dueLater = () => ({ pending_since: new Date(Date.now() + pauseMs).toISOString() });
 
-/** Marks a try before the archive is read, so that one that is killed counts, and is due again later. */
+/** Counts a try before the archive is read, so that a killed one counts, and schedules the next. */
 export async function beginExtraction(
   context: Context,
   archive: ExtractedArchive,
@@ -218,14 +216,14 @@ function unended(tries: number, next: string): string {
   return `Reading it was tried ${times} and ran out of time or memory. ${next}; publish the same version again to have it read sooner.`;
 }
 
-/** Ends an extraction that was tried often enough. It says nothing about the pack, so a publish begins it again. */
+/** Ends an extraction after too many tries. That says nothing about the pack, so a publish starts it again. */
 export function giveUpExtraction(context: Context, archive: ExtractedArchive, by: number): Promise<boolean> {
   const reason = unended(maxTries, 'It is not tried again by itself');
   const found: FoundHostNodes = { by, status: 'failed', reason, nodes: new Map(), openFields: 0, tags: [] };
   return finishExtraction(context, archive, found, { tries: maxTries });
 }
 
-/** Lists a version for later, before a message about it is sent. False if it is no longer due, or was taken meanwhile. */
+/** Reschedules a version before its message is sent. False if it is no longer due, or was taken meanwhile. */
 export async function postponeExtraction(
   context: Context,
   { pending_since, ...key }: Key & { pending_since: string },

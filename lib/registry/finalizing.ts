@@ -23,19 +23,19 @@ import {
 } from './records.ts';
 
 /*
- * What happens to a version once it is registered. *Listed* means that it is in the index `pending`, the list of
- * what is left to do:
+ * The states of a version once it is registered. *Listed* means that it is in the index `pending`, the list
+ * of remaining work:
  *
  *   pending, listed ──activate──> active, listed ──finishPublishing──> active, listed for its extraction
  *     │  ▲ beginChecks, then reject                  one transaction moves latest_version, and moves the
  *     └──┘ or endChecks; or block                    version to the extraction's shards
  *
- * Each arrow is one function and one conditional write or transaction: the second of two that take it finds its condition
- * failed, changes nothing, and reads again what the upload is. A finalizer that dies between two arrows leaves a listed
- * version, which the next event or sweep takes further.
+ * Each arrow is one function and one conditional write or transaction. If two finalizers take the same one,
+ * the second one's condition fails; it changes nothing, and reads the upload's state again. A finalizer that
+ * dies between two arrows leaves a listed version, which the next event or sweep continues.
  *
- * Checking an archive takes up to minutes, and each use of a signed URL is an event. So one finalizer at a time checks for
- * an upload, and after some rejections its URL is used up.
+ * Checking an archive takes up to minutes, and each use of a signed URL is an event. So one finalizer at a
+ * time checks an upload, and after some rejections its URL is used up.
  */
 
 /** Why a version stays pending, for a program and for its publisher. */
@@ -49,10 +49,10 @@ type FoundUpload =
   | { state: 'blocked'; reason?: PendingReason }
   | { state: 'unknown' | 'superseded' | 'published_before' | 'refused_before' | 'in_progress' };
 
-/** A person who puts a corrected archive to the same URL gets these tries; then a publish makes a new URL. */
+/** A publisher may put this many rejected archives to one URL; then a publish makes a new URL. */
 const maxRejections = 5;
 
-/** Decides by one read what an upload is, for a finalizer that found this object under its key. */
+/** The state of an upload, from one read, for a finalizer that found this object under its key. */
 export async function readUpload(
   context: Context,
   upload: Upload,
@@ -79,13 +79,13 @@ export async function readUpload(
   return { state: 'awaited', version };
 }
 
-/** Whether this object was rejected, or the URL that it came by is used up. */
+/** Whether this object was rejected, or its signed URL is used up. */
 function wasRejected({ refused_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
   if (objectVersion === undefined) return false;
   return refused_objects.includes(objectVersion) || refused_objects.length >= maxRejections;
 }
 
-/** The reason that keeps a version from becoming active, regardless of its archive. */
+/** The reason, apart from its archive, that keeps a version from becoming active. */
 async function findObstacle(
   context: Context,
   { publisher_id, token_hash = '', trust_id }: NodeVersionRecord,
@@ -106,7 +106,7 @@ async function findObstacle(
   const credential = credentialRecord(credentialItem);
   if (credential && credential.revoked_at === undefined) return undefined;
   const code = trust_id === undefined ? 'token_revoked' : 'trust_revoked';
-  // Credentials stay when they are revoked. They are missing where the node went to another publisher without them.
+  // Revoked credentials stay. They are missing only if the node moved to another publisher without them.
   if (!credential)
     return pendingBecause(
       code,
@@ -134,8 +134,8 @@ interface PublishedArchive {
 const unchecked = { checked_by: null, checked_until: null };
 
 /**
- * Keeps other finalizers from checking until this one's deadline. A finalizer is named by the id that Lambda gives an event
- * and all its retries. False if the version changed since it was read.
+ * Keeps other finalizers from checking until this one's deadline. The id that Lambda gives an event and all
+ * its retries names a finalizer. False if the version changed since it was read.
  */
 export async function beginChecks(
   context: Context,
@@ -158,7 +158,7 @@ export function block(context: Context, upload: Upload, reason: PendingReason): 
   return change(context, upload, { ...reason, ...unchecked });
 }
 
-/** Because of these bytes, and ends the checks. The reason mentions it if the URL takes no more archives. */
+/** Rejects these bytes, and ends the checks. The reason mentions it if the URL accepts no more archives. */
 export function reject(
   context: Context,
   upload: Upload,
@@ -181,10 +181,11 @@ function checkedBy(finalizerId: string): Clause<NodeVersionRecord> {
 }
 
 /**
- * Node, publisher and credential are read right before the write, and no part of it: a transaction that checks them would
- * make all uploads of a publisher or of a token wait for each other. A ban is written before the versions that it bans,
- * each of which it takes out of `pending`, so an activation that has read the time before fails its condition or is
- * banned a moment later. A credential that is revoked, or a node that is withdrawn, in that moment is so after it.
+ * Node, publisher and credential are read right before the write, but aren't part of it: a transaction that
+ * checks them would make all uploads of a publisher or of a token wait for each other. A ban is written
+ * before the versions that it bans, and removes each of those from `pending`. So an activation that read the
+ * earlier state fails its condition or is banned a moment later. A credential revoked, or a node withdrawn,
+ * in that moment stays so after it.
  */
 export async function activate(
   context: Context,
@@ -239,7 +240,8 @@ export async function finishPublishing(context: Context, nodeId: string, version
     const writes = versionWrites(node, undefined, [{ before: record, changes }]);
     const [failed] = await allEnded([
       transact(context, writes).catch((error: unknown) => {
-        // Edits of one moment that fit alone can leave no room for another latest version: the node keeps its own.
+        // Concurrent edits that fit alone can leave no room for another latest version: the node keeps its
+        // own.
         if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
         log('warn', 'latest_version_too_large', { node_id: nodeId, version });
         return transact(context, [updating<NodeVersionRecord>(record, changes, onRevision(record))]);

@@ -20,7 +20,7 @@ import {
   publisherRecord,
 } from './records.ts';
 
-/** Leaves room in DynamoDB's 400 KB an item for what the service itself notes there. */
+/** Leaves room in DynamoDB's 400 KB an item for the service's own fields. */
 const maxHostNodeBytes = 300_000;
 
 interface HostNodeUpdate {
@@ -32,8 +32,8 @@ interface HostNodeUpdate {
 }
 
 /**
- * Changes one host node. The write is tied to the revision that it was decided on, and to nothing else: a check of
- * the publisher inside the write would make all host nodes of a publisher wait for each other.
+ * Changes one host node. The write depends only on the revision that it was decided on: a check of the
+ * publisher inside the write would make all host nodes of a publisher wait for each other.
  */
 export function changeHostNode(
   context: Context,
@@ -67,8 +67,8 @@ export function changeHostNode(
 }
 
 /**
- * Holds only if there was no write since. The revision is not enough: an entry that was removed meanwhile and made
- * again begins with the same one.
+ * Holds only if there was no write since. The revision isn't enough: an entry that was removed and created
+ * again meanwhile starts with the same one.
  */
 export function unchangedSince(current: HostNodeRecord | undefined): Condition<HostNodeRecord> {
   if (!current) return absent;
@@ -79,14 +79,14 @@ export function unchangedSince(current: HostNodeRecord | undefined): Condition<H
   ];
 }
 
-/** The fields that a person has written or cleared so far. No extraction writes a policy, so it need not be kept. */
+/** The fields that a person has written or cleared so far, except `policy`, which no extraction writes. */
 function touchedBy(changes: HostNodeInput, current: HostNodeRecord | undefined): string[] {
   const now = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
   const touched = new Set(['host_node_name', ...touchedFields(current), ...now]);
   return [...touched].filter((field) => field !== 'policy').sort();
 }
 
-/** As the record says; entries of before extraction are a person's as a whole. */
+/** From the record; in entries older than extraction, a person wrote every field. */
 export function touchedFields(current: HostNodeRecord | undefined): readonly string[] {
   if (!current) return [];
   if (current.touched) return current.touched;
@@ -94,7 +94,7 @@ export function touchedFields(current: HostNodeRecord | undefined): readonly str
   return isExtracted ? [] : Object.keys(HostNode.shape).filter((field) => field in current);
 }
 
-/** Once an archive has been read, its names are known, and another one is most likely misspelled. */
+/** Once an archive has been read, its names are known, so another name is most likely misspelled. */
 async function unknownHostNode(
   context: Context,
   nodeId: string,
@@ -105,7 +105,7 @@ async function unknownHostNode(
   const names: string[] = [];
   for await (const page of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', prefix] })) {
     names.push(...page.map(({ sk }) => String(sk).slice(prefix.length)));
-    // One page has more names than any known pack, and a suggestion is worth no more reads.
+    // One page has more names than any known pack, and a suggestion isn't worth another read.
     break;
   }
   const meant = nearest(name, names);

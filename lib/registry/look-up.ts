@@ -9,7 +9,7 @@ import { maxBatchKeys, readBatches } from '../store/read.ts';
 import { nodeVersionView } from './node-versions.ts';
 import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 
-/** As it was sent. */
+/** The identifier as sent. */
 interface Identifier {
   node_id?: unknown;
   version?: unknown;
@@ -26,7 +26,7 @@ export const tooMuch = {
   error_message: 'The response would be too large with this version; request fewer versions at once.',
 } as const;
 
-/** What the repetitions of pairs may add to an answer: a small request must not make a large answer. */
+/** The most bytes that repeated pairs may add: a small request must not make a large response. */
 const maxRepeatedBytes = 1_000_000;
 const repeated = {
   status: 'error',
@@ -35,8 +35,8 @@ const repeated = {
 } as const;
 
 /**
- * Looks up many versions at once, each pair once however often it is asked for. Answers in the pairs' order. Reading ends
- * once `maxBytes` have come from the store: more would not fit into the answer.
+ * Looks up many versions at once, each distinct pair once. Returns the results in the pairs' order. Stops
+ * reading after `maxBytes` from the store: more would not fit into the response.
  */
 export async function findNodeVersions(
   context: Context,
@@ -97,7 +97,7 @@ interface Read {
 
 /**
  * Reads in waves: a first batch shows how large the versions are, and the next wave takes as many as there is
- * room for. So the cost and the memory of one request are bounded for any size of the versions.
+ * room for. So the cost and memory of one request are bounded for any size of the versions.
  */
 async function readWithin(context: Context, asked: readonly Key[], maxBytes: number): Promise<Read> {
   const keys = sampleFirst(asked);
@@ -126,7 +126,7 @@ async function readWithin(context: Context, asked: readonly Key[], maxBytes: num
   return { found, overlooked };
 }
 
-/** The first batch is chosen by chance: else a caller could put small versions there, and make us read large ones. */
+/** Chooses the first batch at random: else a caller could put small versions there, and make us read large ones. */
 function sampleFirst(keys: readonly Key[]): Key[] {
   if (keys.length <= maxBatchKeys) return [...keys];
   const rest = [...keys];

@@ -24,7 +24,7 @@ import {
 
 export const maxVersionBytes = 120_000;
 
-/** A version as callers see it. The address of the archive is composed here, so that it can move. */
+/** A version as callers see it. The archive's URL is composed here, so that it can move. */
 export function nodeVersionView(version: VersionCopy): NodeVersion {
   const { archive_key, provenance } = version;
   const offered = archive_key !== undefined && isDownloadable(version);
@@ -64,18 +64,18 @@ export function isDownloadable({ status }: VersionCopy): boolean {
   return downloadable.includes(status);
 }
 
-/** All that a sweep needs: a version can hold 120 KB, and a page of them would fill the function's memory. */
+/** The fields that a sweep needs: a version can hold 120 KB, and a page of them would fill the memory. */
 const listedFields = [
   ...(['pk', 'sk', 'id', 'node_id', 'version', 'status', 'status_reason'] as const),
   ...(['upload_id', 'pending_since', 'archive_key'] as const),
 ] satisfies (keyof NodeVersionRecord)[];
 
-/** A version with work that is due: until its finalizer is done with it, and then until its host nodes are read. */
+/** A version with due work: until its finalizer is done, and then until its host nodes are read. */
 export type ListedVersion = Pick<NodeVersionRecord, (typeof listedFields)[number]> & {
   pending_since: string;
 };
 
-/** The versions under some keys of the index, newest first, without those whose work has ended meanwhile. */
+/** The versions under some keys of the index, newest first, except those whose work has ended meanwhile. */
 export async function readListedVersions(
   context: Context,
   keys: readonly DueKey[],
@@ -87,16 +87,16 @@ export async function readListedVersions(
   return versions.sort((a, b) => b.pending_since.localeCompare(a.pending_since));
 }
 
-/** The upload that a version still waits for, if it does. */
+/** The upload that a version still waits for, if any. */
 export function awaitedUpload(listed: ListedVersion): Upload | undefined {
   const { node_id: nodeId, version, id: versionId, upload_id: uploadId, status } = listed;
   return status === pending && uploadId ? { nodeId, version, versionId, uploadId } : undefined;
 }
 
 /*
- * A node's copy of its latest version is chosen in the transaction that changes a version, by `versionWrites` alone. It
- * holds for the node's revision, and counts it on even if the latest version stays: of two changes at once, the second
- * decides again, with what the first one left.
+ * Only `versionWrites` chooses a node's copy of its latest version, in the transaction that changes a
+ * version. The choice depends on the node's revision, and increases it even if the latest version stays: of
+ * two concurrent changes, the second decides again, from the first one's result.
  */
 
 interface VersionChange {
@@ -105,8 +105,9 @@ interface VersionChange {
 }
 
 /**
- * The parts of a transaction that changes versions of a node and chooses its latest one. `versions` are all of the node.
- * Without them, its own copy stands for the others, which is enough if the changes make no version worse.
+ * The parts of a transaction that changes versions of a node and chooses its latest one. `versions` are all
+ * of the node's. Without them, its own copy stands for the others, which is enough if no changed version can
+ * fall in rank.
  */
 export function versionWrites(
   node: NodeRecord,
@@ -123,12 +124,12 @@ export function versionWrites(
   return [
     updating<NodeRecord>(node, { ...others, latest_version }, onRevision(node)),
     ...changed.map(({ before, changes }) => updating<NodeVersionRecord>(before, changes, onRevision(before))),
-    // An extraction that ends meanwhile changes it without its node.
+    // An extraction that ends meanwhile changes the chosen version without its node.
     ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),
   ];
 }
 
-/** The version that a node shows as its latest: of those that can be downloaded, the highest. */
+/** The version that a node shows as its latest: the highest one that can be downloaded. */
 export function latestOf<Version extends VersionCopy>(versions: readonly Version[]): Version | undefined {
   return versions.filter(isDownloadable).sort((a, b) => compareForLatest(b, a))[0];
 }
@@ -143,7 +144,7 @@ function compareForLatest(a: VersionCopy, b: VersionCopy): number {
   );
 }
 
-/** The copy that a node keeps of its latest version. */
+/** The copy of its latest version that a node keeps. */
 export function versionCopy(version: VersionCopy): VersionCopy {
   const { archive_key, published_at, id, status } = version;
   return {

@@ -16,8 +16,8 @@ import { nodeVersionView } from './node-versions.ts';
 import { movedTo, publisherView, requireOwner, requirePublisher } from './publishers.ts';
 
 /**
- * A node shares DynamoDB's 400 KB an item with the copy of its latest version, so each has its own bound:
- * were the sum open, a version could arrive that can never become the latest.
+ * A node shares DynamoDB's 400 KB an item with the copy of its latest version, so each has its own limit:
+ * with only a common one, a version could be published that can never become the latest.
  */
 const maxNodeBytes = 260_000;
 
@@ -36,8 +36,8 @@ interface OwnedNode {
 }
 
 /**
- * Changes the named fields and nothing else, so that two writers on different fields both win. The decision holds for
- * the revision that was read; where that has changed, it is made again.
+ * Changes only the named fields, so that two writers of different fields both win. The decision holds for the
+ * revision that was read; if the revision has changed, it is made again.
  */
 export function changeNode(context: Context, request: NodeUpdate): Promise<OwnedNode> {
   const { publisherId, nodeId, changes, caller, ifMatch } = request;
@@ -65,7 +65,7 @@ export function changeNode(context: Context, request: NodeUpdate): Promise<Owned
   });
 }
 
-/** No entry for an edit that names no field. */
+/** An edit without any field writes no entry. */
 function entryOf({ id }: NodeRecord, fields: object, caller: Caller): Write[] {
   const edited = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (edited.length === 0) return [];
@@ -79,13 +79,12 @@ export function requireNode(item: Item | undefined, nodeId: string): NodeRecord 
   return node;
 }
 
-/** A node id in a body must equal the one in the path. Like other fields of the service, any other type is ignored. */
+/** A node id in a body must equal the one in the path. As elsewhere in the service, any other type is ignored. */
 export function requireSameNode(nodeId: string, sent: unknown, path: string): void {
   if (typeof sent !== 'string' || sent === '' || isSameNodeId(nodeId, sent)) return;
   throw new ApiError('invalid_request', { details: [{ path, message: 'must be the node id of the path' }] });
 }
 
-/** The changes that a ban leaves to admins. */
 export function requireNotBannedNode(node: NodeRecord): void {
   if (node.status === 'NodeStatusBanned') throw new ApiError('node_banned');
 }
@@ -136,9 +135,9 @@ export function nodeChanges(input: NodeInput, { isAdmin }: Pick<Caller, 'isAdmin
 const banned = 'NodeStatusBanned';
 
 /**
- * Rejects a change that is not the caller's to make. A ban also takes the downloads of a node, version by version, and
- * leaves a history: that is the administration's. Set here it would do half of that, and an admin who sends an old
- * copy of a node back would lift one unawares.
+ * Rejects a change that the caller may not make. A ban also blocks the downloads of a node, version by
+ * version, and leaves a history: only the administration does all of that. A status set here would do half of
+ * it, and an admin who sends an old copy of a node back would lift a ban by accident.
  */
 export function requireMayChange(
   input: NodeInput,
@@ -158,7 +157,7 @@ export function requireMayChange(
   });
 }
 
-/** The fields that are sent with another value than is stored; null, "" and [] are no value. */
+/** The fields whose sent value differs from the stored one; null, "" and [] count as unset. */
 export function changedFields<Field extends string>(
   fields: readonly Field[],
   sent: Partial<Record<Field, unknown>>,
@@ -170,7 +169,6 @@ export function changedFields<Field extends string>(
   });
 }
 
-/** Rejects a change of these fields by anyone except an admin. */
 export function requireAdmin(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const details = paths.map((path) => ({ path, message: 'can be changed only by an admin' }));
@@ -181,7 +179,7 @@ export function requireNodeFits({ latest_version: _, ...node }: Partial<NodeReco
   requireFits(node, maxNodeBytes);
 }
 
-/** DynamoDB's own rejection of a large item comes only with the write, and takes a transaction with it. */
+/** DynamoDB's own rejection of a large item comes only with the write, and cancels the whole transaction. */
 export function requireFits(record: object, maxBytes: number): void {
   if (Buffer.byteLength(JSON.stringify(record)) > maxBytes) throw new ApiError('record_too_large');
 }

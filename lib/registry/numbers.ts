@@ -8,21 +8,21 @@ import { dayOf } from '../windows.ts';
 import { nodeRecord } from './records.ts';
 
 /**
- * The numbers of a node, which no caller of an endpoint sets. They are an item next to its record, so that they change
- * neither its ETag nor what the stream passes on.
+ * The numbers of a node, which no endpoint sets. They are an item next to its record, so their changes affect
+ * neither its ETag nor the stream's output.
  */
 export interface NumbersRecord extends Key {
   revision: number;
   changed_at?: string;
   repo_stars?: number;
   rating?: number;
-  /** A total that the administration brought. It is shown in place of what was counted. */
+  /** A total from the administration, shown instead of the counted one. */
   downloads?: number;
-  /** Counted downloads by UTC day and version: of the days that may still change. */
+  /** Counted downloads by UTC day and version, for the days that may still change. */
   recent?: Record<string, Record<string, number>>;
   /** By version, before those days. */
   before?: Record<string, number>;
-  /** Of all versions, by day, for 90 days. */
+  /** All versions together, by day, for 90 days. */
   days?: Record<string, number>;
 }
 
@@ -39,7 +39,7 @@ export interface Numbers {
 export const publicDays = 90;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** So many days, with today, are added up again: logs may come a day late, and more after a failure. */
+/** Days, with today, that are added up again: logs may be a day late, or more after a failure. */
 export const openDays = 8;
 
 export function dayBefore(days: number, now = Date.now()): string {
@@ -64,7 +64,7 @@ export function numbersOf(record: NumbersRecord | undefined, now = Date.now()): 
   };
 }
 
-/** The record once the open days have these counts. What was counted of days that are closed now is moved to `before`. */
+/** The record with these counts for the open days. Counts of days that are now closed move to `before`. */
 export function withCounts(
   record: NumbersRecord,
   counted: ReadonlyMap<string, ReadonlyMap<string, number>>,
@@ -95,7 +95,7 @@ function sum(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0);
 }
 
-/** Writes the numbers of a node over those that it has. Returns when they changed last; nothing without such a node. */
+/** Replaces a node's numbers. Returns when they last changed; undefined if there is no such node. */
 export async function changeNumbers(
   context: Context,
   nodeId: string,
@@ -119,7 +119,7 @@ export async function changeNumbers(
   return changed_at;
 }
 
-/** Whether they say the same; DynamoDB keeps no order in a map. */
+/** Compares without regard to the order of keys: DynamoDB keeps no order in a map. */
 function isSame(a: NumbersRecord, b: NumbersRecord): boolean {
   const sorted = (value: unknown): unknown =>
     typeof value === 'object' && value !== null

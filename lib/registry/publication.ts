@@ -24,7 +24,7 @@ import {
 import { requireNotBannedNode } from './nodes.ts';
 import { movedTo, requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
 
-/** A publish as it was asked for. */
+/** A publish as requested. */
 export type Publication = GivenCredential & RequestedVersion;
 
 interface RequestedVersion {
@@ -32,12 +32,12 @@ interface RequestedVersion {
   nodeId: string;
   node: NodeInput;
   version: NodeVersionInput;
-  /** The version's label as it was sent; its normal form unless it is given. */
+  /** The version's label as sent; absent if it was sent in its normal form. */
   label?: string;
   caller: Caller | undefined;
 }
 
-/** What a publish depends on. */
+/** The stored records that a publish depends on. */
 export interface Standing {
   credential: AcceptedCredential;
   publishing: PublishingRecord | undefined;
@@ -45,7 +45,7 @@ export interface Standing {
   existing: NodeVersionRecord | undefined;
 }
 
-/** Reads everything that a publish depends on, in one round trip, and rejects one that may not happen. */
+/** Reads everything that a publish depends on, in one round trip, and rejects a forbidden publish. */
 export async function readStanding(
   context: Context,
   publication: Publication,

@@ -14,9 +14,9 @@ import { requireFits } from './nodes.ts';
 const editableFields = ['deprecated', 'changelog'] as const;
 
 /**
- * Whether a publish only edits a version: a job that forgot to raise its version must learn that from a 409, and not lose
- * its archive. So the version names nothing else, and one that names only a changelog, as such a job may, comes without
- * fields of the node.
+ * Whether a publish only edits a version: a job that forgot to raise its version must get a 409, and not lose
+ * its archive. So an edit names no other field of the version. If it names only a changelog, as such a job
+ * may, it must name no field of the node.
  */
 export function isEdit({ node, version }: { node: NodeInput; version: NodeVersionInput }): boolean {
   const edited = namesIn(version).filter((name) => name !== 'version');
@@ -75,8 +75,8 @@ function describe({ deprecated, changelog }: Pick<NodeVersionInput, 'deprecated'
 }
 
 /**
- * Has a version read again whose archive could not be read to its end. Its publisher asks for it by publishing it again,
- * which changes nothing else: the archive is the same forever.
+ * Requests another extraction of a version whose archive could not be fully read. Its publisher asks for that
+ * by publishing it again, which changes nothing else: the archive never changes.
  */
 export async function extractAgain(context: Context, version: NodeVersionRecord): Promise<void> {
   if (version.extraction_tries === undefined || !isDownloadable(version)) return;

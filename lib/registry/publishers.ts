@@ -11,9 +11,7 @@ export function requirePublisher(item: Item | undefined): PublisherRecord {
 
 const takenDays = 90;
 
-/**
- * The id that is meant by another one: the publisher's own spelling, or the new id after a rename or a merge, for a time.
- */
+/** The publisher's id, if the given one is another spelling of it, or, for a time, its id before a rename or a merge. */
 export function movedTo(item: Item | undefined, asked: string): string | undefined {
   const { id, moved_to, moved_at = '' } = publisherRecord(item) ?? {};
   if (moved_to === undefined) return id === asked ? undefined : id;
@@ -22,7 +20,7 @@ export function movedTo(item: Item | undefined, asked: string): string | undefin
   throw new ApiError('publisher_not_found', { message });
 }
 
-/** Owners edit; admins edit everything, banned or not. */
+/** Owners edit their publisher unless it is banned; admins edit every publisher. */
 export function requireOwner(publisher: PublisherRecord, caller: Caller): void {
   if (caller.isAdmin) return;
   if (memberOf(publisher, caller.userId)?.role !== 'owner') throw new ApiError('forbidden');
@@ -37,7 +35,7 @@ export function requireNotBanned(publisher: PublisherRecord): void {
   if (publisher.banned) throw new ApiError('publisher_banned');
 }
 
-/** A user id is free text, and may be the name of something that every object has. */
+/** A user id is free text, and may be the name of a property that every object has. */
 export function memberOf({ members }: PublisherRecord, userId: string): Member | undefined {
   return Object.hasOwn(members, userId) ? members[userId] : undefined;
 }

@@ -22,15 +22,16 @@ import {
 } from './records.ts';
 
 /*
- * A publisher's item counts its new nodes of the day, and each version that it began to publish has a small record of its
- * own, so that a publish costs the same whatever is pending. Both are read with the rest of a publish and written next to
- * it, so they cost no time, and of publishes that run at once some may pass a limit together. Only a node that was made is
- * counted. The record of a version goes once its archive has arrived; where that was lost, it goes when there are as many
- * as may be pending: then each is looked up. So the list cannot drift from the truth for good. That there is no room is
- * remembered for a minute: looking costs much.
+ * A publisher's item counts its new nodes of the day, and each version that it began to publish has a small
+ * record of its own, so a publish costs the same for any number of pending versions. Both are read with the
+ * rest of a publish and written in parallel to it, so they cost no time, and concurrent publishes may exceed
+ * a limit together. Only created nodes count. A version's record is removed once its archive has arrived. If
+ * that removal was lost, it happens when the limit is reached: then each version is looked up, so the list
+ * can't drift from the truth for good. A full list is remembered for a minute, because the lookup is
+ * expensive.
  */
 
-/** What a publish adds. */
+/** The additions of a publish. */
 export interface Addition {
   publisherId: string;
   nodeId: string;
@@ -41,7 +42,7 @@ export interface Addition {
 /** Archives arrive at any time, so this is only when to look again. */
 const pendingRetrySeconds = 60;
 
-/** The versions that a publisher began to publish, as many as may be pending and some that are not any more. */
+/** The versions that a publisher began to publish: as many as may be pending, and some that no longer are. */
 export async function readPendingVersions(
   context: Context,
   publisherId: string,
@@ -52,7 +53,7 @@ export async function readPendingVersions(
   return (await queryPage(context, range, { limit })).items.map((item) => pendingVersionRecord(item));
 }
 
-/** An error if no room is left. */
+/** Throws if there is no room left. */
 export async function requireRoom(
   context: Context,
   publishing: PublishingRecord | undefined,
@@ -79,12 +80,10 @@ export async function requireRoom(
   await Promise.all(gone.map((record) => forget(context, publisherId, record)));
 }
 
-/** Whether a version is among those that its publisher began to publish. */
 export function isRecorded(begun: readonly PendingVersionRecord[], { pk, sk }: Key): boolean {
   return begun.some(({ version_pk, version_sk }) => version_pk === pk && version_sk === sk);
 }
 
-/** Records the version that a publish adds. */
 export async function recordPending(
   context: Context,
   { publisherId, nodeId, version }: Addition,
@@ -99,7 +98,7 @@ export async function recordPending(
   await put(context, record, always).catch(warn(publisherId));
 }
 
-/** To be called once a version's archive has arrived; it may be called again. */
+/** Call once a version's archive has arrived; repeated calls are harmless. */
 export async function forgetPending(
   context: Context,
   { publisherId, nodeId, version }: Omit<Addition, 'isNewNode'>,
@@ -107,7 +106,7 @@ export async function forgetPending(
   await forget(context, publisherId, pendingVersionKey(publisherId, nodeVersionKey(nodeId, version)));
 }
 
-/** To be called once the node is there: of publishes of one new node at once, only one makes it. */
+/** Call once the node exists: of concurrent publishes of one new node, only one creates it. */
 export async function countNewNode(context: Context, { publisherId }: Addition): Promise<void> {
   if (config.publishing().MAX_NEW_NODES_PER_DAY === 0) return;
   const now = Date.now();
@@ -132,12 +131,11 @@ async function forget(context: Context, publisherId: string, record: Key): Promi
   await remove(context, record, always).catch(warn(publisherId));
 }
 
-/** What fails here is not counted, which the next publish survives. */
+/** A failure here leaves something uncounted, which later publishes tolerate. */
 function warn(publisherId: string): (error: unknown) => void {
   return (error) => log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) });
 }
 
-/** The sort keys of those that are pending. */
 async function findPending(context: Context, begun: readonly PendingVersionRecord[]): Promise<Set<string>> {
   const keys = begun.map(({ version_pk, version_sk }) => ({ pk: version_pk, sk: version_sk }));
   const versions = await readAll(context, keys, { fields: ['pk', 'sk', 'status'] });

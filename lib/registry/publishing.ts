@@ -47,7 +47,7 @@ import {
 
 interface Registration {
   version: NodeVersion;
-  /** Names the one upload that may bring this version's archive. */
+  /** Identifies the only upload that may bring this version's archive. */
   upload: Upload;
 }
 
@@ -60,8 +60,8 @@ interface Registration {
  *   archive arrived   -> 409       version_exists; at most its host nodes are read again. An edit of the fields that may
  *                                  still change is written instead
  *
- * Of concurrent publishes of one version the first one's transaction wins; the others find their condition
- * failed, read again, and resume what the first one began.
+ * Of concurrent publishes of one version, the first transaction wins. The others' condition fails; they read
+ * again, and resume what the first one began.
  */
 export async function registerVersion(context: Context, publication: Publication): Promise<Registration> {
   const { publisherId, nodeId, version } = publication;
@@ -96,7 +96,7 @@ export async function registerVersion(context: Context, publication: Publication
   });
 }
 
-/** The answer's upload is awaited by no version, so what is put to its URL is deleted. */
+/** No version waits for the response's upload, so an archive put to its URL is deleted. */
 async function editPublished(
   context: Context,
   publication: Publication,
@@ -119,7 +119,7 @@ async function editPublished(
   return { version: nodeVersionView(edited), upload: uploadFor({ ...edited, upload_id: randomUUID() }) };
 }
 
-/** Two spellings of one label are most likely two versions, and the second would replace what waits for its archive. */
+/** Two spellings of one label are most likely two versions, and the second would replace the pending one. */
 function requireSameLabel({ label, version }: NodeVersionRecord, publication: Publication): void {
   const { label: sent = version } = publication;
   const begun = label ?? version;
@@ -130,8 +130,8 @@ function requireSameLabel({ label, version }: NodeVersionRecord, publication: Pu
 }
 
 /**
- * The upload that a version, registered by the same request before, waits for now; undefined if it waits for none.
- * A caller who could not publish it any more gets no address. The upload is that of the latest publish.
+ * The upload that a version, registered by the same request before, waits for now; undefined if it waits for
+ * none. A caller who could no longer publish it gets no URL. The upload is that of the latest publish.
  */
 export async function findAwaitedUpload(
   context: Context,
@@ -146,7 +146,7 @@ export async function findAwaitedUpload(
   return uploadFor(existing);
 }
 
-/** A version that was banned before its archive arrived has never been published, and cannot be. */
+/** A version that was banned before its archive arrived has never been published, and can't be. */
 function versionExists({ status }: NodeVersionRecord): ApiError {
   const message = 'This version is banned; publish a new version instead.';
   return new ApiError('version_exists', status === 'NodeVersionStatusBanned' ? { message } : {});
@@ -167,7 +167,7 @@ function pendingVersion(
   const record: NodeVersionRecord = {
     ...nodeVersionKey(nodeId, version.version),
     ...versionFields(version, { isAdmin: caller?.isAdmin ?? false }),
-    // A member who resumes what an admin has tagged must not take the tags away.
+    // A member who resumes a version must not remove the tags of an admin.
     ...(!caller?.isAdmin && existing?.tags_admin && { tags_admin: existing.tags_admin }),
     version: version.version,
     ...(label !== version.version && { label }),
@@ -182,7 +182,7 @@ function pendingVersion(
     ...kept,
     revision: (existing?.revision ?? 0) + 1,
     upload_id: randomUUID(),
-    // Spread over sixteen partitions of the index, so that it carries as many publishes as the table does.
+    // Spread over sixteen partitions of the index, so that it supports as many publishes as the table does.
     pending_shard: dueShard('uploads', id),
     pending_since: now,
   };

@@ -9,15 +9,15 @@ import { absent, typedRead } from '../store/items.ts';
 import { updating, type Write } from '../store/write.ts';
 
 /*
- * What the table holds, one type per kind of record; lib/store/keys.ts has their keys. Attributes that an answer
- * shows have the names and types of the answer, so that the views are checked by the compiler.
+ * The records of the table, one type per kind; lib/store/keys.ts has their keys. Attributes that a response
+ * shows have the names and types of the response, so the compiler checks the views.
  */
 
 /** A version whose archive has not arrived. */
 export const pending: NodeVersionStatus = 'NodeVersionStatusPending';
 
 interface Stored extends Key {
-  /** Counted on by every write; what was decided on one revision is written only over that one. */
+  /** Increased by every write; a decision on one revision is written only over that revision. */
   revision: number;
 }
 
@@ -32,15 +32,15 @@ export interface PublisherRecord extends Stored, Omit<Publisher, 'id' | 'members
   members: Record<string, Member>;
   banned?: true;
   ban_reason?: string;
-  /** The id that this one means since then, after a rename or a merge. The record reserves the old id. */
+  /** The id that replaces this one after a rename or a merge. The record reserves the old id. */
   moved_to?: string;
   moved_at?: string;
-  /** The id that a rename has begun to give it. */
+  /** The new id of a rename in progress. */
   moving_to?: string;
   renamed_from?: string;
 }
 
-/** What a publisher publishes with. */
+/** A publisher's means of publishing. */
 export interface CredentialRecord extends Stored {
   id: string;
   created_at: string;
@@ -53,33 +53,33 @@ export interface TokenRecord extends CredentialRecord {
   expires_at: string;
 }
 
-/** The jobs of a CI that may publish. The ids are those of the first job that did. */
+/** The CI jobs that may publish. The ids are those of the first job that did. */
 export interface TrustRecord extends CredentialRecord {
   issuer: string;
   repository: string;
   workflow: string;
-  /** The workflow that the job uses, whole: `octo/shared/.github/workflows/publish.yml@refs/heads/main`. */
+  /** The called workflow, in full: `octo/shared/.github/workflows/publish.yml@refs/heads/main`. */
   job_workflow?: string | undefined;
   environment?: string | undefined;
-  /** A branch or tag, or with `*` at the end all that begin so. */
+  /** A branch or tag; with `*` at the end, a prefix of its name. */
   ref?: string | undefined;
   node_id?: string | undefined;
   repository_id?: string;
   owner_id?: string;
 }
 
-/** What an ID token was used for. Once it has expired, the record may go. */
+/** The version that an ID token was used for. The record expires after the token. */
 export interface IdTokenRecord extends Key {
   used_for: string;
   ttl: number;
 }
 
-/** Of a version what its node shows of it too: `latest_version` is a copy, so that one read answers a whole node. */
+/** The part of a version that its node also shows: `latest_version` is a copy, so one read returns a whole node. */
 export interface VersionCopy extends Omit<NodeVersion, 'downloadUrl'> {
   id: string;
   version: string;
   status: NodeVersionStatus;
-  /** Where the archive lies in the bucket, once it has been published. */
+  /** The archive's key in the bucket, once it has been published. */
   archive_key?: string;
   published_at?: string;
 }
@@ -91,28 +91,28 @@ export interface NodeVersionRecord extends Stored, VersionCopy {
   createdAt: string;
   /** The label as its publisher spelled it, if not in its normal form. */
   label?: string;
-  /** Who published it, as far as a person's token came with the request. */
+  /** The user who published it, if the request had a user's token. */
   published_by?: string;
-  /** With what: a personal access token, or a job that the publisher trusts. */
+  /** The credential: a personal access token, or a job that the publisher trusts. */
   token_id?: string;
   token_hash?: string;
   trust_id?: string;
-  /** The one upload that may bring the archive. */
+  /** The only upload that may bring the archive. */
   upload_id?: string;
-  /** The archives that came to that upload's address and were rejected, by S3's ids of them. */
+  /** The rejected archives that came to that upload's URL, by their S3 version ids. */
   refused_objects?: readonly string[];
-  /** Which finalizer checks an archive for it, and until when, in milliseconds. */
+  /** The finalizer that checks an archive for it, and until when, in milliseconds. */
   checked_by?: string;
   checked_until?: number;
-  /** Present while something is left to do; the index `pending` lists these. */
+  /** Present while work is left; the index `pending` lists these. */
   pending_shard?: string;
   pending_since?: string;
-  /** Why it is banned, by what was banned: it stays banned until the last of them is lifted. */
+  /** The reasons for its bans, by the banned subject: it stays banned until the last of them is lifted. */
   bans?: Partial<Record<BanSubject, string>>;
   before_ban?: BeforeBan;
-  /** What the last extraction of host nodes found. */
+  /** The result of the last extraction of host nodes. */
   extraction?: ExtractionSummary;
-  /** How many times reading its archive was begun, until one of them came to an end. */
+  /** How many times reading its archive was started, until one of them finished. */
   extraction_tries?: number;
 }
 
@@ -121,24 +121,24 @@ interface ExtractionSummary {
   by: number;
   at: string;
   nodes: number;
-  /** How many fields were left open. */
+  /** The number of fields left open. */
   open_fields: number;
-  /** Those of `tags_admin` that it added, so that the next one can take them back. */
+  /** The entries of `tags_admin` that it added, so that the next extraction can remove them. */
   tags?: readonly string[];
 }
 
 export type BanSubject = 'version' | 'node' | 'publisher';
 
-/** What a ban puts aside, and what lifting it puts back. */
+/** The fields that a ban puts aside, and that lifting it restores. */
 type BeforeBan = Pick<NodeVersionRecord, 'status' | 'pending_shard' | 'pending_since'> & {
   status_reason?: string | undefined;
   status_reason_code?: StatusReasonCode | undefined;
 };
 
-/** What bounds a publisher's publishing: how many new nodes it has on a day. */
+/** The counter for a publisher's limit: how many new nodes it has on a day. */
 export interface PublishingRecord extends Key, Partial<Record<`nodes:${string}`, number>> {
   revision: number;
-  /** Until when no more may be pending, in milliseconds. */
+  /** Until when no more versions may become pending, in milliseconds. */
   full_until?: number;
 }
 
@@ -155,12 +155,12 @@ export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_ver
   status: NodeStatus;
   created_at: string;
   latest_version?: VersionCopy;
-  /** A withdrawn node is withdrawn again when its ban is lifted. */
+  /** A node that was withdrawn before its ban is withdrawn again when the ban is lifted. */
   before_ban?: Pick<NodeRecord, 'status' | 'status_detail'>;
-  /** Who updated it last, and when. The history has the fields; a publish is in neither. */
+  /** The last person who updated it, and when. The history has the fields; a publish is in neither. */
   edited_by?: string;
   edited_at?: string;
-  /** JSON: DynamoDB's maps bound the depth and the size of numbers, free-form objects do not. */
+  /** JSON: DynamoDB's maps limit the depth and the size of numbers, free-form objects don't. */
   translations?: string;
 }
 
@@ -173,19 +173,19 @@ export interface OwnedNodeRecord extends Key {
 export interface HostNodeRecord extends Stored, HostNode {
   host_node_name: string;
   /**
-   * The fields that a person wrote or cleared, which an extraction leaves alone for ever; with `host_node_name` once a
-   * person has written the entry at all.
+   * The fields that a person wrote or cleared, which an extraction never changes. Contains `host_node_name`
+   * if a person has written the entry at all.
    */
   touched?: readonly string[];
   /**
-   * Who edited it last, and when. It has no history: an edit is one write unit, and earlier states are in the table's
-   * continuous backups.
+   * The last editor, and when. There is no history: an edit is one write unit, and earlier states are in the
+   * table's continuous backups.
    */
   edited_by?: string;
   edited_at?: string;
   /** The version of the extractor that wrote the other fields. */
   extracted_by?: number;
-  /** Of the last write; random. */
+  /** A random id of the last write. */
   write_id?: string;
 }
 
@@ -198,7 +198,6 @@ export interface HistoryRecord extends Key {
   detail?: string | undefined;
 }
 
-/** The typed reads, one per kind of record. */
 export const publisherRecord = typedRead<PublisherRecord>();
 export const credentialRecord = typedRead<CredentialRecord>();
 export const tokenRecord = typedRead<TokenRecord>();
@@ -213,8 +212,8 @@ export const hostNodeRecord = typedRead<HostNodeRecord>();
 export const historyRecord = typedRead<HistoryRecord>();
 
 /**
- * The attributes that a schema names, in its order: bookkeeping never reaches a caller, whatever is added to it,
- * and answers read alike each time, though DynamoDB keeps no order.
+ * The attributes in a schema, in its order. So new bookkeeping never reaches a caller, and responses have a
+ * stable order, which DynamoDB doesn't keep.
  */
 export function pickFields<Shown extends object>(
   record: Shown,
@@ -224,14 +223,14 @@ export function pickFields<Shown extends object>(
   return Object.fromEntries(names.map((name) => [name, record[name]])) as Shown;
 }
 
-/** Without the parts left open of fields that a person has written since. */
+/** Leaves out the open parts of fields that a person has written since. */
 export function hostNodeView(entry: HostNodeRecord): HostNode {
   const { left_open, ...shown } = pickFields<HostNode>(entry, HostNode);
   const open = left_open?.filter((text) => !entry.touched?.includes(text.split(':', 1)[0] ?? ''));
   return { ...shown, ...(open?.length && { left_open: open }) };
 }
 
-/** One change, as its history tells it; `of` is the publisher or node whose history it belongs to. */
+/** One change in the history of `of`, a publisher or node. */
 export interface Change {
   of: Key;
   action: string;

@@ -5,7 +5,7 @@ import { describeError, log } from '../log.ts';
 import { ticketHash } from '../notifications/records.ts';
 import { storeError } from '../store/dynamodb.ts';
 
-/** A request with an Idempotency-Key: whose it is, and what must be equal for a replay. */
+/** A request with an Idempotency-Key: the key's owner, and the parts that must be equal for a replay. */
 export interface Keyed {
   key: string;
   /** The owner of the key: two callers may choose the same one. */
@@ -14,26 +14,26 @@ export interface Keyed {
   request: string;
 }
 
-/** One attempt to answer a request: every name by which it is stored, logged and found again. */
+/** One attempt to answer a request: every name that stores, logs or finds it. */
 export interface Attempt {
-  /** Names it in all that is stored for it. */
+  /** Identifies it in all its records. */
   id: string;
   operation: string;
   caller: string;
   requestId: string;
-  /** Names the Idempotency-Key without showing it. */
+  /** Identifies the Idempotency-Key without showing it. */
   keyHash: string | undefined;
-  /** Of a task whose provider notifies this service. */
+  /** Only for a task whose provider notifies this service. */
   ticket: Ticket | undefined;
 }
 
 export interface Ticket {
-  /** Known to the provider alone, and stored nowhere: who has it reports the task's state. */
+  /** Known only to the provider, and stored nowhere: its holder can report the task's state. */
   secret: string;
   hash: string;
 }
 
-/** So many bytes cannot be guessed, and make 43 characters. */
+/** This many bytes can't be guessed, and make 43 characters. */
 const ticketBytes = 32;
 
 export function nameAttempt(
@@ -53,23 +53,23 @@ export function hashOfKey({ scope, key }: Keyed): string {
   return hash('sha256', `${scope}\n${key}`);
 }
 
-/** A finished answer, as API Gateway takes it. */
+/** A finished response, as API Gateway expects it. */
 export interface Answer {
   statusCode: number;
   headers: Record<string, string>;
   body: string;
-  /** Whether the body is base64, as a compressed one is. */
+  /** Whether the body is base64, for example compressed. */
   isBase64Encoded?: boolean;
 }
 
-/** Whether something was sent that may cost money. An answer that comes too late must not say that nothing was. */
+/** Whether something was sent that may cost money. A late error must not say that nothing was sent. */
 export interface Progress {
   isSent: boolean;
-  /** For an answer that comes too late. */
+  /** For a late response. */
   taskHeaders?: Record<string, string>;
 }
 
-/** The phases before sending. Whatever fails in them, the provider got nothing: no error may say that it is unknown. */
+/** The phases before sending. If one fails, the provider got nothing, so no error may call the outcome unknown. */
 export async function beforeSending<Result>(phases: () => Promise<Result>): Promise<Result> {
   try {
     return await phases();
@@ -93,7 +93,7 @@ function asProxyError(cause: ApiError): ApiError {
   });
 }
 
-/** All writes are waited for even if one fails: how the request ends depends on what is stored. */
+/** Waits for all writes even if one fails: how the request ends depends on the stored state. */
 export async function allStored(writes: readonly (Promise<void> | undefined)[]): Promise<void> {
   const ended = await Promise.allSettled(writes);
   const [first, ...others] = ended.flatMap((write) => (write.status === 'rejected' ? [write.reason] : []));
@@ -101,12 +101,13 @@ export async function allStored(writes: readonly (Promise<void> | undefined)[]):
   if (first !== undefined) throw first;
 }
 
-/** The longest that an answer is held back after the deadline for writes that follow the request. */
+/** How long after the deadline a response may wait for the writes that follow the request. */
 const marginMs = 400;
 
 /**
- * Waits for the writes that follow a request, by the event of the log line if one fails. They can't change or delay its
- * response: a store that hangs would outlast the invocation and lose what was paid for. Each must be safe to leave undone.
+ * Waits for the writes that follow a request, by the log event for a failed one. They can't change or delay
+ * its response: a store that hangs would outlast the invocation and lose a paid result. Each must be safe to
+ * leave undone.
  */
 export async function afterwards(
   { deadline }: Context,

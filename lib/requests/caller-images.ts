@@ -7,11 +7,11 @@ import { isObject } from '../json.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
 
 /*
- * An image that is too large for a request: the caller names its bytes, and the provider gets a URL of them in the bucket.
- * Missing bytes are reported before anything is reserved.
+ * An image that is too large for a request: the caller names its bytes, and the provider gets their URL in
+ * the bucket. Missing bytes are reported before anything is reserved.
  */
 
-/** Wherever the contract takes an image. */
+/** Every field of the contract that accepts an image. */
 const imageFields = new Set([
   ...['image', 'transfer_light_from_lightmap', 'transfer_light_from_reference_image'],
   ...['images', 'start_image', 'key_image', 'wm_url', 'image_settings'],
@@ -21,7 +21,7 @@ const beginning = 'upload:';
 const shape = /^upload:([0-9a-f]{64}):([1-9]\d{0,8})$/;
 const maxBytes = 50_000_000;
 
-/** Replaces each image that the body names by its URL. Throws `upload_needed` if the caller has yet to upload one. */
+/** Replaces each image that the body names by its URL. Throws `upload_needed` if the caller must first upload one. */
 export async function withImageUrls<Body>(context: Context, caller: string, body: Body): Promise<Body> {
   const found = imagesIn(body);
   if (found.length === 0) return body;
@@ -88,13 +88,13 @@ function replaced(value: unknown, addresses: ReadonlyMap<string, string>, name =
   );
 }
 
-/** Bytes that a caller holds, by the name that it gives them in a request: `upload:<sha256>:<bytes>`. */
+/** Bytes that a caller holds, as named in a request: `upload:<sha256>:<bytes>`. */
 interface CallerImage {
   sha256: string;
   bytes: number;
 }
 
-/** A prefix of each caller's own. Who doesn't have the bytes can't guess the name. It expires after three days. */
+/** A prefix for each caller. The name can't be guessed without the bytes. Expires after three days. */
 function keyOf({ owner }: Place, { sha256 }: CallerImage): string {
   return `images/${owner}/${sha256}`;
 }
@@ -113,7 +113,7 @@ const readSeconds = 12 * 60 * 60;
 const writeSeconds = 15 * 60;
 const lookSeconds = 60;
 
-/** Whether the bucket has the caller's image. Without the right to list it, S3 answers 403 for what is not there. */
+/** Whether the bucket has the caller's image. Without the right to list it, S3 answers 403 for a missing object. */
 async function hasImage({ deadline }: Context, place: Place, image: CallerImage): Promise<boolean> {
   const signed = await presign('HEAD', keyOf(place, image), lookSeconds);
   const timeoutMs = Math.min(5000, Math.max(1, deadline - Date.now()));
@@ -132,13 +132,13 @@ async function hasImage({ deadline }: Context, place: Place, image: CallerImage)
   throw new Error(`S3 answered ${status} to the HEAD of an image.`);
 }
 
-/** Where the provider reads it. A signed URL ends with the credentials of the function, after twelve hours at most. */
+/** The provider's URL. A signed URL expires with the function's credentials, after twelve hours at most. */
 async function imageUrl(place: Place, image: CallerImage): Promise<string> {
   const key = keyOf(place, image);
   return place.isOffPeak ? downloadUrl(key) : presign('GET', key, readSeconds);
 }
 
-/** Where its caller puts it: digest and size are signed, so S3 takes these bytes and no others. */
+/** The caller's upload URL: digest and size are signed, so S3 accepts only these bytes. */
 function imageUploadUrl(place: Place, image: CallerImage): Promise<string> {
   return presign('PUT', keyOf(place, image), writeSeconds, {
     'content-length': String(image.bytes),

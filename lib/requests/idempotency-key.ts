@@ -12,7 +12,7 @@ import type { KeyOutcome } from '../spend/usage-records.ts';
 
 /*
  * One record per key and caller. A paid request leaves only from `sent`, and no record goes back from there
- * unless the provider said that it took nothing:
+ * unless the provider rejected the request:
  *
  *               acquire               markSent                keep
  *   (no record) ───────> running ───────────────> sent ──────────────> answered: replayed for 24 hours
@@ -20,11 +20,12 @@ import type { KeyOutcome } from '../spend/usage-records.ts';
  *        ├── release: nothing sent                  ├── release: unknown ─> unknown: rejected for 24 hours
  *        └── release: not taken ────────────────────┘
  *
- * An invocation that dies leaves `running` or `sent` behind. Once its lease has passed, `running` may be acquired
- * again, for nothing was sent, and `sent` counts as unknown. Every step is conditional on the attempt that
- * acquired the key, so an invocation that was thought dead and comes back can neither send nor answer. If the store does not
- * say whether it did, the lease ends it: removing it would delay a 503, and the store may still apply it later. Expiry is
- * compared here: DynamoDB deletes expired records up to two days late.
+ * An invocation that dies leaves `running` or `sent` behind. Once its lease has passed, `running` may be
+ * acquired again, because nothing was sent, and `sent` counts as unknown. Every step is conditional on the
+ * attempt that acquired the key, so a slow invocation that loses its lease can neither send nor answer. If
+ * the store doesn't confirm a write, the lease ends it: removing the record would delay a 503, and the store
+ * may still apply the write later. Expiry is compared here: DynamoDB deletes expired records up to two days
+ * late.
  */
 interface IdempotencyRecord extends KeyOutcome {
   fingerprint: string;
@@ -32,9 +33,9 @@ interface IdempotencyRecord extends KeyOutcome {
   expires_at: number;
   /** The same in seconds, for DynamoDB. */
   ttl: number;
-  /** Of a request that was sent: its answer may be lost, and its task is still to be found. */
+  /** Of a sent request: its response may be lost, so its task can still be found. */
   task_headers?: Record<string, string>;
-  /** The answer: compressed, the first of so many parts. */
+  /** The compressed response: the first of so many parts. */
   bytes?: Uint8Array;
   parts?: number;
 }
@@ -44,15 +45,15 @@ type AnswerPart = Required<Pick<IdempotencyRecord, 'bytes'>>;
 export const idempotencyRecord = typedRead<IdempotencyRecord>();
 
 interface KeyOptions {
-  /** Names this attempt in the record. */
+  /** Identifies this attempt in the record. */
   attempt: string;
-  /** Refreshes short-lived fields, such as signed URLs, in the body of a replayed answer. */
+  /** Refreshes short-lived fields, such as signed URLs, in the body of a replayed response. */
   refresh?: ((body: string) => Promise<string>) | undefined;
   context: Context;
 }
 
 const keptForMs = 24 * 60 * 60 * 1000;
-/** The longest that an invocation may run past its deadline before Lambda ends it, with room for clocks that differ. */
+/** How long an invocation may run past its deadline before Lambda ends it, allowing for clocks that differ. */
 const leaseMarginMs = 5000;
 const maxPartBytes = 380_000;
 
@@ -83,13 +84,13 @@ export class IdempotencyKey {
     };
   }
 
-  /** Takes the key for this request, or returns the answer that an earlier one with this key was given. */
+  /** Acquires the key for this request, or returns the kept response to an earlier request with it. */
   async acquire(): Promise<Answer | undefined> {
     const { context, refresh } = this.#options;
     requireVisibleAscii(this.#key);
     const now = Date.now();
     const putting = put(context, this.#record, isFree(now));
-    // It takes a few milliseconds to load, which are those of the store.
+    // Loading takes a few milliseconds, while the store is at work anyway.
     zlib();
     const result = await putting;
     if (result.written) {

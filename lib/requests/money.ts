@@ -20,17 +20,16 @@ import type { BoughtTask } from '../providers/provider-call.ts';
 import type { Attempt } from './attempt.ts';
 import * as config from '../config.ts';
 
-/** A contract of an operation that buys a task. */
 export type PaidContract = Contract & Required<Pick<Contract, 'price' | 'notifies'>>;
 
-/** The money of one paid request; lib/spend/account.ts says why each phase is safe to die in. */
+/** The money of one paid request; lib/spend/account.ts explains why dying in any phase is safe. */
 export class Money {
   readonly #context: Context;
   readonly #attempt: Attempt;
   readonly #task: Task;
-  /** The most credits that the task may cost: what is counted if the provider names no price. */
+  /** The most credits that the task may cost: the amount counted if the provider names no price. */
   readonly ceiling: number;
-  /** What it costs if the operator's rate says so, and not the provider. */
+  /** Its cost, if the operator's rate sets it and not the provider. */
   readonly #price: number | undefined;
   #reserved: { account: AccountRecord; at: number } | undefined;
   #isRecorded = false;
@@ -50,12 +49,12 @@ export class Money {
     this.#price = price.toldBy === 'rate' ? this.ceiling : undefined;
   }
 
-  /** Names the usage record, together with its caller: by the minute that the reservation counts for. */
+  /** The usage record's name within its caller, by the minute that the reservation counts for. */
   get usageName(): string {
     return usageName({ at: this.#mustBeReserved.at, id: this.#attempt.id });
   }
 
-  /** If the store does not say whether it reserved anything, nothing is sent, and the sweep gives it back. */
+  /** If the store doesn't confirm the reservation, nothing is sent, and the sweep gives it back. */
   async reserve(): Promise<void> {
     const { caller } = this.#attempt;
     this.#reserved = await reserve(this.#context, { caller, ceiling: this.ceiling });
@@ -66,20 +65,20 @@ export class Money {
     const { caller } = this.#attempt;
     const { account, at } = this.#mustBeReserved;
     const isFirst = account[`tasks:${dayOf(at)}`] === 1;
-    // The sweep lists the caller too, so this may fail.
+    // The sweep also lists the caller, so this may fail.
     const listed = isFirst ? recordDayCaller(this.#context, caller, at).catch(logUnlisted) : undefined;
     await allEnded([openUsage(this.#context, this.#opened), listed]);
     this.#isRecorded = true;
     this.#sentAt = Date.now();
   }
 
-  /** The task was started: it costs what the provider says, or the reservation if the provider says nothing. */
+  /** The task was started: charge the provider's price, or the whole reservation if there is none. */
   async charge(task: BoughtTask): Promise<void> {
     const credits = task.credits ?? this.#price;
     const { ceiling } = this;
     const isAbove = credits !== undefined && credits > ceiling;
     note({
-      // What a provider says itself is in the log line already.
+      // The log line already contains a price from the provider.
       ...(this.#price !== undefined && { credits: this.#price }),
       credits_counted: credits ?? ceiling,
       ...(isAbove && { credits_above_ceiling: credits - ceiling }),
@@ -92,7 +91,7 @@ export class Money {
     });
   }
 
-  /** The task was not started, or it is unknown whether it was, which keeps what is reserved. */
+  /** Releases the reservation if the task was not started; keeps it if that is unknown. */
   async release(error: ApiError): Promise<void> {
     if (!this.#reserved) return;
     const { code } = error;
@@ -113,7 +112,7 @@ export class Money {
     }
   }
 
-  /** What the answer says about the caller's budget: the stored state, as it was seen last. */
+  /** The response's headers about the caller's budget, from the last seen state of the account. */
   headers(task?: BoughtTask): Record<string, string> {
     const credits = task && (task.credits ?? this.#price);
     return {
@@ -133,7 +132,7 @@ export class Money {
     return { ...this.#task, attempt, requestId, keyHash, ticketHash: ticket?.hash, ceiling: this.ceiling };
   }
 
-  /** The account follows the record, and only if it was this attempt that completed it. */
+  /** Updates the account after the record, and only if this attempt completed the record. */
   async #complete(result: UsageResult): Promise<void> {
     const ms = Date.now() - this.#sentAt;
     const isOurs = await completeUsage(this.#context, this.#opened.attempt, { ...result, ms });
@@ -154,10 +153,10 @@ function logUnlisted(error: unknown): void {
   log('warn', 'spending', { step: 'list the caller of the day', ...describeError(error) });
 }
 
-/** More than any task lasts, and still a number that a record can hold. */
+/** Longer than any task, and still a number that a record can hold. */
 const maxSeconds = 2 ** 31 - 1;
 
-/** The fields of a request by which a rate may be chosen. An absent one is the provider's choice. */
+/** The fields of a request that can select a rate. The provider chooses the absent ones. */
 interface Fields {
   model?: string | undefined;
   resolution?: string | undefined;
@@ -167,8 +166,9 @@ interface Fields {
 const filters = ['model', 'resolution', 'seconds'] as const;
 
 /**
- * The most credits that a valid request may cost. The row that names most of its fields counts. A field that the request
- * leaves to the provider may be any, so a row that names more also counts if it may apply, and the dearest row is taken.
+ * The most credits that a valid request may cost. The row that matches most of its fields counts. The
+ * provider may choose any value for an omitted field, so more specific rows that may apply also count. The
+ * highest cost wins.
  */
 export function ceilingOf(operation: string, price: PriceRule, body: object): number {
   const { frames, ...fields } = pricedFields(price, body);
@@ -187,7 +187,7 @@ export function ceilingOf(operation: string, price: PriceRule, body: object): nu
   return Math.min(Math.max(...costs) + (price.extrasOf?.(body) ?? 0), Number.MAX_SAFE_INTEGER);
 }
 
-/** What a rate charges for so many seconds and frames. */
+/** The cost of these seconds and frames at a rate. */
 export function costOf({ task = 0, frame = 0, second = 0 }: Rate, seconds: number, frames: number) {
   return task + frame * frames + second * seconds;
 }
@@ -196,7 +196,6 @@ function detailOf(row: Fields): number {
   return filters.filter((name) => row[name] !== undefined).length;
 }
 
-/** The fields of a request that its price depends on. */
 function pricedFields({ secondsOf, framesOf }: PriceRule, body: object): Fields & { frames: number } {
   const fields = new Map(Object.entries(body));
   const textOf = (name: string) => {
@@ -207,7 +206,8 @@ function pricedFields({ secondsOf, framesOf }: PriceRule, body: object): Fields 
   return {
     model: textOf('model'),
     resolution: textOf('resolution'),
-    // A duration of 0 is the provider's choice, as an absent one is. A sum may be infinite, and 0 times infinity is NaN.
+    // The provider chooses a duration of 0, like an absent one. A sum may be infinite, and 0 times infinity
+    // is NaN.
     seconds: seconds > 0 ? Math.min(Math.ceil(seconds), Number.MAX_SAFE_INTEGER) : undefined,
     frames: framesOf?.(body) ?? 1,
   };

@@ -34,7 +34,7 @@ export class Relay {
   readonly #attempt: Attempt;
   readonly #ticket: Ticket;
   readonly #notifies: Notifies;
-  /** The caller's own, if it wants to be notified. */
+  /** The caller's own URL, if it wants notifications. */
   readonly #address: string | undefined;
   readonly #isOffPeak: boolean;
   #isRecorded = false;
@@ -50,21 +50,21 @@ export class Relay {
     this.#isOffPeak = fields.get('off_peak') === true;
   }
 
-  /** The request as the provider gets it. */
+  /** The request for the provider. */
   redirected<Body>(body: Body): Body {
     const { field, provider } = this.#notifies;
     const baseUrl = config.relay().NOTIFICATION_URL.replace(/\/*$/, '');
     return { ...Object(body), [field]: `${baseUrl}/${provider}/${this.#ticket.secret}` };
   }
 
-  /** Nothing is paid for if no notification could be sent to the caller's address. */
+  /** Rejects a request before it costs anything if the caller's URL can't be notified. */
   requireReceiver(): void {
     if (this.#address === undefined || readReceiverUrl(this.#address)) return;
     const details = [{ path: `body.${this.#notifies.field}`, message: whatAddressMustBe }];
     throw new ApiError('invalid_request', { details });
   }
 
-  /** The task, under the hash of its ticket: the provider may notify before it answers, or not at all. */
+  /** Stores the task under its ticket's hash: the provider may notify before it responds, or not at all. */
   async record(usageName: string): Promise<void> {
     const { operation, caller, requestId } = this.#attempt;
     const now = Date.now();
@@ -112,7 +112,7 @@ export class Relay {
     return { ...answer, body: this.#restored(answer.body) };
   }
 
-  /** The same for what a provider says about a request that it did not take. */
+  /** The same in a provider's error. */
   inError(error: ApiError): ApiError {
     const details = error.details.map((each) => ({ ...each, message: this.#restored(each.message) }));
     return error.with({ message: this.#restored(error.message), details });
@@ -122,7 +122,7 @@ export class Relay {
     return replaceOurUrl(text, this.#ticket.secret, this.#address);
   }
 
-  /** Where the task's status is shown (RFC 8288). */
+  /** The URL of the task's public status (RFC 8288). */
   get taskHeaders(): Record<string, string> {
     return { link: `<${downloadUrl(statusKey(this.#ticket.secret))}>; rel="status"` };
   }

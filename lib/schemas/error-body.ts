@@ -3,7 +3,7 @@ import { type ErrorCode, errorCatalog } from '../errors.ts';
 
 const codes = Object.keys(errorCatalog) as ErrorCode[];
 
-/** What every answer but a success carries. */
+/** The body of every response except a success. */
 export const ErrorBody = z
   .object({
     error: z.enum(codes).with(z.describe('What went wrong, for programs; a code never changes its meaning')),

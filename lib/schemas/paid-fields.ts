@@ -16,7 +16,7 @@ export function withDefault<Schema extends z.ZodMiniType>(
 /** The document marks the preceding schema as nullable. */
 export const unsetAsAbsent = z.transform((value) => (isUnset(value) ? undefined : value));
 
-/** At most so many characters, which zod counts as a person does: an emoji is one, not two. */
+/** Limits the characters, which zod counts as a person does: an emoji is one, not two. */
 export function text(maxCharacters: number) {
   return z.string().check(z.maxLength(maxCharacters));
 }
@@ -26,7 +26,7 @@ export const webAddress = z
   .check(z.trim(), z.refine(isWebAddress, 'must be an absolute http or https URL'))
   .with(z.meta({ format: 'uri' }));
 
-/** A string whose format is up to the provider, which may have handles such as `asset:42`. */
+/** A string whose format the provider defines; it may have handles such as `asset:42`. */
 export const reference = z.string().check(z.minLength(1));
 
 /** An absolute URL of any scheme. */
@@ -34,16 +34,16 @@ export const absoluteUrl = z.string().check(z.trim(), z.refine(isAbsoluteUrl, 'm
 
 const scheme = /^[a-z][a-z0-9+.-]{0,63}:/i;
 
-/** The parser alone takes `https:/host` and `https:host` too. */
+/** The parser alone also accepts `https:/host` and `https:host`. */
 function isAbsoluteUrl(value: string): boolean {
   const isComplete = /^https?:/i.test(value) ? /^https?:\/\/[^/?#\\]/i.test(value) : scheme.test(value);
   return isComplete && URL.canParse(value);
 }
 
 const notBase64 = /[^\w+/=\s-]/;
-/** A data URI may escape digits that have a meaning of their own in an address. */
+/** A data URI may escape digits that have a meaning of their own in a URL. */
 const notEscapedBase64 = /[^\w+/=\s%-]/;
-/** One digit is six bits, which is not a byte yet. */
+/** One digit is six bits, less than a byte. */
 const twoDigits = /^[\s=]*[\w+/-][\s=]*[\w+/-]/;
 
 /** "Base64 data or URL" of an image. It is never fetched or decoded here. */
@@ -57,7 +57,7 @@ const maxMarkLength = 20;
 function isImageSource(value: string): boolean {
   if (!scheme.test(value.slice(0, 65))) return isBase64(value, notBase64);
   if (!/^data:/i.test(value)) return isAbsoluteUrl(value);
-  // The media type and its parameters may be of any kind and case, or absent.
+  // The media type and its parameters may be absent, or of any kind and case.
   const comma = value.indexOf(',');
   const isEncoded = /;\s*base64$/i.test(value.slice(Math.max(0, comma - maxMarkLength), comma));
   return comma > 0 && (!isEncoded || isBase64(value.slice(comma + 1), notEscapedBase64));
@@ -69,9 +69,9 @@ export const evenIfFieldsFail = {
 };
 
 /**
- * Looks for characters that must not be there: a pattern that matches megabytes would exhaust the stack. It starts
- * after the pieces that decode to their full length. Of 5 MB, that takes 0.3 ms, and the pattern alone 4.2 ms, next to
- * 5.3 ms of JSON.parse: all that is done to such a body should take at most 1.3 times JSON.parse.
+ * Searches for forbidden characters, because a pattern that matches megabytes would exhaust the stack. The
+ * search starts after the pieces that decode to their full length. For 5 MB that takes 0.3 ms, and the
+ * pattern alone 4.2 ms, next to 5.3 ms of JSON.parse. The budget for such a body is 1.3 times JSON.parse.
  */
 function isBase64(data: string, otherCharacters: RegExp): boolean {
   let start = 0;
@@ -84,14 +84,14 @@ function isBase64(data: string, otherCharacters: RegExp): boolean {
 const pieceLength = 16 * 1024;
 const scratch = Buffer.allocUnsafe(2 * pieceLength);
 
-/** Node's decoder skips characters outside base64, but sees only the low byte of those outside ASCII. */
+/** Node's decoder skips characters outside base64, but sees only the low byte of characters outside ASCII. */
 function decodesWhole(piece: string): boolean {
   return scratch.write(piece) === pieceLength && scratch.write(piece, 'base64') === (pieceLength / 4) * 3;
 }
 
 /**
- * An object of a paid request. Unknown fields are dropped, but not one that looks like a misspelled field which is
- * absent: the task would cost the same and be a different one than was meant.
+ * An object of a paid request. Drops unknown fields, but rejects one that looks like a misspelling of an
+ * absent field: the task would cost the same, and not be the intended one.
  */
 export function paidObject<Shape extends Record<string, z.ZodMiniType>>(shape: Shape) {
   const known = Object.keys(shape);
@@ -104,7 +104,7 @@ export function paidObject<Shape extends Record<string, z.ZodMiniType>>(shape: S
   return z.pipe(checkNames, z.object(shape));
 }
 
-/** Fields of other services, whose loss is not a misspelling's. */
+/** Fields of other services, so not misspellings. */
 const ofOtherServices = new Set(['image', 'mode', 'metadata', 'speed']);
 
 /** No real client sends this many unknown fields, and the cost of a request must not depend on their number. */
@@ -126,7 +126,7 @@ function nearMisses(known: readonly string[], input: Record<string, unknown>) {
 
 type NearMiss = ReturnType<typeof nearMiss>;
 
-/** zod goes on after an issue of this code, so that all issues of a request are listed at once. */
+/** zod continues after an issue of this code, so that all issues of a request are listed at once. */
 function nearMiss(field: string, meant: string, input: Record<string, unknown>) {
   const message = `is unknown; did you mean \`${meant}\`?`;
   return { code: 'unrecognized_keys' as const, keys: [field], path: [field], message, input };
@@ -144,7 +144,7 @@ function isNearMiss(name: string, meant: string): boolean {
   return lettersOf(name) === lettersOf(meant) || (meant.length >= minEditedLength && isOneEdit(name, meant));
 }
 
-/** More than a name has places for. It bounds the work for a name of megabytes. */
+/** More separators than any name has. It bounds the work for a name of megabytes. */
 const maxSeparators = 100;
 
 function lettersOf(name: string): string {

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import type { NodeVersion } from 'registry-rules/schemas/node-version';
 import type { Publisher } from 'registry-rules/schemas/publisher';
 
-/* The records that the sample replies of several contracts show; see lib/deployment.ts. */
+/* The records in the sample replies of several contracts; see lib/deployment.ts. */
 
 export const samplePublisher: z.input<typeof Publisher> = {
   id: 'demo',
@@ -21,7 +21,7 @@ export const sampleVersion = {
   createdAt: '2026-11-20T12:00:00.000Z',
 };
 
-/** A function, since a bundler keeps a spread that nothing uses. */
+/** A function, because a bundler keeps an unused spread. */
 export const samplePublishedVersion = (): z.input<typeof NodeVersion> => ({
   ...sampleVersion,
   status: 'NodeVersionStatusActive',

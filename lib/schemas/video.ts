@@ -22,7 +22,7 @@ const TaskState = z
   .with(z.describe('State of the task; success and failed are final'));
 export type TaskState = z.infer<typeof TaskState>;
 
-/** The fields that every answer of a video operation has. */
+/** The fields of every response of a video operation. */
 export const taskFields = {
   credits: z
     .int32()

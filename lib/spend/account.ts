@@ -6,37 +6,41 @@ import { accountKey, type Key } from '../store/keys.ts';
 import { dayOf, minuteOf, secondsLeft, startOfMinute, type WindowKind, windowSeconds } from '../windows.ts';
 
 /*
- * What a caller spends is written in two places. The *ledger* has one usage record for each attempt to buy something
- * (usage-records.ts). The *account* is one small item whose sums are compared with the limits: for each UTC day the
- * credits and tasks, and for each open *minute* the part of them that belongs to the attempts begun in it. The account
- * does not list attempts, so its size depends on the number of open minutes and not on the number of tasks.
+ * A caller's spending is stored in two places. The *ledger* has one usage record for each attempt to buy
+ * something (usage-records.ts). The *account* is one small item whose sums are compared with the limits: for
+ * each UTC day the credits and tasks, and for each open *minute* the part of them that belongs to the
+ * attempts begun in it. The account doesn't list attempts, so its size depends on the number of open minutes,
+ * not of tasks.
  *
- * Invariant: at every moment, an open minute counts at least what the usage records of its attempts say, and a day counts
- * its open minutes and what the records of its closed minutes say. A reservation is made only if the day stays within
- * the limit with it, so the records of a day never pass the limit, as long as no task costs more than its ceiling.
+ * Invariant: at every moment, an open minute counts at least the sum of the usage records of its attempts,
+ * and a day counts its open minutes and the records of its closed minutes. A reservation is made only if the
+ * day stays within the limit with it, so the records of a day never pass the limit, as long as no task costs
+ * more than its ceiling.
  *
  *   reserve    adds the ceiling to the day and to the minute, in one conditional write
- *   record     writes the usage record with the ceiling; from here on the record is what is held
+ *   record     writes the usage record with the ceiling; from here on the record holds the reservation
  *   (send)
  *   complete   writes the price into the record
  *   settle     adds the difference between price and ceiling, which is at most 0, to the day and to the minute
  *   close      later, adds the difference between the minute's records and the minute to the day, and removes the minute
  *
- * Each step begins after the one before it is known to be stored, and an addition that may have been applied is never
- * sent again. If an invocation dies, or a write is lost, at any step, the minute counts too much and never too little:
+ * Each step begins after the previous one is known to be stored, and an addition that may have been applied
+ * is never sent again. If an invocation dies, or a write is lost, at any step, the minute counts too much,
+ * never too little:
  *
- *   after reserve     a ceiling that no record has: closing gives it back
- *   after record      the record is still `reserved`: closing asks the kept answer of the Idempotency-Key. Without one
+ *   after reserve     a ceiling without a record: closing gives it back
+ *   after record      the record is still `reserved`: closing checks the Idempotency-Key's kept response. Without one
  *                     the attempt becomes `unknown`, which keeps the ceiling
  *   after complete    a ceiling instead of the price: closing gives back the rest
  *
- * Settling also counts the attempt off `running` in the same write, so a minute in which none runs is right as it is.
- * A minute is closed when its youngest attempt is four minutes old (sweep-spending.ts). An invocation ends within half a
- * minute, so nothing of it is alive, however the clocks of machines differ by less than three minutes. A closed minute
- * is never opened again (`closed`), not even by a write that the store applies late, and settling needs an open one.
- * A minute that was closed with unsettled attempts is looked at again ten minutes later (`late_`): by then a record that
- * was stored late is there, and a request that was alive, because a clock was wrong, has completed its own.
- * An attempt on a machine whose clock is slower than that counts as begun in the first minute that is not closed.
+ * Settling also subtracts the attempt from `running` in the same write, so a minute without running attempts
+ * is exact. A minute is closed when its youngest attempt is four minutes old (sweep-spending.ts). An
+ * invocation ends within half a minute, so none is alive if the clocks of machines differ by less than three
+ * minutes. A closed minute never opens again (`closed`), not even by a write that the store applies late, and
+ * settling needs an open one. A minute that was closed with unsettled attempts is checked again ten minutes
+ * later (`late_`): by then a record that was stored late is there, and a request that was alive, because a
+ * clock was wrong, has completed its own. An attempt on a machine whose clock is slower than that counts as
+ * begun in the first minute that isn't closed.
  */
 
 /** The limits of a caller. 0 means no limit. */
@@ -54,7 +58,7 @@ export interface Terms {
   id: string;
   /** The limits that differ from the defaults. */
   limits: Partial<Limits>;
-  /** Since when, and why. */
+  /** When, and why. */
   blocked?: { at: string; reason: string };
 }
 
@@ -62,21 +66,21 @@ export interface Terms {
 type Days = Record<`credits:${string}` | `tasks:${string}`, number>;
 /** The same of an open minute, by minutes since the epoch. */
 type Minutes = Record<`credits@${number}` | `tasks@${number}`, number>;
-/** How many requests a minute had, whatever became of them, and how many of its attempts are not settled yet. */
+/** How many requests a minute had, with any result, and how many of its attempts aren't settled yet. */
 type Moments = Record<`requests@${number}` | `running@${number}`, number>;
-/** What a minute counted when it was closed with attempts that had not been settled, until they are looked at again. */
+/** The sums of a minute that was closed with unsettled attempts, until the second check. */
 type LateMinutes = Record<`late_credits@${number}` | `late_tasks@${number}`, number>;
-/** How many percent of a day's budget were used when its caller was last warned. */
+/** The percentage of a day's budget that was used when its caller was last warned. */
 type Warnings = Record<`warned:${string}`, number>;
 
-/** All that a reservation depends on is in one item, so that one conditional write decides it. */
+/** One item contains everything that a reservation depends on, so one conditional write decides it. */
 export interface AccountRecord extends Key, Partial<Days & Minutes & LateMinutes & Moments & Warnings> {
   caller: string;
   revision: number;
   terms?: Terms;
   /** The last minute that was closed. */
   closed?: number;
-  /** The last day whose list of callers has this one for certain. */
+  /** The last day whose list of callers certainly contains this one. */
   listed?: string;
   /** Lists an account with open minutes for the sweep, by the first one. */
   pending_shard?: string;
@@ -93,7 +97,7 @@ export function shardOf(caller: string): string {
   return dueShard('spending', callerHash(caller));
 }
 
-/** A caller's limits: the stage's, where it has none of its own. */
+/** A caller's limits, with the stage's defaults. */
 export function limitsOf(terms?: Terms): Limits {
   const { CREDITS_PER_DAY, TASKS_PER_DAY, REQUESTS_PER_MINUTE } = config.spending();
   const defaults = {
@@ -104,7 +108,7 @@ export function limitsOf(terms?: Terms): Limits {
   return { ...defaults, ...terms?.limits };
 }
 
-/** The unit of each limit, in the order in which callers are told. */
+/** The unit of each limit, in the order of the response headers. */
 export const counted = [
   { limit: 'credits_per_day', policy: 'credits-per-day', window: 'day', counter: 'credits' },
   { limit: 'tasks_per_day', policy: 'tasks-per-day', window: 'day', counter: 'tasks' },
@@ -121,8 +125,8 @@ export function counterName({ counter }: Counted, time: number) {
 }
 
 /**
- * What an account leaves its caller, as the fields of draft-ietf-httpapi-ratelimit-headers: one member for each limit
- * that is set.
+ * The rest of a caller's budget, as the fields of draft-ietf-httpapi-ratelimit-headers: one member for each
+ * set limit.
  */
 export function rateLimitFields(account: AccountRecord, time = Date.now()): Record<string, string> {
   const limits = limitsOf(account.terms);
@@ -138,7 +142,7 @@ export function rateLimitFields(account: AccountRecord, time = Date.now()): Reco
   return { 'ratelimit-policy': policies.join(', '), ratelimit: states.join(', ') };
 }
 
-/** Adds what an attempt that began at a time reserves, or settles, to its day and to its minute. */
+/** Adds the reservation, or settlement, of an attempt to the day and minute in which it began. */
 export function adding(
   at: number,
   { credits, tasks, running }: { credits: number; tasks: number; running: number },
@@ -153,12 +157,12 @@ export function adding(
   };
 }
 
-/** The minutes that an account counts by themselves, in their order. */
+/** The minutes that an account counts separately, in order. */
 export function openMinutes(account: AccountRecord): number[] {
   return minutesOf(account, 'tasks@');
 }
 
-/** The closed minutes that are to be looked at again, in their order. */
+/** The closed minutes that are due for a second check, in order. */
 export function lateMinutes(account: AccountRecord): number[] {
   return minutesOf(account, 'late_tasks@');
 }
@@ -168,19 +172,19 @@ function minutesOf(account: AccountRecord, prefix: string): number[] {
   return names.map((name) => Number(name.slice(prefix.length))).sort((a, b) => a - b);
 }
 
-/** The day of a minute: all that counts for an attempt goes by its minute. */
+/** The day of a minute: everything about an attempt is counted by its minute. */
 export function dayOfMinute(minute: number): string {
   return dayOf(startOfMinute(minute));
 }
 
-/** How `pending_since` writes a minute. */
+/** A minute as `pending_since` stores it. */
 export function minuteText(minute: number): string {
   return new Date(startOfMinute(minute)).toISOString().slice(0, 16);
 }
 
 /**
- * The counters of windows in which no request counts any more. They go with the next write, or an account would grow
- * for ever. Minutes are closed by the sweep, which alone may remove what they have spent.
+ * The counters of past windows. They go with the next write, or an account would grow without bound. Only the
+ * sweep closes minutes and removes their sums.
  */
 export function pastCounters(seen: AccountRecord | undefined, now: number): Record<string, null> {
   const yesterday = dayOf(now - 24 * 60 * 60 * 1000);

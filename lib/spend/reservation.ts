@@ -30,20 +30,20 @@ interface Request {
 }
 
 interface Reserved {
-  /** As it is afterwards. */
+  /** The account after the write. */
   account: AccountRecord;
-  /** When the attempt begins: in the minute, and on the day, that it counts for. */
+  /** When the attempt begins, which sets the minute and the day that it counts for. */
   at: number;
 }
 
 /**
- * The terms of callers that have some of their own, as this process saw them last. They may be out of date, so each
- * write says which ones it knows: a block or another limit counts from the moment in which it is stored.
+ * The terms of callers that have their own, as this process last saw them. They may be stale, so each write
+ * names the terms that it is based on: a block or another limit takes effect when it is stored.
  */
 const seenTerms = new Map<string, Terms>();
 const maxSeenTerms = 1000;
 
-/** Reserves the ceiling of a task by one write that holds only while no limit is passed. */
+/** Reserves the ceiling of a task with one write that succeeds only if no limit is exceeded. */
 export async function reserve(context: Context, request: Request): Promise<Reserved> {
   const key = keyOfAccount(request.caller);
   let at = Date.now();
@@ -92,7 +92,7 @@ function tryReserve(
   return updateOnce<AccountRecord>(context, keyOfAccount(caller), changes, condition);
 }
 
-/** Whether there is a state of the account that lets the task through, under these terms. */
+/** Whether any state of the account could let the task through, under these terms. */
 function canPass({ ceiling }: Request, terms: Terms | undefined): boolean {
   const { credits_per_day } = limitsOf(terms);
   return credits_per_day === 0 || ceiling <= credits_per_day;
@@ -104,7 +104,7 @@ function remember(pk: string, terms: Terms | undefined): void {
   else seenTerms.delete(pk);
 }
 
-/** Why an account does not let a task through; undefined if it does. */
+/** Why an account rejects a task; undefined if it accepts the task. */
 function rejection(account: AccountRecord, at: number, ceiling: number): ApiError | undefined {
   const fields = rateLimitFields(account, at);
   const limits = limitsOf(account.terms);
@@ -130,10 +130,10 @@ function rejection(account: AccountRecord, at: number, ceiling: number): ApiErro
   });
 }
 
-/** By then a task that runs now has ended, and its reservation has become its price. */
+/** By then a task that runs now has ended, and its price has replaced its reservation. */
 const spreadSeconds = 30;
 
-/** Seconds to wait, at random from the least on: callers that are told the same second come back together again. */
+/** A random wait of at least this many seconds, so that rejected callers don't all come back together. */
 function waitFor(leastSeconds: number): number {
   return leastSeconds + Math.floor(Math.random() * spreadSeconds);
 }
@@ -146,8 +146,8 @@ const heldMessage =
   'Running tasks of this caller hold the rest of its budget until their cost is known; try again when Retry-After has passed.';
 
 /**
- * The most that running tasks may give back of a limit. The account does not say what they reserved, so while any is
- * running, all that was reserved or spent with them counts. A request stays counted whatever becomes of it.
+ * The most that running tasks may give back of a limit. The account doesn't store each reservation, so while
+ * any task runs, everything reserved or spent in its minute counts. A request stays counted with any result.
  */
 function heldAtMost(account: AccountRecord, { counter }: Counted, at: number): number {
   if (counter === 'requests') return 0;
@@ -160,7 +160,6 @@ function heldAtMost(account: AccountRecord, { counter }: Counted, at: number): n
 
 interface Settlement {
   caller: string;
-  /** When the attempt began. */
   at: number;
   /** The reservation, and the part of it that stays counted. */
   ceiling: number;
@@ -170,8 +169,8 @@ interface Settlement {
 }
 
 /**
- * Turns what was reserved into what the task cost. To be called once, after the usage record is known to say so; if the
- * store does not answer, closing the minute makes up for it. The account is as it is afterwards.
+ * Replaces a reservation by the task's cost. Call it once, after the usage record is known to contain the
+ * cost; if the store doesn't answer, closing the minute makes up for it. Returns the account after the write.
  */
 export async function settle(
   context: Context,

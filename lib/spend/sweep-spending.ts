@@ -34,14 +34,14 @@ import {
   usageRecord,
 } from './usage-records.ts';
 
-/** A usage record that its invocation did not complete, and how it ended. */
+/** A usage record that its invocation didn't complete, and its result. */
 interface EndedUsage {
   caller: string;
   at: string;
   state: UsageResult['state'];
 }
 
-/** `corrected`: the account counted something else than its usage records say. `changed`: to be closed the next time. */
+/** `corrected`: the account differed from its usage records. `changed`: the next sweep closes it. */
 type Finding = 'closed' | 'corrected' | 'changed';
 
 type SpendingSweep = Sweep<AccountRecord, Finding>;
@@ -55,13 +55,13 @@ interface Options {
 
 type OnEnded = (ended: EndedUsage) => void;
 
-/** Attempts of a minute are at least so old when it is closed. */
+/** The least age of a minute's attempts when it is closed. */
 const minAgeMs = 4 * 60 * 1000;
 
 /** More would make the update of an account too large; the next sweep closes the others. */
 const maxMinutes = 20;
 
-/** Closes the minutes in which nothing runs any more; account.ts says why. It may run several times at once. */
+/** Closes the minutes without running attempts; account.ts explains it. It may run several times at once. */
 export function sweepSpending(
   context: Context,
   { part, now = Date.now(), onVisited, onEnded = logEnded }: Options = {},
@@ -88,7 +88,7 @@ function logEnded({ at, state }: EndedUsage): void {
   log('info', 'swept_usage', { at, state });
 }
 
-/** How long after it was closed a minute is looked at again, if attempts of it had not been settled. */
+/** How long after it was closed a minute with unsettled attempts is checked again. */
 const lookBackMinutes = 10;
 
 interface Closing {
@@ -106,7 +106,7 @@ async function closeMinutes(
   const [open, late] = [openMinutes(account), lateMinutes(account)];
   const due = open.filter((minute) => minute <= lastMinute).slice(0, maxMinutes);
   const again = late.filter((minute) => minute <= lastMinute - lookBackMinutes).slice(0, maxMinutes);
-  // The index lags a little behind, and an account is listed by its first late minute.
+  // The index lags a little, and an account is listed by its first late minute.
   if (due.length + again.length === 0 && open.length + late.length > 0) return 'changed';
 
   let { listed } = account;
@@ -114,7 +114,7 @@ async function closeMinutes(
   const added: number[] = [];
   for (const minute of due) {
     const isSettled = account[`running@${minute}`] === 0;
-    // All are settled, each once and after its record, so the account counts what the records say.
+    // All are settled, each once and after its record, so the account equals the records.
     const recorded = isSettled ? undefined : await sumMinute(context, account.caller, minute, onEnded);
     countAgain(closing, account, minute, '', recorded);
     const day = dayOfMinute(minute);
@@ -144,15 +144,15 @@ async function closeMinutes(
     ...(last !== undefined && { closed: last, listed }),
     ...(next === undefined ? notDue : { pending_since: minuteText(next) }),
   };
-  // A reservation that came meanwhile has opened a minute, and counts on the account being listed.
+  // A reservation made meanwhile has opened a minute, and relies on the account being listed.
   if (next === undefined) condition.push(['revision', '=', account.revision]);
-  // It may be sent again although it adds: it compares the counters that it removes.
+  // Adding is safe to repeat here: the write compares the counters that it removes.
   const { written } = await update<AccountRecord>(context, account, changes, condition);
   if (!written) return 'changed';
   return additions.length > 0 ? 'corrected' : 'closed';
 }
 
-/** Removes what a minute counts, and corrects its day by what its records say. */
+/** Removes a minute's counters, and corrects its day by the sum of its records. */
 function countAgain(
   { corrections, condition, changes }: Closing,
   account: AccountRecord,
@@ -171,7 +171,7 @@ function countAgain(
   if (kind === '') Object.assign(changes, { [`requests@${minute}`]: null, [`running@${minute}`]: null });
 }
 
-/** The sum of a minute's usage records, once each of them says how its attempt ended. */
+/** The sum of a minute's usage records, once each of them has the result of its attempt. */
 async function sumMinute(
   context: Context,
   caller: string,
@@ -184,7 +184,7 @@ async function sumMinute(
     for await (const page of query(context, range)) {
       for (const item of page) {
         const record = usageRecord(item);
-        // The records that are ended stay so: the next sweep goes on from here.
+        // Ended records stay ended: the next sweep continues from here.
         if (Date.now() > context.deadline)
           throw new ApiError('unavailable', { reason: 'sweep: out of time' });
         const isOpen = record.state === 'reserved' || record.is_swept;
@@ -199,7 +199,7 @@ async function sumMinute(
   return sum;
 }
 
-/** Another sweep that ends the same record finds the same values, so the order of the writes does not matter. */
+/** Another sweep that ends the same record finds the same values, so the order of the writes doesn't matter. */
 async function endUsage(context: Context, record: UsageRecord, onEnded: OnEnded): Promise<UsageResult> {
   const { caller, at, sk, state, revision } = record;
   const ceiling = record.ceiling ?? record.credits;
@@ -214,10 +214,10 @@ async function endUsage(context: Context, record: UsageRecord, onEnded: OnEnded)
   return result;
 }
 
-/** For the visits that have begun when the time is up, and the line. A call is given up after two seconds. */
+/** For visits begun before the time is up, and the log line. A call is given up after two seconds. */
 const finishingMs = 5000;
 
-/** One sweep of a schedule, which names its part of the accounts. A failure is left to the next one. */
+/** One sweep of a schedule, which names its part of the accounts. The next sweep handles a failure. */
 export async function scheduledSweep({ part }: { part?: Part }, invocation: EventInvocation): Promise<void> {
   const fields = { function: 'sweepSpending', function_request_id: invocation.awsRequestId };
   const context = { deadline: endOf(invocation) - finishingMs };

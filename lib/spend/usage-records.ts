@@ -22,34 +22,34 @@ export interface UsageRecord extends Key, Task {
   at: string;
   caller: string;
   request_id: string;
-  /** The SHA-256 under which the answer is kept, if the request had an Idempotency-Key. */
+  /** The SHA-256 that the response is kept under, if the request had an Idempotency-Key. */
   key_hash?: string | undefined;
-  /** Names the task that notifies this service of its states, if it does. */
+  /** Identifies the task, if its provider notifies this service of its states. */
   ticket_hash?: string | undefined;
   /** Whether it bought something; `reserved` before that is known. */
   state: 'reserved' | Payment;
-  /** What the caller was told if it was not taken, as far as the function lived to tell. */
+  /** The error that the caller got if the task was not taken, unless the function died first. */
   code?: ErrorCode;
   /** The counted credits: the reserved ceiling until the price is known, then the price. */
   credits: number;
   /** Whether the provider, or for relight the configuration, named the price. */
   is_exact?: boolean;
-  /** The price that a reply named whose outcome is unknown, which counts if it exceeds the ceiling, or that a notification named. */
+  /** A price from a reply with unknown outcome, which counts if it exceeds the ceiling, or from a notification. */
   credits_told?: number;
   task_id?: string;
   /** How long the provider took. */
   ms?: number;
   completed_at?: string;
-  /** The sweep concluded it from other records. The request itself may still know better. */
+  /** The sweep concluded the result from other records. The request itself may still replace it. */
   is_swept?: boolean;
-  /** Counts the writes that follow the first. */
+  /** Counts the writes after the first. */
   revision?: number;
   /** The reservation of a record that the sweep concluded. */
   ceiling?: number;
-  /** How the task ended, and when, as the provider notified this service of it; see lib/notifications. */
+  /** How the task ended, and when, from the provider's notifications; see lib/notifications. */
   final_state?: TaskState;
   final_at?: string;
-  /** The final state is an assumption: nothing was heard of the task for seven days. */
+  /** The final state is an assumption: no report about the task came for seven days. */
   given_up?: boolean;
   /** In seconds, for DynamoDB. */
   ttl: number;
@@ -57,21 +57,21 @@ export interface UsageRecord extends Key, Task {
 
 export const usageRecord = typedRead<UsageRecord>();
 
-/** What an attempt cost, as far as it is known. An unknown outcome stays counted in full, even if its price is told later. */
+/** The known cost of an attempt. An unknown outcome stays counted in full, even if its price becomes known later. */
 export function priceOf({ state, credits, credits_told }: UsageRecord): number {
   return state === 'unknown' ? (credits_told ?? credits) : credits;
 }
 
 const keptForDays = 400;
 
-/** An attempt is named by when it began, and the id under which all of the request is stored. */
+/** The time when an attempt began, and the id in all records of its request, identify it. */
 export interface Attempt {
   caller: string;
   at: number;
   id: string;
 }
 
-/** With its caller this names the record of an attempt. */
+/** The name of an attempt's record within its caller. */
 export function usageName({ at, id }: Omit<Attempt, 'caller'>): string {
   return `${new Date(at).toISOString()}#${id}`;
 }
@@ -118,7 +118,7 @@ function ttlOf(at: number): number {
   return Math.ceil(at / 1000) + keptForDays * 24 * 60 * 60;
 }
 
-/** To be written before anything is sent. */
+/** Call before anything is sent. */
 export async function openUsage(context: Context, opened: Opened): Promise<void> {
   const { written } = await put(context, openRecord(opened), absent);
   if (!written) throw new Error('The usage record of this attempt already exists.');
@@ -129,7 +129,7 @@ export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
     Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code' | 'is_swept' | 'ceiling'>
   >;
 
-/** Says once how an attempt ended; what a sweep concluded is replaced. Returns false if its record said so already. */
+/** Records the result of an attempt once, replacing a sweep's conclusion. Returns false if it was already recorded. */
 export async function completeUsage(
   context: Context,
   attempt: Attempt,
@@ -141,8 +141,8 @@ export async function completeUsage(
 }
 
 /**
- * The same for an attempt that was not sent, because its record may not have been stored. The whole record is written:
- * the lost write of the open one may still arrive, and then finds this one in its place.
+ * The same for an attempt that was not sent, because its record may not have been stored. Writes the whole
+ * record: the lost write of the open one may still arrive, and then finds this one in its place.
  */
 export async function refuseUsage(context: Context, opened: Opened, code: ErrorCode): Promise<void> {
   const refused = { state: 'refused', credits: 0, is_exact: true, code } as const;
@@ -154,17 +154,17 @@ export async function refuseUsage(context: Context, opened: Opened, code: ErrorC
   await put(context, record, { anyOf: [[['pk', 'absent']], [['state', '=', 'reserved']]] });
 }
 
-/** The outcome of the attempt that holds an Idempotency-Key, from its record. lib/requests/idempotency-key.ts writes it. */
+/** The outcome of the attempt that holds an Idempotency-Key. lib/requests/idempotency-key.ts writes it. */
 export interface KeyOutcome extends Key {
   /** The attempt that holds the key. */
   attempt: string;
   state: 'running' | 'sent' | 'answered' | 'unknown';
-  /** Of an answer: the task that it names, and its price if the provider told one. */
+  /** From the response: its task, and the price if the provider gave one. */
   task_id?: string;
   credits?: number;
 }
 
-/** The same of a task whose provider notifies this service. lib/requests/relay.ts writes it. */
+/** The same for a task whose provider notifies this service. lib/requests/relay.ts writes it. */
 interface TaskOutcome extends Key {
   payment?: 'taken' | 'unknown';
   task_id?: string;
@@ -180,8 +180,8 @@ const taskKeptMs = 7 * 24 * 60 * 60 * 1000;
 const notSent: UsageResult = { state: 'refused', credits: 0, is_exact: true };
 
 /**
- * How an attempt ended whose usage record does not say it, as far as two other records do: the kept answer of its
- * Idempotency-Key, and the record of its task. A request is sent only after both are known to be stored.
+ * The result of an attempt whose usage record doesn't have it, from two other records: the kept response of
+ * its Idempotency-Key, and the record of its task. A request is sent only after both are known to be stored.
  */
 export async function keptOutcome(
   context: Context,
@@ -208,7 +208,7 @@ export async function keptOutcome(
   return { state: 'unknown', credits: ceiling, is_exact: false, ...named, ...priced };
 }
 
-/** Lists a caller among those of a day, so that the records of the day are found caller by caller. */
+/** Lists a caller under a day, so that the records of the day can be found caller by caller. */
 export interface DayCallerRecord extends Key {
   caller: string;
   /** In seconds, for DynamoDB. */

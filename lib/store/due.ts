@@ -6,9 +6,9 @@ import { type Key, keyOf, pendingIndex } from './keys.ts';
 import { queryPage } from './read.ts';
 
 /*
- * Work that is due. A record that has some stands in the index `pending`, in one of the shards of its kind of work, by the
- * time since which it is due. What does the work takes the record off the index in the write that ends it, so a sweep
- * needs no memory of its own: what it did not come to, or what failed, is still there for the next one.
+ * Due work. A record with due work is in the index `pending`, in one of the shards of its kind of work,
+ * sorted by the time since when it is due. The write that ends the work removes the record from the index. So
+ * a sweep needs no memory of its own: unvisited or failed work is still there for the next one.
  */
 
 export type DueWork =
@@ -39,7 +39,7 @@ export function dueShards(work: DueWork): readonly string[] {
   return shards[work];
 }
 
-/** The shard of a record, by two hexadecimal digits that it has by chance. */
+/** The shard of a record, by two random hexadecimal digits of it. */
 export function dueShard(work: DueWork, hash: string): string {
   return shards[work][Number.parseInt(hash.slice(0, 2), 16) % shards[work].length] as string;
 }
@@ -50,7 +50,7 @@ export function dueWork(record: { pending_shard?: string } | undefined): DueWork
   return works.find((work) => shards[work].includes(record?.pending_shard ?? 'none'));
 }
 
-/** Takes a record off the index. */
+/** Removes a record from the index. */
 export const notDue = { pending_shard: null, pending_since: null } as const;
 
 export interface DueKey extends Key {
@@ -79,7 +79,7 @@ export interface Sweep<Entry, Finding extends string> {
   work: DueWork;
   /** All shards, unless several invocations have a part of them each. */
   part?: Part | undefined;
-  /** The time at which it became due. */
+  /** The range of times since when it is due. */
   period: Period;
   order: 'newest first' | 'oldest first';
   visitsAtOnce: number;
@@ -87,11 +87,11 @@ export interface Sweep<Entry, Finding extends string> {
   read: (keys: readonly DueKey[]) => Promise<readonly Entry[]>;
   visit: (entry: Entry) => Promise<Finding | 'unvisited'>;
   hasTime: () => boolean;
-  /** The work that is found only if an event was lost or a function died. An alarm watches its number. */
+  /** Findings that occur only if an event was lost or a function died. An alarm watches their number. */
   unexpected: readonly Finding[];
-  /** The entries without a line of their own. */
+  /** Findings that get no log line of their own. */
   quiet?: readonly Finding[];
-  /** The fields that name an entry in a log line. */
+  /** The fields that identify an entry in a log line. */
   nameOf: (entry: Entry) => Record<string, unknown>;
   /** Gets each entry instead of the log, for a command line that lists them. */
   onVisited?: ((entry: Entry, visited: Visited<Finding>) => void) | undefined;
@@ -101,7 +101,7 @@ export interface SweepReport {
   findings: Record<string, number>;
   visited: number;
   failed: number;
-  /** Entries that were read and not visited, and shards that were not read to their end. */
+  /** Entries that were read but not visited, and shards that were not read to their end. */
   unvisited: number;
   unread_shards: number;
 }
@@ -121,13 +121,13 @@ export function shardsOf({ work, part }: Pick<DuePages, 'work' | 'part'>): reado
 
 interface DuePage {
   keys: DueKey[];
-  /** The shards that are not read to their end once this page is done. */
+  /** The number of shards that are still unfinished after this page. */
   unreadShards: number;
 }
 
 /**
- * The keys of what is due, a page of each shard in turn, beginning with a shard chosen by chance: a run that is out of
- * time leaves other work each time. It holds one page, however much is due.
+ * The keys of due work, a page of each shard in turn, starting with a random shard: runs that are out of time
+ * leave different work behind. Holds only one page in memory.
  */
 export async function* duePages(
   context: Context,
@@ -175,15 +175,15 @@ function dueKey(item: Item): DueKey {
 }
 
 /**
- * Visits what is due. One visit that fails, or takes long, does not stop the others. Everything may happen twice, and next
- * to events.
+ * Visits due work. A failed or slow visit doesn't stop the others. Any visit may happen twice, and at the
+ * same time as an event.
  */
 export async function sweepDue<Entry, Finding extends string>(
   context: Context,
   sweep: Sweep<Entry, Finding>,
 ): Promise<SweepReport> {
   const findings: Record<string, number> = {};
-  // Shards are unread too if the reader or the index fails.
+  // Shards also count as unread if the reader or the index fails.
   let unreadShards = shardsOf(sweep).length;
   // Not page by page: a long visit would hold up the next page.
   async function* dueEntries(): AsyncGenerator<Entry> {
@@ -226,7 +226,7 @@ async function visitOne<Entry, Finding extends string>(
   const visited: Visited<Finding> = sweep.hasTime()
     ? await withLogFields({}, () => sweep.visit(entry)).then(
         (finding) => ({ finding }),
-        // There was no time to repeat a call.
+        // Without time left, a failed call could not be retried.
         (error: unknown) => (sweep.hasTime() ? { finding: 'error', error } : { finding: 'unvisited' }),
       )
     : { finding: 'unvisited' };

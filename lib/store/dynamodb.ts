@@ -13,30 +13,31 @@ import { freshAgents } from '../aws/agents.ts';
 export const tableName = () => config.registry().TABLE_NAME;
 
 export const dynamodb = new DynamoDBClient({
-  // Only `untilAnswered` sends a call again: it knows which writes must not be, and until when it is worth it.
+  // Only `untilAnswered` retries: it knows which writes must not be repeated, and when to give up.
   retryStrategy: { retry: (send, call) => send(call) },
-  // The SDK would sign by AWS's time from the second call on, but tokens, keys, days and upload URLs go by this clock.
-  // AWS denies signatures that are five minutes off: so a function with a wrong clock does nothing, and logs why.
+  // The SDK would use AWS's time from the second call on, but tokens, keys, days and upload URLs use this
+  // clock. AWS rejects signatures that are five minutes off: so a function with a wrong clock does nothing,
+  // and logs why.
   disableClockSkewCorrection: true,
   requestHandler: {
     ...freshAgents(),
     connectionTimeout: 1000,
     requestTimeout: 2000,
-    // Without this the SDK only warns of a request that takes longer than requestTimeout, and waits on.
+    // Otherwise the SDK only warns about a request that takes longer than requestTimeout, and keeps waiting.
     throwOnRequestTimeout: true,
   },
 });
 
-// It copies each request and each answer in case a logger wants them: 36 instead of 17 ms of a warm bulk of 1,000.
+// It copies each request and response for a possible logger: 36 instead of 17 ms of a warm bulk of 1,000.
 dynamodb.middlewareStack.remove('loggerMiddleware');
 
-/** With a bound of two seconds on each call, a store that hangs or is gone is given up after about eight. */
+/** With a limit of two seconds for each call, a store that hangs or is down is given up after about eight. */
 const maxWithoutAnswer = 4;
 
 /**
- * Calls the table until it answers. Throttled calls, and those that meet a transaction, have done nothing and are repeated
- * while the request's budget and the instance's quota allow it. A call without an answer is repeated a few times; one that
- * may have been applied, only if `isRepeatable`.
+ * Calls the table until it answers. Throttled calls, and calls that conflict with a transaction, have done
+ * nothing and are repeated while the request's budget and the instance's quota allow it. An unanswered call
+ * is repeated a few times; if it may have been applied, only with `isRepeatable`.
  */
 export async function untilAnswered<Result>(
   context: Context,
@@ -71,15 +72,16 @@ export async function untilAnswered<Result>(
 }
 
 /*
- * Repeats of all requests of this instance are paid from one quota, as in the AWS SDK's standard mode: while the table
- * throttles everything, requests fail at their first call instead of holding an execution each for seconds. The SDK's is
- * 500; an instance here serves one request at a time. Nothing waits for it to fill, as the SDK's adaptive mode would.
+ * All requests of this instance share one quota of repeats, as in the AWS SDK's standard mode: while the
+ * table throttles everything, requests fail at their first call instead of each holding an execution for
+ * seconds. The SDK's quota is 500; an instance here serves one request at a time. Nothing waits for it to
+ * refill, unlike in the SDK's adaptive mode.
  */
 const maxQuota = 100;
 const repeatCost = 5;
 let quota = maxQuota;
 
-/** A repeat that was answered gets its cost back, and each first call that was answered adds a little. */
+/** An answered repeat gets its cost back, and each answered first call adds a little. */
 function refillQuota(round: number): void {
   quota = Math.min(maxQuota, quota + (round === 1 ? 1 : repeatCost));
 }
@@ -91,7 +93,7 @@ function spendTime({ retries }: Context, since: number): void {
   retries.spentUntil = now;
 }
 
-/** For writes that follow a request that was sent: what was paid for has until the deadline to be written down. */
+/** For writes that follow a sent request: a purchase may be recorded until the deadline. */
 export function repeatUntilDeadline({ retries }: Context): void {
   Object.assign(retries ?? {}, { repeats: Number.POSITIVE_INFINITY, ms: Number.POSITIVE_INFINITY });
 }
@@ -104,7 +106,7 @@ function takeRepeat({ retries }: Context, waitMs: number): boolean {
   return true;
 }
 
-/** Full jitter: any time up to a bound that doubles, so that requests that met once do not meet again. */
+/** Full jitter: any time up to a limit that doubles, so that colliding requests don't collide again. */
 function jitter(round: number): number {
   return Math.random() * Math.min(1000, 20 * 2 ** round);
 }
@@ -120,8 +122,8 @@ async function pauseBefore(context: Context, round: number, isMetered: boolean):
 const maxRounds = 100;
 
 /**
- * The optimistic loop of every read-decide-write: runs again while it returns undefined, which means that another writer
- * changed what it had read.
+ * The optimistic loop of every read-decide-write: runs again while it returns undefined, which means that
+ * another writer changed the data that it had read.
  */
 export async function untilWritten<Result>(
   context: Context,
@@ -135,7 +137,7 @@ export async function untilWritten<Result>(
   throw new ApiError('conflict');
 }
 
-/** Why a call may go better later. All but `unanswered`, which may have been applied, have done nothing. */
+/** Why a call may succeed later. All except `unanswered`, which may have been applied, have done nothing. */
 type StoreFailure = 'conflict' | 'throttled' | 'unsent' | 'unanswered';
 
 const conflictNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
@@ -148,7 +150,7 @@ const throttledNames = new Set([
 const throttledReasons = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 const unansweredNames = new Set(['InternalServerError', 'ServiceUnavailable', 'TimeoutError']);
 
-/** Some keys of a batch read were not read: DynamoDB names no reason for it. */
+/** Some keys of a batch read were not read: DynamoDB gives no reason. */
 export class KeysThrottled extends Error {
   override readonly name = 'ProvisionedThroughputExceededException';
 }
@@ -176,10 +178,10 @@ function failureOf(error: unknown): StoreFailure | undefined {
   return isUnanswered ? 'unanswered' : undefined;
 }
 
-/** Without a connection no byte of the call has left. A connection that was lost may have carried it. */
+/** Without a connection no byte of the call has left. A lost connection may have carried it. */
 function wasNeverSent(error: Error): boolean {
   const { syscall, errors } = error as { syscall?: unknown; errors?: unknown };
-  // One error for each address that a name has.
+  // One error for each address of a name.
   if (error instanceof AggregateError) return Array.isArray(errors) && errors.every(wasNeverSent);
   return syscall === 'connect' || syscall === 'getaddrinfo';
 }
@@ -207,7 +209,7 @@ export function storeError(error: unknown): unknown {
   return tooLargeOr(error, error instanceof Error ? error.message : '');
 }
 
-/** Reads a sentence, because DynamoDB has no code for an item that is too large. */
+/** Reads the error's text, because DynamoDB has no code for an item that is too large. */
 export function tooLargeOr(error: unknown, message: string): unknown {
   return /size .*exceeded|exceeds .*size|too large/i.test(message)
     ? new ApiError('record_too_large', { cause: error })

@@ -3,10 +3,10 @@ import type { Context } from '../context.ts';
 import { type DueKey, duePages, type Sweep, shardsOf } from './due.ts';
 
 interface HandOver<Entry> extends Pick<Sweep<Entry, string>, 'work' | 'order'> {
-  /** With less time left, no further page is begun. */
+  /** With less time left, no further page is started. */
   reservedMs: number;
   read: (keys: readonly DueKey[]) => Promise<Entry[]>;
-  /** Lists an entry for later; false if something else has done so. */
+  /** Lists an entry for later; false if it was already changed. */
   postpone: (entry: Entry) => Promise<boolean>;
   /** Sends up to ten messages. */
   enqueue: (entries: readonly Entry[]) => Promise<void>;
@@ -17,13 +17,14 @@ interface HandedOver {
   due: number;
   handed: number;
   unread_shards: number;
-  /** How long the oldest has been due. */
+  /** How long the oldest entry has been due. */
   oldestMs: number;
 }
 
 /**
- * Hands what is due to a queue: what waits longer than a queue can, or whose message was lost. Each entry is listed for later
- * before its message is sent, so no run hands over what an earlier one did, and what fails is due again. It never throws.
+ * Queues due entries: those that wait longer than a queue can, or whose message was lost. Lists each entry
+ * for later before its message is sent, so no run repeats an earlier one's work, and a failed entry is due
+ * again. Never throws.
  */
 export async function handOver<Entry>(
   context: Context,

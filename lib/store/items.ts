@@ -3,11 +3,11 @@ import type { Key } from './keys.ts';
 
 /* The SDK's marshaller is another package and takes twice the time for the few types stored here. */
 
-/** A record as the store knows it; lib/registry/records.ts gives it its type. */
+/** An untyped record of the store; lib/registry/records.ts defines the types. */
 export type Item = Record<string, unknown>;
 export type AttributeMap = Record<string, AttributeValue>;
 
-/** Plain values to DynamoDB's typed ones. Fields that are undefined are left out. */
+/** Converts plain values to DynamoDB's typed ones, without undefined fields. */
 export function toAttributes(item: object): AttributeMap {
   const present = Object.entries(item).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present.map(([name, value]) => [name, toAttribute(value)]));
@@ -60,12 +60,12 @@ interface Expression {
   ExpressionAttributeValues?: Record<string, AttributeValue>;
 }
 
-/** `at most` holds for a number that is not there yet, too: counters begin at nothing. */
+/** `at most` also holds for an absent number: counters start absent. */
 type Comparison = '=' | '<>' | '<=' | 'at most';
 
 type Name<Stored> = keyof Stored & string;
 
-/** One clause of a condition on a kind of record: an attribute or a path into a map, how it is compared, with what. */
+/** One clause of a condition on a kind of record: an attribute or a path into a map, a comparison, and a value. */
 export type Clause<Stored> =
   | { [Field in Name<Stored>]: readonly [Field, Comparison, Stored[Field]] }[Name<Stored>]
   | readonly [attribute: Name<Stored> | readonly [Name<Stored>, ...string[]], comparison: 'exists' | 'absent']
@@ -79,13 +79,13 @@ export type Condition<Stored> =
 /** Holds only if the item doesn't exist. */
 export const absent: Condition<Key> = [['pk', 'absent']];
 
-/** Holds for a record that is there. */
+/** Holds only if the item exists. */
 export const present: Condition<Key> = [['pk', 'exists']];
 
 /** Holds whether the item exists or not. */
 export const always: Condition<Key> = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
 
-/** Holds only if there was no write since the record was read: each counts its revision on. */
+/** Holds only if there was no write since the record was read: each write increases the revision. */
 export function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {
   return [['revision', '=', revision]];
 }
@@ -100,7 +100,7 @@ export type Changes<Stored> = {
     | undefined;
 };
 
-/** Names go in by placeholder: many are reserved words. */
+/** Names are passed by placeholder: many are reserved words. */
 export function conditionExpression<Stored>(condition: Condition<Stored>): Expression {
   const names: Record<string, string> = {};
   const values: Record<string, AttributeValue> = {};
@@ -131,7 +131,7 @@ export function conditionExpression<Stored>(condition: Condition<Stored>): Expre
   };
 }
 
-/** In place of a value: adds to the stored number, which counts as zero while it is absent. */
+/** A change that adds to the stored number, which counts as zero while it is absent. */
 export class Plus {
   readonly amount: number;
   constructor(amount: number) {
@@ -139,7 +139,7 @@ export class Plus {
   }
 }
 
-/** Stored only if the attribute has no value. */
+/** A change that is stored only if the attribute has no value. */
 export class IfAbsent<Value> {
   readonly value: Value;
   constructor(value: Value) {
@@ -183,7 +183,7 @@ export function updateExpression<Stored>(changes: object, condition: Condition<S
   };
 }
 
-/** The record as an update leaves it, by the same rule; the store itself counts `revision` on. */
+/** The record after an update, by the same rule, except `revision`, which the store increases. */
 export function withChanges<Record extends object>(record: Record, changes: object): Record {
   const next = new Map(Object.entries(record));
   for (const [field, value] of Object.entries(changes)) {

@@ -11,7 +11,7 @@
  *   numbers of a node                 NODE#<folded id>          NUMBERS                     apart from its revision
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
  *   host nodes of a node version      NODE#<folded id>#<normal> HOST_NODE#<name>            one query lists them
- *   answers kept for idempotency      IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
+ *   responses kept for idempotency    IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
  *   ID tokens that were used          ID_TOKEN#<sha256>         USE                         expire by `ttl`
  *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
  *   versions with an extraction due   index `pending`           shards extract-0 to -f      sparse, for the sweep
@@ -33,15 +33,16 @@
  *   commands that have not ended      STAGE                     COMMAND#<its words>         one query lists them
  *   and how many there are            index `pending`           shard command-0             for the alarm
  *
- * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . meet in one item: the
- * item is its own name claim, and no second record can get out of step with it. Members live inside the
- * publisher, and a copy of the latest version inside the node, so that each operation knows all its keys at
- * once and reads them in one batch.
+ * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . share one item: the
+ * item reserves its own name, and no second record can get out of step with it. Members are stored inside the
+ * publisher, and a copy of the latest version inside the node, so each operation can derive all its keys at
+ * once and read them in one batch.
  *
- * A partition takes 1,000 writes a second. A paid attempt writes its caller's account twice, so that one caller can start
- * 500 tasks a second, and no caller shares a partition with another. The usage record takes four writes with the task's
- * notified end, so a caller's day has four partitions of them. The callers of a day are listed in sixteen partitions, by
- * the first digit of the hash, because at midnight all of them are listed again.
+ * A partition accepts 1,000 writes a second. A paid attempt writes its caller's account twice, so one caller
+ * can start 500 tasks a second, and callers don't share partitions. The usage record takes four writes,
+ * including the task's notified end, so a caller's day has four partitions of them. The callers of a day are
+ * listed in sixteen partitions, by the first digit of the hash, because at midnight all of them are listed
+ * again.
  */
 
 import { foldNodeId } from 'registry-rules/names';
@@ -52,17 +53,16 @@ export interface Key {
   sk: string;
 }
 
-/** The key of a record, without the rest of it. */
 export function keyOf({ pk, sk }: { pk?: unknown; sk?: unknown }): Key {
   return { pk: String(pk), sk: String(sk) };
 }
 
-/** A key as one text, for maps and sets. */
+/** A key as one string, for maps and sets. */
 export function keyName({ pk, sk }: { pk?: unknown; sk?: unknown }): string {
   return `${pk}\n${sk}`;
 }
 
-/** The partition keys of each kind, as a role names them. */
+/** The partition keys of each kind, for the permissions of a role. */
 export const partitions: Record<Partition, string> = {
   publishers: 'PUBLISHER#*',
   nodes: 'NODE#*',
@@ -78,7 +78,7 @@ export const partitions: Record<Partition, string> = {
 
 export const pendingIndex = 'pending';
 
-/** Ids of nodes and of publishers fold alike. */
+/** Ids of nodes and publishers are folded in the same way. */
 function publisherPartition(publisherId: string): string {
   return `PUBLISHER#${foldNodeId(publisherId)}`;
 }
@@ -91,12 +91,12 @@ export function publishingKey(publisherId: string): Key {
   return { pk: publisherPartition(publisherId), sk: 'PUBLISHING' };
 }
 
-/** Apart from the publisher: the finalizer may remove these, and nothing of a publisher. */
+/** Separate from the publisher: the finalizer may remove these, but nothing of a publisher. */
 export function pendingVersionKey(publisherId: string, version: Key): Key {
   return { pk: `PENDING#${foldNodeId(publisherId)}`, sk: keyName(version).replace('\n', '#') };
 }
 
-/** Where the keys of a publisher's pending versions begin. */
+/** The common prefix of the keys of a publisher's pending versions. */
 export function pendingVersionsOf(publisherId: string): Key {
   return { pk: `PENDING#${foldNodeId(publisherId)}`, sk: 'NODE#' };
 }
@@ -109,7 +109,7 @@ export function trustKey(publisherId: string, id: string): Key {
   return { pk: publisherPartition(publisherId), sk: `TRUST#${id}` };
 }
 
-/** Of all publishers together: a token is used once, even if other publishers trust its job. */
+/** Shared by all publishers: a token is used once, even if other publishers trust its job. */
 export function idTokenKey(hash: string): Key {
   return { pk: `ID_TOKEN#${hash}`, sk: 'USE' };
 }
@@ -118,7 +118,7 @@ export function ownedNodeKey(publisherId: string, nodeId: string): Key {
   return { pk: publisherPartition(publisherId), sk: nodeKey(nodeId).pk };
 }
 
-/** Where the keys of a publisher's nodes begin. */
+/** The common prefix of the keys of a publisher's nodes. */
 export function ownedNodesOf(publisherId: string): Key {
   return { pk: publisherPartition(publisherId), sk: 'NODE#' };
 }
@@ -143,12 +143,12 @@ export function historyKey({ pk }: Key, at: string, id: string): Key {
   return { pk, sk: `HISTORY#${at}#${id}` };
 }
 
-/** Where the keys of a record's history begin. */
+/** The common prefix of the keys of a record's history. */
 export function historyKeysOf({ pk }: Key): Key {
   return { pk, sk: 'HISTORY#' };
 }
 
-/** The publisher, node or version that a record describes, or is a part of. */
+/** The publisher, node or version that a record describes or belongs to. */
 export function subjectOf({ pk, sk }: Key) {
   const [kind, id = '', ofVersion] = pk.split('#');
   const [subject, ...rest] = sk.split('#');
@@ -177,14 +177,14 @@ export function termsKey(callerHash: string): Key {
 
 const usageShards = [0, 1, 2, 3];
 
-/** The records of a caller and a day, in each partition in the order in which the attempts began. */
+/** The records of a caller and a day. Each partition is sorted by the time when the attempts began. */
 export function usageKey(callerHash: string, name: string): Key {
   // The name ends with a digit of the attempt's random id.
   const shard = Number.parseInt(name.slice(-1), 16) % usageShards.length;
   return { pk: usagePartition(callerHash, name.slice(0, 10), shard), sk: name };
 }
 
-/** The id of the attempt that a usage record is named by. */
+/** The id of the attempt in a usage record's name. */
 export function attemptOf({ sk }: Pick<Key, 'sk'>): string {
   return sk.slice(sk.indexOf('#') + 1);
 }
@@ -201,7 +201,7 @@ export function dayCallerKey(callerHash: string, day: string): Key {
   return { pk: dayCallersPartition(day, callerHash.slice(0, 1)), sk: `CALLER#${callerHash}` };
 }
 
-/** Where the keys of a day's callers begin, in one of its partitions. */
+/** The common prefix of the keys of a day's callers, in one of its partitions. */
 export function dayCallersOf(day: string, shard: string): Key {
   return { pk: dayCallersPartition(day, shard), sk: 'CALLER#' };
 }
@@ -210,17 +210,17 @@ function dayCallersPartition(day: string, shard: string): string {
   return `USAGE#${day}#${shard}`;
 }
 
-/** Only the hash of a ticket is stored: the ticket itself lets its holder speak for the provider. */
+/** Only the hash of a ticket is stored: the ticket itself lets its holder report as the provider. */
 export function ticketKey(hash: string): Key {
   return { pk: `TICKET#${hash}`, sk: 'TASK' };
 }
 
-/** Of a task's record, and of its notifications. */
+/** From the key of a task's record, or of its notifications. */
 export function ticketHashOf({ pk }: Pick<Key, 'pk'>): string {
   return pk.slice('TICKET#'.length);
 }
 
-/** Where the keys of a task's notifications begin. */
+/** The common prefix of the keys of a task's notifications. */
 export function notificationsOf(hash: string): Key {
   return { pk: `TICKET#${hash}`, sk: 'NOTIFICATION#' };
 }
@@ -229,21 +229,21 @@ export function notificationKey(hash: string, sequence: number): Key {
   return { pk: `TICKET#${hash}`, sk: `NOTIFICATION#${String(sequence).padStart(4, '0')}` };
 }
 
-/** Apart from the tickets, so that only the function that signs can say which keys are its own. */
+/** Separate from the tickets, so that only the function that signs may write its public keys. */
 export const signingKeysKey: Key = { pk: 'SIGNING#KEYS', sk: 'KEYS' };
 
 /** Written each minute, so that the table's stream always has something to pass on. Nothing reads it. */
 export const heartbeatKey: Key = { pk: 'HEARTBEAT', sk: 'HEARTBEAT' };
 
-/** No function reads it: deployments and the administration do. */
+/** Functions don't read it: deployments and the administration do. */
 export const releaseKey: Key = { pk: 'STAGE', sk: 'RELEASE' };
 
-/** Of a command of the administration, by what it is about. Without a subject, where the keys of all begin. */
+/** The key of an administration command, by its subject; the empty subject is the common prefix of all. */
 export function commandKey(subject: string): Key {
   return { pk: 'STAGE', sk: `COMMAND#${subject}` };
 }
 
-/** Whether two ids name the same node: case does not matter, punctuation does. */
+/** Whether two ids name the same node: case doesn't matter, punctuation does. */
 export function isSameNodeId(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }

@@ -7,11 +7,11 @@ import { type AttributeMap, fromAttributes, type Item, toAttribute, toAttributes
 import { type Key, keyName, keyOf } from './keys.ts';
 import { dynamodb, KeysThrottled, storeError, tableName, untilAnswered } from './dynamodb.ts';
 
-/** DynamoDB's own bound on one BatchGetItem. */
+/** DynamoDB's limit for one BatchGetItem. */
 export const maxBatchKeys = 100;
 
 interface ReadOptions {
-  /** Half the cost of a consistent read. It may miss writes of the last second. */
+  /** Costs half of a consistent read. It may miss writes of the last second. */
   eventually?: boolean;
   /** Only these attributes; the key must be among them. */
   fields?: readonly string[];
@@ -19,7 +19,7 @@ interface ReadOptions {
 
 interface Batch {
   items: Item[];
-  /** Keys that the store, throttled or down, did not answer in time. */
+  /** Keys that the store, throttled or down, didn't return in time. */
   unread: Key[];
   /** Why some are unread. */
   failure?: ApiError;
@@ -36,7 +36,7 @@ export async function get<Keys extends readonly Key[]>(
   return keys.map((key) => found.get(keyName(key))) as { [K in keyof Keys]: Item | undefined };
 }
 
-/** The items under distinct keys, in any order and without those that are not there. It fails as a whole too. */
+/** The existing items under distinct keys, in any order. Also fails as a whole. */
 export async function readAll(
   context: Context,
   keys: readonly Key[],
@@ -51,8 +51,8 @@ export async function readAll(
 }
 
 /**
- * Reads any number of distinct keys, 100 a request. All requests leave at once, but answers are decoded one at a time, so
- * that memory holds only one. Leaving the loop early cancels the others.
+ * Reads any number of distinct keys, 100 a request. All requests leave at once, but replies are decoded one
+ * at a time, so memory holds only one. Leaving the loop early cancels the others.
  */
 export async function* readBatches(
   context: Context,
@@ -64,7 +64,7 @@ export async function* readBatches(
     const turn = Promise.withResolvers<void>();
     const batch = keys.slice(index * maxBatchKeys, (index + 1) * maxBatchKeys);
     const result = readBatch(context, batch, options, { turn: turn.promise, signal: ending.signal });
-    // One that fails before its turn is reported when its turn comes.
+    // A failure before its turn is reported when its turn comes.
     result.catch(() => {});
     return { turn, result };
   });
@@ -110,7 +110,7 @@ async function readBatch(
   return batch;
 }
 
-/** One answer holds 1 MB of a partition. The store is throttled if a smaller one leaves keys out. */
+/** One reply holds 1 MB of a partition. If a smaller one leaves keys out, the store is throttled. */
 const fullAnswerBytes = 1_000_000;
 
 /**
@@ -136,7 +136,7 @@ async function sendBatch(
       const result = await next(args);
       const response = result.response as { statusCode: number; body: Readable | Buffer };
       if (response.statusCode !== 200) return result;
-      // An answer that is not read yet stays in its socket.
+      // A reply that hasn't been read yet stays in its socket.
       await turn;
       const body = await buffer(response.body as Readable);
       decoded = JSON.parse(body.toString());
@@ -177,7 +177,7 @@ const sortTests = {
 
 interface Page {
   items: Item[];
-  /** Where the next page begins after; undefined on the last one. */
+  /** The key after which the next page begins; undefined on the last one. */
   last: AttributeMap | undefined;
 }
 
@@ -207,7 +207,7 @@ export async function queryPage(
   return { items: (page.Items ?? []).map(fromAttributes), last: page.LastEvaluatedKey };
 }
 
-/** Every item of a range, page by page. A loop that has enough just ends. */
+/** Every item of a range, page by page. Leaving the loop early is safe. */
 export async function* query(context: Context, range: Range): AsyncGenerator<Item[]> {
   let after: AttributeMap | undefined;
   do {
@@ -217,7 +217,7 @@ export async function* query(context: Context, range: Range): AsyncGenerator<Ite
   } while (after);
 }
 
-/** The items of a partition whose sort key begins as the given one. */
+/** The items of a partition whose sort key begins with `sk`. */
 export async function queryAll(context: Context, { pk, sk }: Key): Promise<Item[]> {
   const pages = query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] });
   return (await Array.fromAsync(pages)).flat();

@@ -35,7 +35,6 @@ export type WriteResult<Record, Written = Record> =
   | { written: true; item: Written }
   | { written: false; found: Record | undefined };
 
-/** Writes a whole record. */
 export function put<Record extends Key>(
   context: Context,
   record: Record,
@@ -64,12 +63,12 @@ type Update = <Record extends Key = never>(
 ) => Promise<WriteResult<Record>>;
 
 /**
- * Changes the named fields of a record: undefined keeps, null clears. Returns the whole record. The record's type must be
- * given, so that a misspelled attribute doesn't compile.
+ * Changes the named fields of a record: undefined keeps, null clears. Returns the whole record. Name the
+ * record's type, so that a misspelled attribute doesn't compile.
  */
 export const update: Update = updateSent(true);
 
-/** The same for additions. It isn't sent again without an answer: one that was applied would count twice. */
+/** The same for additions. It isn't retried without an answer: if it was applied, it would count twice. */
 export const updateOnce: Update = updateSent(false);
 
 function updateSent(isRepeatable: boolean): Update {
@@ -113,7 +112,7 @@ export function remove<Record extends Key = Key>(
   });
 }
 
-/** A write whose answer was lost is repeated, and may meet its own result: an item with our `write_id` means success. */
+/** A write with a lost answer is repeated, and may meet its own result: an item with our `write_id` means success. */
 async function write<Record, Written = Record>(
   context: Context,
   { operation, write_id, isRepeatable }: { operation: string; write_id: string; isRepeatable?: boolean },
@@ -131,7 +130,6 @@ async function write<Record, Written = Record>(
   }
 }
 
-/** One part of a transaction. */
 export type Write = TransactWriteItem;
 
 export function putting<Record extends Key>(record: Record, when: Condition<NoInfer<Record>>): Write {
@@ -159,7 +157,7 @@ export function checking<Record extends Key = Key>(key: Key, when: Condition<NoI
 
 /** Writes all or nothing. Returns the positions of the failed conditions; empty if everything was written. */
 export async function transact(context: Context, writes: readonly Write[]): Promise<number[]> {
-  // With the same token, one that was applied without an answer is not applied again.
+  // With the same token, a transaction that was applied without an answer isn't applied again.
   const command = { TransactItems: [...writes], ClientRequestToken: randomUUID() };
   try {
     await untilAnswered(context, 'TransactWriteItems', () =>

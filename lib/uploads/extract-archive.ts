@@ -16,13 +16,14 @@ import {
 import { entriesOf } from 'registry-rules/host-node-entries';
 import { handOverExtractions, maxReceives, namedArchives, sendLater } from './extraction-queue.ts';
 
-/** Counted on when an extractor finds something else in the same archive: then it may run again. */
+/** Increased when an extractor finds something else in the same archive: then it may run again. */
 export const extractor = 4;
 
 /**
- * The result of an extraction. `early`: its version is not active yet; `superseded`: it has another archive by
- * now, or a newer extraction; `missing`: the object does not exist; `interrupted`: it ran out of time or memory, which says
- * nothing about the pack; `unfinished`: there was no time to write all of its entries, and another try writes the rest.
+ * The result of an extraction. `early`: its version isn't active yet; `superseded`: it now has another
+ * archive or a newer extraction; `missing`: the object doesn't exist; `interrupted`: it ran out of time or
+ * memory, which says nothing about the pack; `unfinished`: there was no time to write all of its entries, and
+ * another try writes the rest.
  */
 type ExtractionResult =
   | 'success'
@@ -35,10 +36,10 @@ type ExtractionResult =
 
 type ExtractionEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
 
-/** May end otherwise another time. The version is listed, so after the last receive the sweep has it read again. */
+/** May end differently next time. The version is listed, so after the last receive the sweep has it read again. */
 const unended: readonly ExtractionResult[] = ['unfinished', 'interrupted'];
 
-/** Takes the messages of the queue, and the schedule that hands over what is due. */
+/** Handles the queue's messages, and the schedule that queues due extractions. */
 export async function extractHostNodes(
   event: ExtractionEvent,
   invocation: EventInvocation,
@@ -53,7 +54,7 @@ export async function extractHostNodes(
   });
 }
 
-/** One after the other: each takes the memory of the function. Deployed, a batch is one message. */
+/** Sequential: each takes the memory of the function. Deployed, a batch is one message. */
 async function extractBatch(context: Context, { Records }: SQSEvent): Promise<SQSBatchResponse> {
   const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
   for (const { messageId, body, attributes } of Records) {
@@ -90,7 +91,7 @@ async function extractOne(context: Context, objectKey: string, sent: number): Pr
   return outcome;
 }
 
-/** Reads the host nodes from an archive, and writes them. It trusts nothing in the event but the object key. */
+/** Reads the host nodes from an archive, and writes them. Trusts only the object key in the event. */
 export async function extractArchive(context: Context, objectKey: string): Promise<ExtractionResult> {
   const archive = publishedKeyOf(objectKey);
   if (!archive) return 'unknown';
@@ -104,7 +105,7 @@ export async function extractArchive(context: Context, objectKey: string): Promi
   return (await finishExtraction(context, archive, found)) ? found.status : 'superseded';
 }
 
-/** The host nodes and risks of an archive, as they are written. */
+/** The host nodes and risks of an archive, in the stored form. */
 export async function readHostNodes(
   objectKey: string,
   nodeId: string,

@@ -9,11 +9,11 @@ import { readListedVersions } from '../registry/node-versions.ts';
 import { handOver } from '../store/hand-over.ts';
 
 /*
- * The queue of archives to read. S3 fills it, when an archive is published, and the sweep, with those whose reading is
- * due again. Everything else is in the record of the version, so a message may come twice, late or never.
+ * The queue of archives to read. S3 adds published archives; the sweep adds those that are due to be read
+ * again. Everything else is in the record of the version, so a message may come twice, late or never.
  */
 
-/** The redrive policy of the queue in infra/template/extractions.yml. A receive that Lambda throttles counts too. */
+/** The redrive policy of the queue in infra/template/extractions.yml. Receives throttled by Lambda count. */
 export const maxReceives = 5;
 
 const sendMessages = queueAt(() => config.extractionQueue().EXTRACTION_QUEUE_URL);
@@ -24,7 +24,7 @@ interface NamedArchive {
   early: number;
 }
 
-/** The archives that a message names: none if it is the one with which S3 tests the queue. */
+/** The archives that a message names; S3's test message names none. */
 export function namedArchives(body: string): NamedArchive[] {
   const content: unknown = JSON.parse(body);
   const { key, early, Records, Event } = isObject(content) ? content : {};
@@ -38,8 +38,8 @@ const maxEarly = 6;
 const firstDelaySeconds = 5;
 
 /**
- * Sends a message again in seconds: the queue itself would show it in twelve minutes. After five minutes the version's own
- * listing makes up for it.
+ * Sends a message again in seconds: the queue itself would show it in twelve minutes. After five minutes, the
+ * version's own listing takes over.
  */
 export async function sendLater(context: Context, { key, early }: NamedArchive): Promise<void> {
   if (early >= maxEarly) return;
@@ -47,10 +47,10 @@ export async function sendLater(context: Context, { key, early }: NamedArchive):
   await sendMessages(context, [{ body: { key, early: early + 1 }, delaySeconds }]);
 }
 
-/** With less time left, no further page is begun. */
+/** With less time left, no further page is started. */
 const reservedMs = 10_000;
 
-/** Hands every version whose extraction is due to the queue. */
+/** Queues every version whose extraction is due. */
 export async function handOverExtractions(
   context: Context,
 ): Promise<{ handed: number; failed: number; unread_shards: number }> {

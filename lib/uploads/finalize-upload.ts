@@ -17,7 +17,7 @@ import {
 } from '../registry/finalizing.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
 
-/** What an upload is for its version, and what a finalizer or a sweep reports about it. */
+/** The state of an upload for its version, as a finalizer or a sweep reports it. */
 export type UploadState =
   /** The version does not exist. */
   | 'unknown'
@@ -25,7 +25,7 @@ export type UploadState =
   | 'superseded'
   /** The version is banned, or its node, publisher or credential is not in good standing. */
   | 'blocked'
-  /** The archive is the version's; `published` if this finalizer made it so. */
+  /** The version has this archive; `published` if this finalizer published it. */
   | 'published'
   | 'published_before'
   /** The version waits for this upload, but these bytes were rejected, or the URL is used up. */
@@ -34,25 +34,25 @@ export type UploadState =
   /** Another finalizer checks an archive of this upload. */
   | 'in_progress'
   | 'awaited'
-  /** Awaited, and nothing lies under the key; a sweep reports which of the two it is. */
+  /** Awaited, and no object is under the key; a sweep reports which of the two it is. */
   | 'missing'
   | 'waiting'
   | 'abandoned'
   /** A sweep had no time for the check. */
   | 'unvisited'
-  /** A sweep found an active version, and only its node's latest_version was left to do. */
+  /** A sweep found an active version, and only had to update its node's latest_version. */
   | 'completed';
 
 /** After these, nothing under the object key is ever published. */
 const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before', 'superseded', 'unknown']);
 
-/** After these, an earlier run or this one may have copied an archive that no record has. */
+/** After these, an earlier run or this one may have copied an archive that no record names. */
 const mayBeBanned: ReadonlySet<UploadState> = new Set(['blocked', 'published_before', 'superseded']);
 
-/** How often the upload is looked up again because the looked-up version is gone. */
+/** How often the upload is read again because the object version found before is gone. */
 const maxLooks = 5;
 
-/** A URL can be used without end, and each use has an event of its own. */
+/** A URL can be used without limit, and each use has an event of its own. */
 const maxSteps = 50;
 
 /** One finalizer's work on one upload. */
@@ -64,8 +64,8 @@ interface Finalization {
 }
 
 /**
- * Publishes the archive under a staging key, or writes down why not. It trusts nothing in the event but the key, so events
- * may come twice, late or out of order; lib/registry/finalizing.ts has the states.
+ * Publishes the archive under a staging key, or records why it was rejected. Trusts only the key in the
+ * event, so events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
  */
 export async function finalizeUpload(
   context: Context,
@@ -83,10 +83,11 @@ export async function finalizeUpload(
   return result;
 }
 
-/** Reads what there is and takes the step that follows, until nothing is left to do. */
+/** Reads the current state and takes the next step, until nothing is left to do. */
 async function takeSteps(context: Context, finalization: Finalization): Promise<UploadState> {
   const { upload, objectKey, finalizerId, hasTimeFor } = finalization;
-  // The events of uploads that arrive during a check end when they find it running, so after a rejection the next one is looked for.
+  // Events of uploads that arrive during a check end when they find it running, so after a rejection look for
+  // the next upload.
   let last: UploadState = 'missing';
   for (let looks = 1; looks <= maxSteps; looks += 1) {
     const object = await findObject(objectKey);
@@ -133,7 +134,7 @@ async function publishOrReject(
   }
   const { sha256 } = checked;
   const archive = { key: archiveKey(upload, sha256), sizeBytes, sha256 };
-  // Its publisher can compute the address, and a ban denies what it finds in the bucket.
+  // Its publisher can compute the URL, and a ban marks only the archives that it finds in the bucket.
   if ((await readUpload(context, upload, finalizerId)).state !== 'awaited') return undefined;
   await copyOnce(object, archive.key);
   return (await activate(context, upload, finalizerId, archive)) ? 'published' : undefined;
@@ -145,8 +146,9 @@ function archiveProblemOnly(error: unknown): ArchiveProblem {
 }
 
 /**
- * A signed URL takes objects of any size as long as it lasts, so nothing stays there. Removing a version of an object
- * uncovers the one before it, and the events of what arrived during a check ended when they found it running.
+ * A signed URL accepts objects of any size until it expires, so nothing stays there. Removing a version of an
+ * object uncovers the one before it, and the events of objects that arrived during a check ended when they
+ * found it running.
  */
 async function removeAll(context: Context, objectKey: string): Promise<void> {
   for (let steps = 0; steps < maxSteps && Date.now() < context.deadline; steps += 1) {

@@ -17,19 +17,19 @@ import {
 } from '../store/due.ts';
 import { finalizeUpload, type UploadState } from './finalize-upload.ts';
 
-/** The schedule names no time. An administrator may, after a restore or a long failure. */
+/** The schedule sends no time. An administrator may, after a restore or a long failure. */
 type SweepEvent = EventBridgeEvent<'Scheduled Event', unknown> & { from?: unknown };
 
-/** How far back a scheduled sweep looks: several runs get their chance, and no rejected archive is checked for ever. */
+/** How far back a scheduled sweep looks: several runs get a chance, and no rejected archive is checked forever. */
 const lookBackMs = 6 * 60 * 60 * 1000;
 
 /** The youngest work is left to its events and their retries. */
 const graceMs = 60 * 1000;
 
 /**
- * Takes S3's events, and a schedule that makes up for lost ones. Both take no answer: a bad archive is a result like any
- * other, and only what may go better next time is thrown, so that Lambda runs the event again, and in the end hands it to
- * the dead-letter queue.
+ * Handles S3's events, and a schedule that makes up for lost ones. Neither caller reads a response: a bad
+ * archive is a result like any other. Throws only if a retry may help, so that Lambda runs the event again,
+ * and in the end moves it to the dead-letter queue.
  */
 export async function handleUploads(
   event: S3Event | SweepEvent,
@@ -45,7 +45,7 @@ export async function handleUploads(
   });
 }
 
-/** The range of a sweep: as far back as the schedule or the event says, without the youngest. */
+/** The range of a sweep: as far back as the schedule or the event says, without the youngest work. */
 function sweepPeriod({ from }: SweepEvent): Period {
   const now = Date.now();
   const to = now - graceMs;
@@ -56,7 +56,7 @@ function sweepPeriod({ from }: SweepEvent): Period {
   throw new Error('The event\'s "from" must be a past time such as "2026-11-20T00:00:00Z".');
 }
 
-/** Finalizes the upload of each record. One that fails does not take the others with it. The id is the same in retries. */
+/** Finalizes the upload of each record. A failed one doesn't stop the others. The id is the same in retries. */
 async function finalizeAll(context: Context, { Records }: S3Event, finalizerId: string): Promise<void> {
   const errors: unknown[] = [];
   for (const record of Records) {
@@ -83,13 +83,13 @@ interface ListedUpload extends ListedVersion {
   hasArrived: boolean;
 }
 
-/** A signed URL takes uploads for fifteen minutes, and a large one may need as long again to arrive. */
+/** A signed URL accepts uploads for fifteen minutes, and a large one may need as long again to arrive. */
 const patienceMs = 30 * 60 * 1000;
 
 /** More would fill the memory with archives. */
 const visitsAtOnce = 4;
 
-/** Kept for a visit without a check: a sweep that Lambda kills writes no summary, and is run again twice. */
+/** Reserved for a visit without a check: a killed sweep writes no summary, and Lambda retries it twice. */
 const visitMs = 5_000;
 
 /** 100 MB take about 20 seconds alone; archives that are checked at the same time share the processor. */
@@ -98,7 +98,7 @@ const checkedBytesPerMs = 5_000;
 /** A sweep that has just begun takes an archive of any size. */
 const maxCheckMs = 120_000;
 
-/** Finds versions whose events were lost and finishes them, newest first, so that old spam never delays a recent loss. */
+/** Finds versions whose events were lost and finishes them, newest first, so old spam never delays a recent loss. */
 export function sweepUploads(
   context: Context,
   period: Period,
@@ -135,12 +135,12 @@ export function sweepUploads(
   });
 }
 
-/** Most uploads never came; they are looked for a page at a time, so that many do not delay the others. */
+/** Most uploads never came. Looks for them page by page, so that a large number doesn't delay the others. */
 async function readUploads(context: Context, keys: readonly DueKey[]): Promise<ListedUpload[]> {
   const listed = await readListedVersions(context, keys);
   const look = async (version: ListedVersion) => {
     const upload = awaitedUpload(version);
-    // A failure is found again, and reported, by the visit.
+    // The visit finds a failure again, and reports it.
     return upload !== undefined && findObject(stagingKey(upload)).then(Boolean, () => true);
   };
   return Promise.all(listed.map(async (version) => ({ ...version, hasArrived: await look(version) })));
@@ -149,7 +149,7 @@ async function readUploads(context: Context, keys: readonly DueKey[]): Promise<L
 const commandPatienceMs = 60 * 60 * 1000;
 const maxOpenCommands = 100;
 
-/** Counts the commands of the administration that have not ended for an hour. An alarm watches the number. */
+/** Counts the administration's commands that have been open for an hour. An alarm watches the number. */
 async function reportOpenCommands(context: Context): Promise<void> {
   const period = { from: 0, to: Date.now() - commandPatienceMs };
   const open = await firstDue(context, { work: 'commands', period, order: 'oldest first' }, maxOpenCommands);
