@@ -33,7 +33,7 @@ export interface Table {
 /** `unknown`: the table holds records, but no release. */
 export type TableState = 'absent' | 'empty' | 'unknown' | ReleaseRecord;
 
-export async function stateOf({ client, name }: Table): Promise<TableState> {
+export async function tableState({ client, name }: Table): Promise<TableState> {
   try {
     const key = { TableName: name, Key: toAttributes(releaseKey), ConsistentRead: true };
     const { Item } = await client.send(new GetItemCommand(key));
@@ -48,7 +48,7 @@ export async function stateOf({ client, name }: Table): Promise<TableState> {
 }
 
 /** Why a release can't be deployed over a table; undefined if it can. `upgrade` is the command that would help. */
-export function problemOf(
+export function deploymentProblem(
   { name }: Table,
   state: TableState,
   { name: release, before }: Release,

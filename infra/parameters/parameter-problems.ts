@@ -7,7 +7,7 @@ import { type Parameter, parameters, type Problem, type Values } from './paramet
 import { costOf } from '../../lib/requests/money.ts';
 
 /** Everything that is wrong with a stage's parameters. */
-export function problemsOf(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {
+export function parameterProblems(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {
   const known = Object.keys(parameters);
   const unknown = Object.keys(values).filter((name) => !known.includes(name));
   return firstOfEach(

@@ -2,7 +2,7 @@ import type { Framework } from '../plugins/framework.ts';
 import { loadPaidContracts } from '../operations.ts';
 import { environmentProblems, environmentsOf } from './environment-problems.ts';
 import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
-import { firstOfEach, problemsOf } from './parameter-problems.ts';
+import { firstOfEach, parameterProblems } from './parameter-problems.ts';
 import type { Problem, Values } from './parameters.ts';
 import { placeProblems } from './place-problems.ts';
 
@@ -42,7 +42,7 @@ async function stageProblems(framework: Framework): Promise<string[]> {
     ...placeProblems(framework, values),
     ...firstOfEach(
       structuredValues(framework),
-      problemsOf(values, aws.getRegion(), await loadPaidContracts()),
+      parameterProblems(values, aws.getRegion(), await loadPaidContracts()),
       environmentProblems(environmentsOf(framework)),
     ).map(([, sentence]) => sentence),
   ];

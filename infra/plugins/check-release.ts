@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { nameRelease, problemOf, release, stateOf, type Table } from '../release.ts';
+import { nameRelease, deploymentProblem, release, tableState, type Table } from '../release.ts';
 import type { Framework, Template } from './framework.ts';
 import { lossesBetween } from './template-changes.ts';
 
@@ -33,7 +33,12 @@ export default class CheckRelease {
 async function rejectOtherRelease(framework: Framework): Promise<void> {
   const table = await tableOf(framework);
   const place = `--region ${framework.getProvider('aws').getRegion()} --table ${table.name}`;
-  const problem = problemOf(table, await stateOf(table), release, `npm run admin -- upgrade ${place}`);
+  const problem = deploymentProblem(
+    table,
+    await tableState(table),
+    release,
+    `npm run admin -- upgrade ${place}`,
+  );
   if (problem !== undefined) throw new framework.classes.Error(problem);
 }
 

@@ -73,7 +73,7 @@ function functionAlarms(stage: Stage, it: StageFunction): Alarm[] {
   ];
 }
 
-interface Sweep {
+interface SweepAlarms {
   sweep: string;
   /** The text of its alarm if it doesn't run. */
   missing: string;
@@ -87,12 +87,12 @@ interface Sweep {
   only?: 'relays' | 'countsDownloads';
 }
 
-const hourly: Omit<Sweep, 'sweep'> = {
+const hourly: Omit<SweepAlarms, 'sweep'> = {
   ...{ missing: texts.noSweep, seconds: hours, minRuns: 1 },
   ...{ missingPeriods: [2, 2] as const, unvisitedPeriods: [3, 4] as const },
 };
 
-const sweeps: Sweep[] = [
+const sweeps: SweepAlarms[] = [
   { sweep: 'uploads', ...hourly },
   { sweep: 'host-nodes', ...hourly },
   {
@@ -106,7 +106,10 @@ const sweeps: Sweep[] = [
 ];
 
 /** A sweep runs each minute, unless its row says something else. */
-function alarmsOfSweep(stage: Stage, { sweep, missing, unvisitedPeriods, ...schedule }: Sweep): Alarm[] {
+function alarmsOfSweep(
+  stage: Stage,
+  { sweep, missing, unvisitedPeriods, ...schedule }: SweepAlarms,
+): Alarm[] {
   const { seconds = 5 * minutes, minRuns = 3, missingPeriods = [3, 3] } = schedule;
   const runs = own(stage, 'sweep_findings', { sweep }, 'SampleCount');
   const tooFew = { ...mustRun, seconds, periods: missingPeriods, below: minRuns };

@@ -56,7 +56,7 @@ type Series = Record<string, (number | undefined)[]>;
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html and using-metric-math.html.
  * An expression has no value where a metric that it doesn't fill in has none.
  */
-function stateOf(alarm: Part, series: Series): string {
+function alarmState(alarm: Part, series: Series): string {
   const { Metrics, EvaluationPeriods, DatapointsToAlarm, Threshold, ComparisonOperator } = alarm;
   const values = Array.from({ length: EvaluationPeriods }, (_, period) => {
     if (Metrics === undefined) return series.metric?.[period];
@@ -121,7 +121,7 @@ describe('the alarms', () => {
     const single = [...alarmsOf(plain), ...alarmsOf(full)].filter(({ Metrics }) => Metrics === undefined);
 
     for (const alarm of single)
-      expect([alarm.AlarmName, ...states(alarm).map((metric) => stateOf(alarm, { metric }))]).toEqual([
+      expect([alarm.AlarmName, ...states(alarm).map((metric) => alarmState(alarm, { metric }))]).toEqual([
         ...[alarm.AlarmName, 'OK', 'OK', 'ALARM'],
       ]);
   });
@@ -152,7 +152,7 @@ describe('the alarms', () => {
   ])('%s with %j in each period comes to %s', (name, values, state) => {
     const [alarm] = alarmsOf(full).filter(({ AlarmName }) => AlarmName === prefix + name);
 
-    expect(stateOf(alarm, always(values))).toBe(state);
+    expect(alarmState(alarm, always(values))).toBe(state);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html, FILL: a metric that is reported
@@ -181,7 +181,7 @@ describe('the alarms', () => {
       return deadLetters.test(name) ? 'kept' : 'OK';
     };
 
-    expect(breaking((alarm) => stateOf(alarm, {}) === stateWithout(alarm))).toEqual([]);
+    expect(breaking((alarm) => alarmState(alarm, {}) === stateWithout(alarm))).toEqual([]);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-warm-up.html: at most 2,880 minutes, in which an

@@ -6,7 +6,7 @@ import StageParameters from '../../infra/parameters/stage-parameters.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
-import { release, stateOf, writeRelease } from '../../infra/release.ts';
+import { release, tableState, writeRelease } from '../../infra/release.ts';
 import { buildSite, sitePage } from 'site/build';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { addNode } from '../support/registry.ts';
@@ -68,12 +68,12 @@ describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
 
   test('names its release in a table that was empty, and leaves what another one says', async () => {
     await deploy();
-    expect(await stateOf(table)).toMatchObject({ ...releaseKey, release: release.name });
+    expect(await tableState(table)).toMatchObject({ ...releaseKey, release: release.name });
     const next = { ...releaseKey, release: 'next', before: release.name, at: '2026-11-22T00:00:00.000Z' };
     await writeRelease(table, next);
     await deploy();
 
-    expect(await stateOf(table)).toEqual(next);
+    expect(await tableState(table)).toEqual(next);
   });
 
   test('rejects a table of an unknown release, with the command that would help', async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { bareEnvironment, flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
-import { problemOf, type Release, release, stateOf, writeRelease } from '../../infra/release.ts';
+import { deploymentProblem, type Release, release, tableState, writeRelease } from '../../infra/release.ts';
 import { upgradeTable } from '../../tools/admin/upgrade.ts';
 import { type Cut, problemsOf, sbomOf } from '../../tools/release/release-rules.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
@@ -61,8 +61,8 @@ describe('a deployment', () => {
     ['another major', other(`${major + 1}.0.0`), other(`${major + 1}.0.0`)],
   ])('accepts or rejects by name a table with %s', async (state, ofThis, ofNext) => {
     await tables[state]();
-    const found = await stateOf(state === 'absent' ? { ...table, name: 'absent' } : table);
-    const problems = [release, next].map((each) => problemOf(table, found, each, 'the command'));
+    const found = await tableState(state === 'absent' ? { ...table, name: 'absent' } : table);
+    const problems = [release, next].map((each) => deploymentProblem(table, found, each, 'the command'));
 
     expect(problems).toEqual([ofThis, ofNext].map((each) => each && expect.stringMatching(each)));
   });
@@ -144,23 +144,23 @@ describe('npm run admin -- upgrade', () => {
 
     expect((await admin('upgrade', '--written-by', '2.0.0')).status).toBe(1);
     expect((await admin('upgrade', '--written-by', release.name)).status).toBe(0);
-    expect(await stateOf(table)).toMatchObject({ release: release.name });
+    expect(await tableState(table)).toMatchObject({ release: release.name });
   });
 
   test('leaves a table of the next release as it is, so that this one can be deployed again', async () => {
     await tables['the next release']();
 
     expect(await adminJson('upgrade')).toEqual({ from: next.name, to: next.name });
-    expect(await stateOf(table)).toMatchObject({ release: next.name, before: release.name });
+    expect(await tableState(table)).toMatchObject({ release: next.name, before: release.name });
   });
 
   test('names the next release over this one, unless it is a dry run', async () => {
     await tables['this release']();
 
     await upgradeTable(table, { release: next, dryRun: true });
-    expect(await stateOf(table)).toMatchObject({ release: release.name });
+    expect(await tableState(table)).toMatchObject({ release: release.name });
     expect(await upgradeTable(table, { release: next })).toEqual({ from: release.name, to: next.name });
-    expect(await stateOf(table)).toMatchObject({ release: next.name, before: release.name });
+    expect(await tableState(table)).toMatchObject({ release: next.name, before: release.name });
   });
 
   test('rejects a table that is not there', async () => {

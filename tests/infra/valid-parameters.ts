@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
-import { problemsOf } from '../../infra/parameters/parameter-problems.ts';
+import { parameterProblems } from '../../infra/parameters/parameter-problems.ts';
 import { loadPaidContracts } from '../../infra/operations.ts';
 import type { Values } from '../../infra/parameters/parameters.ts';
 
@@ -29,5 +29,5 @@ export const valid: Values = Object.fromEntries(
 );
 
 export function sentencesOn(values: Values, place: string): string[] {
-  return problemsOf(values, place, paid).map(([, sentence]) => sentence);
+  return parameterProblems(values, place, paid).map(([, sentence]) => sentence);
 }

@@ -51,7 +51,7 @@ export interface CommandResult {
   problem?: string | undefined;
 }
 
-type Values<Options extends Record<string, Option>> = {
+type OptionValues<Options extends Record<string, Option>> = {
   [Name in keyof Options]: Options[Name] extends { required: true }
     ? string
     : Options[Name] extends { value: string }
@@ -63,10 +63,10 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
   extends Omit<Command, 'parameters' | 'options' | 'impact' | 'run'> {
   parameters: readonly Parameter[];
   options?: Options;
-  impact?(parameters: Record<Parameter, string>, options: Values<Options>): Promise<string>;
+  impact?(parameters: Record<Parameter, string>, options: OptionValues<Options>): Promise<string>;
   run(
     parameters: Record<Parameter, string>,
-    options: Values<Options>,
+    options: OptionValues<Options>,
     suggest: Suggest,
   ): Promise<CommandResult>;
 }
@@ -82,15 +82,15 @@ export function command<
     options,
     ...(impact && {
       impact: (parameters, given) =>
-        impact(parameters as Record<Parameter, string>, given as Values<Options>),
+        impact(parameters as Record<Parameter, string>, given as OptionValues<Options>),
     }),
     run: (parameters, options, suggest) =>
-      definition.run(parameters as Record<Parameter, string>, options as Values<Options>, suggest),
+      definition.run(parameters as Record<Parameter, string>, options as OptionValues<Options>, suggest),
   };
 }
 
 /** For a command with many steps that may fail one by one. */
-export function problemOf(failed: number, all: number): string | undefined {
+export function unfinished(failed: number, all: number): string | undefined {
   return failed > 0
     ? `${failed} of ${all} could not be finished: see the findings, and run it again.`
     : undefined;

@@ -26,7 +26,7 @@ interface OpenCommand extends Key {
 const openCommand = typedRead<OpenCommand>();
 
 /** A ban and its end undo each other, so the later one stands for both, in any spelling that the commands take. */
-function subjectOf(words: string): string {
+function commandSubject(words: string): string {
   return words
     .replace(/^takedown run/, 'node-version ban')
     .replace(/^(\S+) unban/, '$1 ban')
@@ -40,7 +40,7 @@ export async function runSteps<Result>(
   { words, line }: { words: string; line: string },
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const key = commandKey(subjectOf(words));
+  const key = commandKey(commandSubject(words));
   const id = randomUUID();
   const listing = { pending_shard: dueShard('commands', id), pending_since: new Date().toISOString() };
   const [former] = await get(newContext(), key);

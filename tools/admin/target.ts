@@ -50,8 +50,7 @@ export async function requireListening(): Promise<void> {
   throw new Rejection(`Nothing listens on ${address}: ${remedy}`);
 }
 
-/** Where a stage keeps its files and serves them. */
-export interface Stage {
+interface FilePlace {
   /** The distribution that serves downloads; undefined for the local stack, and where the operator has another one. */
   distributionId?: string | undefined;
   /** Whether readers reach the bucket only through what this stage denies and allows. */
@@ -62,7 +61,7 @@ export interface Stage {
  * Finds what a deployed stage is made of in the outputs of its stack, which has the table's name, and points the bucket's
  * modules at it. The local stack and tests name theirs in the environment.
  */
-export async function findStage(): Promise<Stage> {
+export async function findStage(): Promise<FilePlace> {
   const { BUCKET_NAME, TABLE_NAME = '', AWS_REGION = '' } = process.env;
   if (BUCKET_NAME !== undefined) return { servesDownloads: true };
   const outputs = await readOutputs(TABLE_NAME, AWS_REGION);

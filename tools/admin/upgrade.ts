@@ -1,10 +1,9 @@
 import {
   nameRelease,
-  problemOf,
+  deploymentProblem,
   type Release,
-  release,
   release as thisRelease,
-  stateOf,
+  tableState,
   type Table,
   writeRelease,
 } from '../../infra/release.ts';
@@ -31,14 +30,14 @@ export async function upgradeTable(
   table: Table,
   { release = thisRelease, dryRun = false, writtenBy, command = 'npm run admin -- upgrade' }: Options = {},
 ): Promise<Upgrade> {
-  const found = await stateOf(table);
+  const found = await tableState(table);
   if (found === 'empty' || (found === 'unknown' && writtenBy === release.name)) {
     if (!dryRun) await nameRelease(table, release);
     return { from: found, to: release.name };
   }
   if (found === 'absent') throw new Rejection(`There is no table ${table.name}.`);
   if (found === 'unknown' || found.release !== release.before) {
-    const problem = problemOf(table, found, release, command);
+    const problem = deploymentProblem(table, found, release, command);
     if (found === 'unknown' || problem !== undefined) throw new Rejection(problem ?? '');
     return { from: found.release, to: found.release };
   }
@@ -71,7 +70,7 @@ export const run = command({
       command: suggest('upgrade'),
     });
     const text = dryRun
-      ? `This release is ${release.name}. Nothing was changed.`
+      ? `This release is ${thisRelease.name}. Nothing was changed.`
       : `The table is now at release ${data.to}.`;
     return { data, text };
   },

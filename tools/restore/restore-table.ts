@@ -17,7 +17,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import type { Template } from '../../infra/plugins/framework.ts';
 import { referencesOf } from '../../infra/plugins/references.ts';
-import { stateOf } from '../../infra/release.ts';
+import { tableState } from '../../infra/release.ts';
 
 /*
  * Gives the table of a stage the records of a copy, which point-in-time recovery has made. The table itself stays, with its
@@ -49,7 +49,7 @@ const maxRounds = 5;
 
 /** Later writes are lost. Until the end, paid requests, publishes and updates get 503. */
 export async function restoreTable(aws: Aws, { table, copy, print }: Restore): Promise<void> {
-  const state = await stateOf({ client: aws.dynamodb, name: copy });
+  const state = await tableState({ client: aws.dynamodb, name: copy });
   if (typeof state === 'string') throw new Error(`The table ${copy} isn't a copy of a stage: ${state}.`);
   const { Table } = await aws.dynamodb.send(new DescribeTableCommand({ TableName: copy }));
   // Another stage's table, by a mistyped name, would replace all records.

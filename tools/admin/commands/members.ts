@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { putMember, removeMember, showPublisher } from '../registry/publishers.ts';
 import { PublisherRole } from 'registry-rules/schemas/publisher';
 import { command, UsageError } from '../command.ts';
-import { dataOf, memberTable, textOf } from './publishers.ts';
+import { publisherData, memberTable, publisherText } from './publishers.ts';
 import { erasePerson } from '../registry/erasure.ts';
 
 const force = { about: 'Do it even if the publisher is left without an owner' };
@@ -15,7 +15,7 @@ export const list = command({
   examples: ['member list acme'],
   async run({ publisher: publisherId }) {
     const publisher = await showPublisher(publisherId);
-    return { data: dataOf(publisher).members, text: memberTable(publisher.members) };
+    return { data: publisherData(publisher).members, text: memberTable(publisher.members) };
   },
 });
 
@@ -40,7 +40,7 @@ export const add = command({
       throw new UsageError(`"${email}" is not an e-mail address.`);
     const changes = { role: checked.data, name, email };
     const publisher = await putMember(publisherId, user, changes, { force });
-    return { data: dataOf(publisher), text: textOf(publisher) };
+    return { data: publisherData(publisher), text: publisherText(publisher) };
   },
 });
 
@@ -52,7 +52,7 @@ export const remove = command({
   examples: [`member remove acme 'auth0|5678'`],
   async run({ publisher: publisherId, user }, { force }) {
     const publisher = await removeMember(publisherId, user, { force });
-    return { data: dataOf(publisher), text: textOf(publisher) };
+    return { data: publisherData(publisher), text: publisherText(publisher) };
   },
 });
 

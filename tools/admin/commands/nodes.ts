@@ -50,7 +50,10 @@ export const list = command({
     const none = publisher === undefined ? 'No nodes.' : `"${publisher}" has no nodes.`;
     const headings = ['NODE', 'PUBLISHER', 'NAME', 'STATUS', 'LATEST', 'CREATED'];
     const text = table(isBySize ? [...headings, 'BYTES'] : headings, rows, { alignRight: [6], none });
-    return { data: nodes.map((node) => ({ ...dataOf({ node }), archive_bytes: node.archive_bytes })), text };
+    return {
+      data: nodes.map((node) => ({ ...nodeData({ node }), archive_bytes: node.archive_bytes })),
+      text,
+    };
   },
 });
 
@@ -74,7 +77,7 @@ export const show = command({
       'Admin tags': node.tags_admin?.join(', '),
       Created: node.created_at,
     });
-    return { data: dataOf({ node, publisher }), text };
+    return { data: nodeData({ node, publisher }), text };
   },
 });
 
@@ -92,7 +95,7 @@ export const transfer = command({
     const text = changed
       ? `The node "${nodeId}" belongs to "${to}" now.`
       : `The node "${nodeId}" belonged to "${to}" already: nothing changed.`;
-    return { data: dataOf(await showNode(nodeId)), text };
+    return { data: nodeData(await showNode(nodeId)), text };
   },
 });
 
@@ -115,7 +118,7 @@ export const ban = command({
     const text = changed
       ? `Banned the node "${nodeId}".`
       : `The node "${nodeId}" was already banned for this reason: nothing changed.`;
-    return withDownloads([nodeId], { data: dataOf(await showNode(nodeId)), text });
+    return withDownloads([nodeId], { data: nodeData(await showNode(nodeId)), text });
   },
 });
 
@@ -129,12 +132,12 @@ export const unban = command({
     const text = changed
       ? `Unbanned the node "${nodeId}".`
       : `The node "${nodeId}" was not banned: nothing changed.`;
-    return withDownloads([nodeId], { data: dataOf(await showNode(nodeId)), text });
+    return withDownloads([nodeId], { data: nodeData(await showNode(nodeId)), text });
   },
 });
 
 /** A node as --json prints it: its latest version has the key of the archive instead of a download address. */
-function dataOf({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
+function nodeData({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
   const { translations, latest_version, ...rest } = node;
   return {
     ...pickFields<Node>(rest, Node),

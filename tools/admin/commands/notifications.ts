@@ -44,7 +44,7 @@ export const show = command({
   readsOnly: true,
   examples: ['notification show msg_0f3a…_2'],
   async run({ id }) {
-    const record = await readNotification(id);
+    const record = await requireNotification(id);
     const { state, address, at, result, attempts, pending_since, delivered_at, body } = record;
     const about = fields({
       Id: id,
@@ -125,7 +125,7 @@ async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
   return (await get(newContext(), ...keys)).flatMap((item) => notificationRecord(item) ?? []);
 }
 
-async function readNotification(id: string): Promise<NotificationRecord> {
+async function requireNotification(id: string): Promise<NotificationRecord> {
   const [key] = keysOfNotification(id) ?? [];
   if (!key) throw new Rejection(`"${id}" is not the id of a notification, such as msg_0f3a…_2.`);
   const record = notificationRecord((await get(newContext(), key))[0]);
@@ -135,7 +135,7 @@ async function readNotification(id: string): Promise<NotificationRecord> {
 
 /** Gives a notification all its attempts again, the first one at once. */
 async function retryNotification(id: string): Promise<void> {
-  const record = await readNotification(id);
+  const record = await requireNotification(id);
   if (record.result === 'delivered') throw new Rejection(`It was delivered at ${record.delivered_at}.`);
   if (!(await makeDueAgain(record)))
     throw new Rejection('It is being sent at this moment; look at it again.');

@@ -26,7 +26,7 @@ export const create = command({
     if (!(await createPublisher({ id, name }))) throw new Rejection(`The publisher "${id}" already exists.`);
     const publisher = await showPublisher(id);
     const next = `Give it an owner next: ${suggest(`member add ${id} <user> --role owner`)}`;
-    return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };
+    return { data: publisherData(publisher), text: `Created the publisher "${id}".\n${next}` };
   },
 });
 
@@ -54,8 +54,8 @@ export const update = command({
       fields[field] = null;
     }
     const { result, changed } = await editPublisher(id, fields);
-    const text = changed ? textOf(result) : `Nothing changed: "${id}" says this already.`;
-    return { data: dataOf(result), text };
+    const text = changed ? publisherText(result) : `Nothing changed: "${id}" says this already.`;
+    return { data: publisherData(result), text };
   },
 });
 
@@ -72,7 +72,7 @@ export const rename = command({
   async run({ publisher: from, 'new-id': to }) {
     requirePublisherId(to);
     await renamePublisher(from, to);
-    return { data: dataOf(await showPublisher(to)), text: `The publisher "${from}" is "${to}" now.` };
+    return { data: publisherData(await showPublisher(to)), text: `The publisher "${from}" is "${to}" now.` };
   },
 });
 
@@ -88,7 +88,7 @@ export const merge = command({
   async run({ publisher: from }, { into }) {
     await mergePublisher(from, into);
     return {
-      data: dataOf(await showPublisher(into)),
+      data: publisherData(await showPublisher(into)),
       text: `The publisher "${from}" is part of "${into}" now.`,
     };
   },
@@ -109,7 +109,10 @@ export const list = command({
     ]);
     const headings = ['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED', ...(isBySize ? ['BYTES'] : [])];
     const text = table(headings, rows, { alignRight: [2, 5], none: 'No publishers.' });
-    return { data: publishers.map((each) => ({ ...dataOf(each), archive_bytes: each.archive_bytes })), text };
+    return {
+      data: publishers.map((each) => ({ ...publisherData(each), archive_bytes: each.archive_bytes })),
+      text,
+    };
   },
 });
 
@@ -120,7 +123,7 @@ export const show = command({
   examples: ['publisher show acme', 'publisher show acme --json'],
   async run({ publisher: id }) {
     const publisher = await showPublisher(id);
-    return { data: dataOf(publisher), text: textOf(publisher) };
+    return { data: publisherData(publisher), text: publisherText(publisher) };
   },
 });
 
@@ -139,7 +142,7 @@ export const ban = command({
     const text = changed
       ? `Banned the publisher "${id}".`
       : `The publisher "${id}" was already banned for this reason: nothing changed.`;
-    return withDownloads(nodeIds, { data: dataOf(result), text });
+    return withDownloads(nodeIds, { data: publisherData(result), text });
   },
 });
 
@@ -153,7 +156,7 @@ export const unban = command({
     const text = changed
       ? `Unbanned the publisher "${id}".`
       : `The publisher "${id}" was not banned: nothing changed.`;
-    return withDownloads(nodeIds, { data: dataOf(result), text });
+    return withDownloads(nodeIds, { data: publisherData(result), text });
   },
 });
 
@@ -163,12 +166,12 @@ function requirePublisherId(id: string): void {
 }
 
 /** A publisher as --json prints it: the API's answer, with the fields that only admins see. */
-export function dataOf(publisher: PublisherRecord) {
+export function publisherData(publisher: PublisherRecord) {
   const { banned = false, ban_reason } = publisher;
   return { ...publisherView(publisher), banned, ban_reason };
 }
 
-export function textOf(publisher: PublisherRecord): string {
+export function publisherText(publisher: PublisherRecord): string {
   const { id, banned, ban_reason, members, name, description, website, createdAt } = publisher;
   const { logo, support, source_code_repo } = publisher;
   const about = fields({

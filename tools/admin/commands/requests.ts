@@ -10,7 +10,7 @@ import {
   type TaskRecord,
 } from '../../../lib/notifications/records.ts';
 import { periodOf, periodOptions, secondsOf } from '../spend/period.ts';
-import { callerOfPrincipal, findUsage, type Period } from '../spend/usage.ts';
+import { callerOfPrincipal, findUsage, type Selection } from '../spend/usage.ts';
 import { readNotification } from '../../../lib/notifications/provider-notification.ts';
 import { idempotencyRecord } from '../../../lib/requests/idempotency-key.ts';
 import type { UsageRecord } from '../../../lib/spend/usage-records.ts';
@@ -43,7 +43,7 @@ export const show = command({
     const { found, hasMore = false } = (await search().catch(unlessUnavailable)) ?? {};
     const query = queryFor(id, found ?? []);
     const logs = logsCommand(query, period);
-    const texts = found?.map(textOf) ?? [];
+    const texts = found?.map(requestText) ?? [];
     if (hasMore)
       texts.push(
         `Only the first ${maxPages} pages of records were read. Give --user: log lines have its hash.`,
@@ -85,7 +85,7 @@ function logsCommand(query: string, period: { from: string; to: string }): strin
   ].join('\n');
 }
 
-function textOf({ usage, answer, task, media, notifications }: FoundRequest): string {
+function requestText({ usage, answer, task, media, notifications }: FoundRequest): string {
   const about = fields({
     Caller: callerText(usage.caller),
     Operation: [usage.operation, usage.model].filter(Boolean).join('/'),
@@ -129,7 +129,7 @@ interface Search {
   hasMore: boolean;
 }
 
-async function findRequest(requestId: string, period: Period): Promise<Search> {
+async function findRequest(requestId: string, period: Selection): Promise<Search> {
   const { records, hasMore } = await findUsage(period, { requestId }, maxAttempts, maxPages);
   return { found: await Promise.all(records.map(readAround)), hasMore };
 }
@@ -137,7 +137,7 @@ async function findRequest(requestId: string, period: Period): Promise<Search> {
 async function readAround(usage: UsageRecord): Promise<FoundRequest> {
   const { key_hash, ticket_hash } = usage;
   const [answer, task, notifications] = await Promise.all([
-    key_hash === undefined ? undefined : readAnswer(key_hash),
+    key_hash === undefined ? undefined : findAnswer(key_hash),
     ticket_hash === undefined ? undefined : readTask(newContext(), ticket_hash),
     ticket_hash === undefined ? [] : listItems(notificationsOf(ticket_hash)),
   ]);
@@ -150,7 +150,7 @@ async function readAround(usage: UsageRecord): Promise<FoundRequest> {
   return { usage, answer, task, media, notifications: shown };
 }
 
-async function readAnswer(keyHash: string): Promise<FoundRequest['answer']> {
+async function findAnswer(keyHash: string): Promise<FoundRequest['answer']> {
   const record = idempotencyRecord((await get(newContext(), idempotencyKey(keyHash)))[0]);
   return record && { state: record.state, expires_at: new Date(record.expires_at).toISOString() };
 }

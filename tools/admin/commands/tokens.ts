@@ -46,7 +46,7 @@ export const list = command({
     const tokens = await listPersonalAccessTokens(publisherId);
     const rows = tokens.map((token) => {
       const { id, label, created_at, expires_at, last_used_at } = token;
-      return [id, label, stateOf(token), created_at, expires_at, last_used_at];
+      return [id, label, tokenState(token), created_at, expires_at, last_used_at];
     });
     const none = `"${publisherId}" has no tokens.`;
     const headings = ['ID', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED'];
@@ -71,7 +71,7 @@ export const revoke = command({
   },
 });
 
-function stateOf({ revoked_at, expires_at }: PersonalAccessToken): string {
+function tokenState({ revoked_at, expires_at }: PersonalAccessToken): string {
   if (revoked_at) return 'revoked';
   return expires_at <= new Date().toISOString() ? 'expired' : 'active';
 }

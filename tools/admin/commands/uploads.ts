@@ -1,5 +1,5 @@
 import { Rejection } from '../registry/administration.ts';
-import { command, problemOf, textOf } from '../command.ts';
+import { command, unfinished, textOf } from '../command.ts';
 import { table } from 'command-line/table';
 
 const limitMs = 10 * 60 * 1000;
@@ -54,6 +54,6 @@ export const sweep = command({
     const none = 'No version waits for its archive.';
     const text = table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows, { none });
     const failed = report.failed + report.unvisited;
-    return { data, text, problem: problemOf(failed, data.length) };
+    return { data, text, problem: unfinished(failed, data.length) };
   },
 });

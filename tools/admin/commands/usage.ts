@@ -1,6 +1,6 @@
 import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
 import { table } from 'command-line/table';
-import { command, problemOf, textOf, UsageError } from '../command.ts';
+import { command, unfinished, textOf, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { reconcile, type Reconciliation, usageView } from '../spend/reconcile.ts';
@@ -113,7 +113,7 @@ export const sweep = command({
     return {
       data: { accounts: visited, failed, is_left: isLeft, found },
       text: table(['USER', 'FOUND', 'BEGAN AT', 'ERROR'], rows, { none: 'Nothing had to be corrected.' }),
-      problem: isLeft ? 'Time ran out: run it again.' : problemOf(failed, visited),
+      problem: isLeft ? 'Time ran out: run it again.' : unfinished(failed, visited),
     };
   },
 });

@@ -170,7 +170,7 @@ async function readEither(from: string, to: string): Promise<PublisherRecord> {
 async function move(from: string, to: string, action: string): Promise<void> {
   await moveCredentials(from, to);
   for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
-  await giveUp(from, to, action);
+  await giveUpId(from, to, action);
   // What was made under the old id meanwhile.
   await moveCredentials(from, to);
   for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
@@ -182,7 +182,7 @@ async function move(from: string, to: string, action: string): Promise<void> {
  * Members join in the write that gives the old id up. So one who is added or removed meanwhile is followed, and of two
  * publishers that are merged into each other one stays.
  */
-async function giveUp(from: string, to: string, action: string): Promise<void> {
+async function giveUpId(from: string, to: string, action: string): Promise<void> {
   await administerChange(async (context) => {
     const publisher = await readPublisher(context, to);
     const [item] = await get(context, publisherKey(from));

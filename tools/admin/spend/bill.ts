@@ -26,7 +26,7 @@ export function readBill(bytes: Uint8Array): BilledTask[] {
   const heading = rows[0] && headingOf(rows[0]);
   const tasks = new Map<string, BilledTask>();
   for (const row of heading ? rows.slice(1) : rows) {
-    const { task_id, credits } = readTask(row, heading);
+    const { task_id, credits } = readBilledTask(row, heading);
     const { credits: sum, charges } = tasks.get(task_id) ?? { credits: 0, charges: 0 };
     const isCharge = credits >= 0;
     tasks.set(task_id, { task_id, credits: rounded(sum + credits), charges: charges + (isCharge ? 1 : 0) });
@@ -62,7 +62,10 @@ function headingOf({ line, cells }: Row): Columns | undefined {
   return task === undefined || credits === undefined ? undefined : { task, credits, width: cells.length };
 }
 
-function readTask({ line, cells }: Row, heading: Columns | undefined): { task_id: string; credits: number } {
+function readBilledTask(
+  { line, cells }: Row,
+  heading: Columns | undefined,
+): { task_id: string; credits: number } {
   const { task, credits, width } = heading ?? { task: 0, credits: 1, width: 2 };
   const [id = '', amount = ''] = [cells[task], cells[credits]];
   const problem =

@@ -8,7 +8,7 @@ import { newContext } from '../registry/administration.ts';
 const shards = [...'0123456789abcdef'];
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface Period {
+export interface Selection {
   /** The first and the last day, such as `2026-11-21`. */
   from: string;
   to: string;
@@ -19,7 +19,7 @@ export interface Period {
  * The usage records of some days, of one caller or all, one page at a time. Days come in order, and so do the records of
  * one caller and day.
  */
-export async function* usagePages({ from, to, caller }: Period): AsyncGenerator<UsageRecord[]> {
+export async function* usagePages({ from, to, caller }: Selection): AsyncGenerator<UsageRecord[]> {
   for (const day of daysBetween(from, to)) {
     for await (const name of caller === undefined ? callersOf(day) : [caller]) {
       yield* inOrder(usagePartitions(callerHash(name), day).map((pk) => pagesOf({ pk, sk: '' })));
@@ -86,7 +86,7 @@ export const principalName = /^[0-9a-f]{16}$/;
 /** The caller of some days whose log lines have this principal. Only the names of callers are read. */
 export async function callerOfPrincipal(
   principal: string,
-  { from, to }: Period,
+  { from, to }: Selection,
 ): Promise<string | undefined> {
   if (!principalName.test(principal)) return undefined;
   for (const day of daysBetween(from, to))
@@ -102,7 +102,7 @@ interface Wanted {
 
 /** The first records, and whether there may be more. A page is of one caller and day. */
 export async function findUsage(
-  period: Period,
+  period: Selection,
   { requestId, taskId }: Wanted,
   max: number,
   maxPages = Number.POSITIVE_INFINITY,
@@ -137,7 +137,7 @@ export interface UsageSum {
   given_up?: number;
 }
 
-export async function sumUsage(period: Period, by: readonly Grouping[]): Promise<UsageSum[]> {
+export async function sumUsage(period: Selection, by: readonly Grouping[]): Promise<UsageSum[]> {
   const sums = new Map<string, UsageSum>();
   for await (const page of usagePages(period)) {
     for (const record of page) {
