@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { folder } from 'testing/folders';
 import { runProgram } from 'testing/run-program';
 
 const suites = {
@@ -13,21 +13,13 @@ const suites = {
 };
 
 describe('the closing line of the gate', () => {
-  let folder: string;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'node-registry-closing-line-'));
+  test('counts a suite that does not load and one whose worker died as failed tests, and says what was skipped', async () => {
     const reporters = [resolve('tests/support/closing-line.js')];
     await writeFile(
       join(folder, 'package.json'),
       JSON.stringify({ jest: { reporters, testEnvironment: 'node' } }),
     );
     for (const [name, code] of Object.entries(suites)) await writeFile(join(folder, `${name}.test.js`), code);
-  });
-
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-
-  test('counts a suite that does not load and one whose worker died as failed tests, and says what was skipped', async () => {
     const jest = resolve('node_modules/jest/bin/jest.js');
     const { status, stdout } = await runProgram(process.execPath, [jest, '--maxWorkers=2'], { cwd: folder });
 

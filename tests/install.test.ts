@@ -1,17 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { folder } from 'testing/folders';
 import { runProgram } from 'testing/run-program';
-
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-install-'));
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const { scripts, engines }: { scripts: Record<string, string>; engines: { node: string } } = JSON.parse(
   readFileSync('package.json', 'utf8'),

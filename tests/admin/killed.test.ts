@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { nodePagePath, nodePath } from 'registry-rules/index-paths';
+import { folder } from 'testing/folders';
 import { zip } from 'testing/zip';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
@@ -194,7 +194,6 @@ describe('a second run after a kill at any write', () => {
   });
 
   test('finishes the numbers of a file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'numbers-'));
     const file = join(folder, 'numbers.jsonl');
     const fileOf = async (path: string) => String((await readText(soon(), path))?.text);
     const writes = await killedAtEach(
@@ -209,7 +208,6 @@ describe('a second run after a kill at any write', () => {
         await refreshPages(soon(), nodeId, labels);
       },
     );
-    await rm(folder, { recursive: true });
 
     expect(writes).toBeGreaterThan(2);
   });

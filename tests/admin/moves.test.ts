@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { folder } from 'testing/folders';
 import { nodePath } from 'registry-rules/index-paths';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
@@ -247,7 +247,6 @@ test('lists nodes, versions by status and the whole history over all publishers,
 });
 
 test('node numbers show in the update’s answer and in the index, leave the ETag alone, and are cleared by null', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'numbers-'));
   const file = join(folder, 'numbers.jsonl');
   const take = async (...lines: object[]) => {
     const text = lines.map((line) => JSON.stringify({ node_id: nodeId, ...line })).join('\n');
@@ -266,7 +265,6 @@ test('node numbers show in the update’s answer and in the index, leave the ETa
   const shown = await updateAs(from, 'olga');
   await take({ rating: null });
   const cleared = await updateAs(from, 'olga');
-  await rm(folder, { recursive: true });
 
   expect([invalid.status, invalid.stderr]).toEqual([2, expect.stringContaining('Line 2 is not valid')]);
   expect([index, shown.body]).toMatchObject(Array(2).fill({ ...wanted, rating: 4.5 }));

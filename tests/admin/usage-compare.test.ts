@@ -1,27 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { absent } from '../../lib/store/items.ts';
 import { put } from '../../lib/store/write.ts';
+import { folder } from 'testing/folders';
 import { admin, adminJson } from '../support/admin.ts';
 import { say, started } from '../support/notified.ts';
 import { misbehave } from '../support/proxies.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
 import '../support/in-order.ts';
 
-let folder: string;
 let user: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-bill-'));
-});
 
 beforeEach(async () => {
   user = await spender();
 });
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** The words of the command, with the bill as a file. */
 async function bill(content: string | Uint8Array): Promise<string[]> {

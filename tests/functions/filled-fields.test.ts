@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
@@ -10,6 +9,7 @@ import { HostNode } from 'registry-rules/schemas/host-node';
 import { Node } from 'registry-rules/schemas/node';
 import { NodeVersion } from 'registry-rules/schemas/node-version';
 import { Publisher } from 'registry-rules/schemas/publisher';
+import { directory } from 'testing/folders';
 import { zip } from 'testing/zip';
 import { admin, adminJson } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
@@ -63,11 +63,9 @@ beforeAll(async () => {
   await finalize(upload);
   await admin('node-version', 'extract', 'filled', '1.0.0');
   await admin('node-version', 'flag', 'filled', '1.0.0', '--reason', 'Look twice');
-  const folder = await mkdtemp(join(tmpdir(), 'numbers-'));
-  const file = join(folder, 'numbers.jsonl');
+  const file = join(directory, 'numbers.jsonl');
   await writeFile(file, '{"node_id":"filled","repo_stars":1,"rating":4.5,"downloads":2}');
   await admin('node', 'numbers', '--file', file);
-  await rm(folder, { recursive: true });
 });
 
 /** The fields that a schema has, and an answer has not or not filled. */

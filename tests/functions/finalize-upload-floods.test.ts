@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
+import { directory } from 'testing/folders';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 
@@ -10,7 +8,6 @@ import { startS3 } from '../../tools/local/s3.ts';
  * One signed address is used forty times. The bucket is a server of its own here, whose events run the finalizer as
  * Lambda does: each in an invocation of its own, all at the same time.
  */
-const directory = await mkdtemp(join(tmpdir(), 'node-registry-floods-'));
 const server = await startS3(0, directory, String(process.env.BUCKET_NAME));
 process.env.AWS_ENDPOINT_URL_S3 = server.url;
 const { handler } = await import('../../functions/finalize-upload.ts');
@@ -20,7 +17,7 @@ const { stagingKey } = await import('../../lib/bucket/object-keys.ts');
 const { finalizeOnUpload } = await import('../../tools/local/finalize-on-upload.ts');
 const { seed } = await import('../../tools/local/seed.ts');
 const { intercept } = await import('../support/intercept.ts');
-const { loggedLines } = await import('../support/logged-lines.ts');
+const { lines } = await import('../support/logged-lines.ts');
 const { finalize, finalizeAs, publish, sha256, storedVersion } = await import('../support/uploads.ts');
 const { beginChecks } = await import('../../lib/registry/finalizing.ts');
 const { nodeVersionRecord } = await import('../../lib/registry/records.ts');
@@ -42,18 +39,7 @@ beforeAll(async () => {
   });
 });
 
-beforeEach(() => {
-  loggedLines.length = 0;
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
-
-afterAll(async () => {
-  await server.stop();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => server.stop());
 
 /** Long enough that its check downloads it. */
 function badArchive(index: number): Buffer {
@@ -82,10 +68,7 @@ function countChecks() {
 
 function results(): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const line of loggedLines) {
-    const { event, outcome } = JSON.parse(line);
-    if (event === 'upload') counts[outcome] = (counts[outcome] ?? 0) + 1;
-  }
+  for (const { outcome } of lines('upload')) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
 }
 

@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
 import { usedTokenKey } from '../../lib/registry/credentials.ts';
 import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
-import {
-  type Claims,
-  gitHub,
-  gitHubToken,
-  gitLab,
-  gitLabToken,
-  keySets,
-  useCiIssuers,
-} from '../support/ci.ts';
+import { type Claims, gitHub, gitHubToken, gitLab, gitLabToken, useCiIssuers } from '../support/ci.ts';
 import { stopDate } from 'testing/clock';
 import { invoke } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
@@ -36,11 +28,6 @@ beforeAll(async () => {
 function trust(repository: string, more = {}) {
   return addTrust('acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml', ...more });
 }
-
-afterEach(() => {
-  jest.useRealTimers();
-  keySets.areDown = false;
-});
 
 function publish({ token = gitHubToken(), ...publication }: Publication) {
   return publishAlone({ ...publication, token });

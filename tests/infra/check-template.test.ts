@@ -1,21 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { acceptedWarnings, checkTemplate } from '../../infra/plugins/check-template.ts';
 import type { Template } from '../../infra/plugins/framework.ts';
 import { foldConditions } from '../../infra/plugins/fold-conditions.ts';
 import { flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
 import { rehearse } from '../../infra/plugins/rehearse.ts';
+import { directory } from 'testing/folders';
 import { builtProject, packagedStage } from './packaging.ts';
-
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-templates-'));
-});
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a stage', () => {
   // The other sets have no resource that is not in one of these.
@@ -49,7 +41,7 @@ describe('the check of a template', () => {
     Object.assign(Resources.Downloads?.Properties, { Speed: 1 });
     template.Outputs.Large = { Value: 'x'.repeat(1_100_000) };
     Resources.UpdateNodeRole?.Properties.Policies.push('x'.repeat(10_240));
-    const file = join(folder, 'template.json');
+    const file = join(directory, 'template.json');
     await writeFile(file, JSON.stringify(template));
     errors = checkTemplate(file).errors.join('\n');
   });

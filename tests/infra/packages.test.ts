@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fileOf, loadContracts, loadOperations } from '../../infra/operations.ts';
@@ -7,6 +6,7 @@ import { type ColdStart, Lambda } from '../../tools/bench/lambda.ts';
 import { measureSizes } from '../../tools/bench/sizes.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { directory } from 'testing/folders';
 import { unzip } from 'testing/unzip';
 import { sampleEvent } from '../support/invoke.ts';
 import { endpointNames } from '../support/operation-names.ts';
@@ -33,22 +33,17 @@ const names = [...Object.keys(expected), ...Object.keys(onEvents)].sort();
 let first: Packaged;
 let second: Packaged;
 let simulators: Simulators;
-let folder: string;
 
 beforeAll(async () => {
-  [first, second, simulators, folder] = await Promise.all([
+  [first, second, simulators] = await Promise.all([
     packagedStage('direct'),
     packagedStage('full'),
     startSimulators(),
-    mkdtemp(join(tmpdir(), 'node-registry-unpacked-')),
     seed(),
   ]);
 });
 
-afterAll(async () => {
-  await simulators.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => simulators.stop());
 
 function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -109,8 +104,8 @@ describe('a handler out of its unpacked package, in a process of its own', () =>
     const work = async (lambda: Lambda) => {
       for (let name = waiting.shift(); name; name = waiting.shift()) {
         // A folder that has the zip alone.
-        const file = join(folder, name, 'dist', name, 'index.js');
-        await unzipInto(join(folder, name), zipOf(name));
+        const file = join(directory, name, 'dist', name, 'index.js');
+        await unzipInto(join(directory, name), zipOf(name));
         const start = lambda.start({ file, event: sampleEvent(name), environment });
         started.set(name, start);
         await start.catch(() => {});

@@ -1,10 +1,6 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { describeError, log, note, withLogFields } from '../../lib/log.ts';
-import { loggedLines } from '../support/logged-lines.ts';
-
-beforeEach(() => {
-  loggedLines.length = 0;
-});
+import { lines, loggedLines } from '../support/logged-lines.ts';
 
 describe('a log line', () => {
   test('holds one line of JSON with its level, its event and its fields', () => {
@@ -35,7 +31,7 @@ describe('a log line', () => {
       }),
     );
 
-    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+    expect(lines()).toEqual([
       { level: 'info', event: 'request', id: 1, provider: 'p1', ms: 1 },
       { level: 'info', event: 'request', id: 2, provider: 'p2', ms: 2 },
       { level: 'info', event: 'request' },

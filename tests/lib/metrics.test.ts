@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context, S3Event } from 'aws-lambda';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { errorCatalog } from '../../lib/errors.ts';
@@ -6,7 +6,7 @@ import { log } from '../../lib/log.ts';
 import { acceptedMark } from '../../lib/metrics.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
-import { loggedLines } from '../support/logged-lines.ts';
+import { lines, loggedLines } from '../support/logged-lines.ts';
 import { misbehave, proxies } from '../support/proxies.ts';
 import { bearer } from '../support/tokens.ts';
 import { setVariables } from '../support/variables.ts';
@@ -35,18 +35,11 @@ function metricsOf(line: Line) {
   });
 }
 
-function lines(event: string): Line[] {
-  return loggedLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
-}
-
 const authorization = bearer('demo-owner');
 const relight = (headers: Record<string, string> = {}, changes = {}) =>
   invoke(proxies['relight-image'], 'relight-image', { headers: { authorization, ...headers }, ...changes });
 
 beforeAll(() => seed());
-beforeEach(() => {
-  loggedLines.length = 0;
-});
 
 describe('the metrics of notifications', () => {
   test('count attempts by their outcome, and measure how late a delivered one is', () => {

@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -20,6 +19,7 @@ import { createPublicIndex, createRegistryClient, type RegistryClient } from 're
 import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { readExamples, runExample } from '../support/readme-examples.ts';
+import { folder } from 'testing/folders';
 import { runProgram } from 'testing/run-program';
 import { plainEnvironment } from 'testing/shell';
 import { until } from 'testing/until';
@@ -100,7 +100,6 @@ describe('docs/notifications.md, run as printed', () => {
   });
 
   test('starts a receiver that verifies and prints every notification', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'node-registry-receiver-'));
     const port = await findFreePort();
     await writeFile(join(folder, 'receiver.js'), blockOf(document, 'js').replace('8080', String(port)));
     await build({
@@ -127,7 +126,6 @@ describe('docs/notifications.md, run as printed', () => {
     await until(() => ['queueing', 'processing', 'success'].every(isPrinted));
     const forged = await fetch(`http://localhost:${port}/hook`, { method: 'POST', body: '{}' });
     receiver.kill();
-    await rm(folder, { recursive: true });
 
     expect(printed).toMatch(/http:\/\/localhost:\d+\/media\/\d+\.webm/);
     expect(forged.status).toBe(400);
@@ -135,18 +133,6 @@ describe('docs/notifications.md, run as printed', () => {
 });
 
 describe('the README, pasted as printed', () => {
-  let folder: string;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'node-registry-readme-'));
-    const names = (await readdir('.')).filter((name) => name !== '.local');
-    for (const name of names) await symlink(resolve(name), join(folder, name));
-    // Its own: `npm start` takes no folder for its data in which only a test has left something.
-    await mkdir(join(folder, '.local'));
-  });
-
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-
   /** A printed answer: it may leave fields out, and a text with `…` stands for any text. */
   function sample(printed: string): object {
     return JSON.parse(printed, (_, value) =>
@@ -155,6 +141,10 @@ describe('the README, pasted as printed', () => {
   }
 
   test('publishes, uploads, reads and generates a video, and answers what the samples print', async () => {
+    const names = (await readdir('.')).filter((name) => name !== '.local');
+    for (const name of names) await symlink(resolve(name), join(folder, name));
+    // Its own: `npm start` takes no folder for its data in which only a test has left something.
+    await mkdir(join(folder, '.local'));
     const readme = await readFile('README.md', 'utf8');
     const script = commandsBelow(readme, '## Try it')
       .replaceAll('http://localhost:3000', stack.apiUrl)
@@ -174,11 +164,10 @@ describe('the README, pasted as printed', () => {
 
 describe('docs/publishing.md, pasted as printed', () => {
   test('takes an empty machine from nothing to a published version', async () => {
-    const place = await mkdtemp(join(tmpdir(), 'node-registry-publishing-'));
-    await mkdir(join(place, 'first-node'));
-    await writeFile(join(place, 'first-node/node.py'), 'print(1)\n');
-    const pack = ['pack', '--silent', '-w', 'publish-node', '--pack-destination', place];
-    const tarball = join(place, (await run('npm', pack)).stdout.trim());
+    await mkdir(join(folder, 'first-node'));
+    await writeFile(join(folder, 'first-node/node.py'), 'print(1)\n');
+    const pack = ['pack', '--silent', '-w', 'publish-node', '--pack-destination', folder];
+    const tarball = join(folder, (await run('npm', pack)).stdout.trim());
     const heading = '## From nothing to a published version';
     const script = commandsBelow(await readFile('docs/publishing.md', 'utf8'), heading)
       .replace('https://registry.example.com/publish-node.tgz', tarball)
@@ -188,10 +177,9 @@ describe('docs/publishing.md, pasted as printed', () => {
       .replace('--publisher me', `--publisher ${demo.publisherId}`);
     // Of an empty machine: this repository's own command is not on its path.
     const folders = String(process.env.PATH).split(delimiter);
-    const PATH = folders.filter((folder) => !folder.includes('node_modules')).join(delimiter);
+    const PATH = folders.filter((path) => !path.includes('node_modules')).join(delimiter);
     const env = { ...plainEnvironment, PATH, NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
-    const { stdout } = await run('sh', ['-e', '-c', script], { cwd: place, env });
-    await rm(place, { recursive: true });
+    const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env });
 
     expect(stdout).toContain('Nothing was sent.');
     expect(stdout).toContain('first-node 1.0.0 is published.');
@@ -243,8 +231,7 @@ describe('docs/examples', () => {
 
 describe('the typed client', () => {
   test('runs every example of its README', async () => {
-    const cwd = await mkdtemp(join(tmpdir(), 'node-registry-client-'));
-    const archive = join(cwd, 'my-node.zip');
+    const archive = join(folder, 'my-node.zip');
     await writeFile(archive, await demoArchive('1.2.0'));
     const body = JSON.stringify({ task_id: '1', state: 'success' });
     const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
@@ -255,7 +242,7 @@ describe('the typed client', () => {
       PUBLIC_KEY: keys[0]?.publicKey,
       SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
     };
-    const place = { cwd, env, apiUrl: stack.apiUrl, downloadsUrl: stack.pagesUrl };
+    const place = { cwd: folder, env, apiUrl: stack.apiUrl, downloadsUrl: stack.pagesUrl };
     const examples = await readExamples();
     const publishing = examples.filter((code) => code.includes('publish('));
     let printed = '';
@@ -272,7 +259,6 @@ describe('the typed client', () => {
     expect(await readFile(archive)).toEqual(await demoArchive('1.2.0'));
     // The stack counts what it serves.
     await until(async () => ((await index.node('my-node'))?.downloads ?? 0) > 0);
-    await rm(cwd, { recursive: true });
   });
 });
 

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as commands from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { stopDate } from 'testing/clock';
+import { folder } from 'testing/folders';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { objectUrl } from '../../lib/bucket/object-keys.ts';
 import { signUpload } from '../../lib/bucket/signed-upload.ts';
@@ -81,17 +79,15 @@ describe('versions', () => {
   });
 
   test('outlive a restart', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'node-registry-s3-'));
-    const objects = new S3Objects(directory);
+    const objects = new S3Objects(folder);
     const name = { bucket: 'bucket', key: 'a/b.zip' };
     objects.add(name, {
       ...{ id: 'first', isMarker: false, etag: '"e"', sizeBytes: 1, lastModified: 'now', headers: {} },
     });
-    const restarted = new S3Objects(directory);
+    const restarted = new S3Objects(folder);
 
     expect(restarted.versionsOf(name)).toEqual(objects.versionsOf(name));
     expect([...restarted.list('bucket', 'a/', '')]).toMatchObject([{ key: 'a/b.zip' }]);
-    await rm(directory, { recursive: true });
   });
 });
 

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
@@ -10,6 +7,7 @@ import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { eventOf, publish, put, storedVersion } from '../support/uploads.ts';
+import { folder } from 'testing/folders';
 import { zip } from 'testing/zip';
 
 const upload = { nodeId: 'a', version: '1.0.0', versionId: 'b', uploadId: 'c' };
@@ -40,8 +38,7 @@ test('finalizes an upload again if that fails, and stops the stack only after it
 });
 
 test('publishes a version with build metadata, by the event that the embedded S3 sends', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'node-registry-events-'));
-  const bucket = await startS3(0, directory, bucketName());
+  const bucket = await startS3(0, folder, bucketName());
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const keys: string[] = [];
   bucket.onObjectCreated(({ Records }) => keys.push(...Records.map(({ s3 }) => s3.object.key)));
@@ -50,7 +47,6 @@ test('publishes a version with build metadata, by the event that the embedded S3
   const withMetadata = await publish('built', '1.0.0+cu118');
   await put(withMetadata, zip([{ name: 'node.py', data: 'print("hello")\n' }]));
   await local.stop();
-  await rm(directory, { recursive: true });
 
   expect(keys).toContain(stagingKey(withMetadata).replace('+', '%2B'));
   expect(await storedVersion('built', '1.0.0+cu118')).toMatchObject({ status: 'NodeVersionStatusActive' });

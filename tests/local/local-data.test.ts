@@ -1,19 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { folder } from 'testing/folders';
 import { neededPorts, portProblem, ports } from '../../tools/local/addresses.ts';
 import { lockFolder } from '../../tools/local/data-folder.ts';
 import { findFreePort, listen } from '../../tools/processes/ports.ts';
-
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-data-'));
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the folder of a local stack', () => {
   test('belongs to one stack at a time', async () => {

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { isListening } from 'command-line/is-listening';
+import { directory } from 'testing/folders';
 import { startDynamoDb } from '../../tools/local/dynamodb.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startPages } from '../../tools/local/pages.ts';
@@ -12,7 +10,6 @@ import { startSqs } from '../../tools/local/sqs.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 
-const directory = await mkdtemp(join(tmpdir(), 'node-registry-local-only-'));
 const simulators = await startSimulators();
 const s3 = await startS3(0, directory, 'bucket');
 const sqs = await startSqs(0, {});
@@ -24,10 +21,7 @@ const pages = await startPages({
 });
 const dynamodbUrl = String(process.env.AWS_ENDPOINT_URL_DYNAMODB);
 
-afterAll(async () => {
-  await Promise.all([simulators, s3, sqs, issuer, pages].map(({ stop }) => stop()));
-  await rm(directory, { recursive: true });
-});
+afterAll(() => Promise.all([simulators, s3, sqs, issuer, pages].map(({ stop }) => stop())));
 
 /** Over plain HTTP, because fetch does not let a caller set the Host header. */
 function statusOf(url: string, headers: Record<string, string>): Promise<number> {

@@ -1,23 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { audience, ciIssuerName, issuerName } from '../../tools/local/addresses.ts';
 import { issueCiToken, loadSigningKey, startIssuer } from '../../tools/local/issuer.ts';
+import { directory } from 'testing/folders';
 import { runProgram } from 'testing/run-program';
 
-let directory: string;
 let issuer: Awaited<ReturnType<typeof startIssuer>>;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'node-registry-token-'));
   issuer = await startIssuer(0, await loadSigningKey(directory));
 });
 
-afterAll(async () => {
-  await issuer.stop();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => issuer.stop());
 
 /** Runs the command next to a stack whose issuer listens at `url`, wherever its data is. */
 function printTokenAt(url: string, ...args: string[]) {

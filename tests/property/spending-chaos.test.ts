@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { type AccountRecord, type Limits, openMinutes } from '../../lib/spend/account.ts';
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
@@ -85,15 +85,12 @@ const realNow = Date.now.bind(Date);
 let offset = 0;
 let faults: { stop: () => void };
 
-beforeAll(async () => {
+beforeEach(async () => {
   faults = await injectFaults();
   jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offset + (skew.getStore() ?? 0));
 });
 
-afterAll(() => {
-  faults.stop();
-  jest.restoreAllMocks();
-});
+afterAll(() => faults.stop());
 
 /** From now on it is two seconds before midnight, and the providers know no task. */
 function begin(): void {

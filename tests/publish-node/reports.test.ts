@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { adminJson } from '../support/admin.ts';
 import { folder } from 'testing/folders';
 import { publishNode } from 'testing/publish-node';
@@ -275,10 +275,6 @@ describe('the host nodes of a publish', () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     const signalOf = (ms: number) => (ms === 5000 ? patience.signal : timeout(ms));
     jest.spyOn(AbortSignal, 'timeout').mockImplementation(signalOf);
-  });
-
-  afterEach(() => {
-    jest.restoreAllMocks();
   });
 
   test('--dry-run shows the host nodes that the registry then reads out of the archive, with all their fields', async () => {

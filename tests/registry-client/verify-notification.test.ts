@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
 import { verifyNotification } from 'registry-client';
 
@@ -16,10 +16,6 @@ const message = { id: 'msg_1_0001', body: '{"state":"success","text":"größer �
 const payload = JSON.parse(message.body);
 const minuteMs = 60_000;
 const now = () => String(Math.floor(Date.now() / 1000));
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
 
 /** The headers as the service signs them, this long ago. */
 function signed(agoMs = 0, keys = [key], body = message.body) {

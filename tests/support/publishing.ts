@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { S3Event, SQSEvent } from 'aws-lambda';
+import { directory } from 'testing/folders';
 import { consumeQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-upload.ts';
@@ -13,7 +12,6 @@ import { setVariables } from './variables.ts';
 
 /** The registry with its own S3, whose events this process receives and can lose. */
 export async function startRegistry() {
-  const directory = await mkdtemp(join(tmpdir(), 'node-registry-publish-'));
   const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const events = { areLost: false, ofArchivesAreLost: false };
@@ -50,7 +48,6 @@ export async function startRegistry() {
     await Promise.all([api.stop(), s3.stop()]);
     await sqs.stop();
     await consumer.stop();
-    await rm(directory, { recursive: true });
   };
   /** What the owner of the demo publisher sets to use it. */
   const access = {

@@ -8,7 +8,6 @@ export function fakeWaits(): void {
   });
   afterEach(() => {
     jest.useRealTimers();
-    jest.restoreAllMocks();
   });
 }
 

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { directory } from 'testing/folders';
 import { release } from '../../infra/release.ts';
 import { bundleRelease, readRecordedRelease } from '../../tools/release/recorded-release.ts';
 import { ownStatements, statementsOf } from '../support/rights.ts';
@@ -19,7 +18,6 @@ jest.setTimeout(120_000);
 
 const names = Object.keys(journeys);
 
-let folder: string;
 let stage: Stage;
 let today: Record<string, string>;
 let running: Record<'old' | 'new' | 'changed', Running>;
@@ -39,7 +37,6 @@ async function travel(name: string, choose: (place: number) => Actor, from = 0, 
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-rehearsal-'));
   const last = await readRecordedRelease();
   [today, stage] = await Promise.all([bundleRelease(false), startStage()]);
   const rights = { old: statementsOf(last.templates.full), new: new Map(ownStatements()) };
@@ -48,9 +45,9 @@ beforeAll(async () => {
   const given =
     release.before === undefined ? rights : { old: rights.new, new: new Map([...rights.new, ...rights.old]) };
   running = {
-    old: startRelease('old', await unpack(join(folder, 'old'), last.files), stage, given.old),
-    new: startRelease('new', await unpack(join(folder, 'new'), today), stage, given.new),
-    changed: startRelease('changed', join(folder, 'new'), stage),
+    old: startRelease('old', await unpack(join(directory, 'old'), last.files), stage, given.old),
+    new: startRelease('new', await unpack(join(directory, 'new'), today), stage, given.new),
+    changed: startRelease('changed', join(directory, 'new'), stage),
   };
   actors = { old: new Actor(stage, running.old), new: new Actor(stage, running.new) };
   for (const [name, steps] of Object.entries(journeys)) {
@@ -63,7 +60,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(Object.values(running).map((each) => each.process.stop()));
   await stage.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 describe("today's functions", () => {
@@ -112,7 +108,7 @@ describe('a release that the last one does not understand', () => {
   test.each(incompatible)('is named by its change: %s', async (change, journey, rule, from, to) => {
     const code = String(today['release.js']).replaceAll(from, to);
     expect(code).not.toBe(today['release.js']);
-    const place = await unpack(join(folder, change), { ...today, 'release.js': code });
+    const place = await unpack(join(directory, change), { ...today, 'release.js': code });
 
     const turns = takeTurns(journey, new Actor(stage, running.changed, place));
     await expect(turns).rejects.toThrow(new RegExp(`^${rule}:`));
@@ -132,7 +128,7 @@ describe('a release that the last one does not understand', () => {
         .get(role)
         ?.filter((right) => !JSON.stringify(right).includes(lost)) ?? [];
     running.changed.statements = new Map([...ownStatements(), [role, kept]]);
-    const place = await unpack(join(folder, `${role} ${lost}`), today);
+    const place = await unpack(join(directory, `${role} ${lost}`), today);
     const turns = takeTurns(journey, new Actor(stage, running.changed, place));
 
     await expect(turns).rejects.toThrow(/^no right is missing:/);

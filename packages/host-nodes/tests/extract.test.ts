@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { folder } from 'testing/folders';
 import { runProgram } from 'testing/run-program';
 
 const code = `class N:
@@ -11,31 +11,23 @@ const code = `class N:
 NODE_CLASS_MAPPINGS = {"N": N}
 `;
 
-let packs: string;
-
-beforeEach(async () => {
-  packs = await mkdtemp(join(tmpdir(), 'node-registry-packs-'));
-});
-
-afterEach(() => rm(packs, { recursive: true, force: true }));
-
 async function addPack(name: string, content = code): Promise<void> {
-  await mkdir(join(packs, name));
-  await writeFile(join(packs, name, '__init__.py'), content);
+  await mkdir(join(folder, name));
+  await writeFile(join(folder, name, '__init__.py'), content);
 }
 
 const extract = (...args: string[]) =>
   runProgram(process.execPath, [
     join(import.meta.dirname, '../command/extract.ts'),
     '--packs',
-    packs,
+    folder,
     ...args,
   ]);
 
 describe('npm run extract', () => {
   test('shows the result for each folder, and skips other files', async () => {
     await addPack('owner+pack');
-    await writeFile(join(packs, 'README.md'), 'packs');
+    await writeFile(join(folder, 'README.md'), 'packs');
     const { status, stdout } = await extract();
 
     expect(status).toBe(0);
@@ -47,7 +39,7 @@ describe('npm run extract', () => {
 
     expect([empty.status, empty.stderr]).toEqual([
       2,
-      `There is no folder in ${packs}. See npm run extract -- --help\n`,
+      `There is no folder in ${folder}. See npm run extract -- --help\n`,
     ]);
   });
 });

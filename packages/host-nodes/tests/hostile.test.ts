@@ -136,7 +136,6 @@ describe('a hostile pack in a thread of its own', () => {
     const limits = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
     expect(threads[0]?.[1]).toMatchObject(limits);
     expect(clear.mock.calls).toContainEqual([timers[0]?.value]);
-    jest.restoreAllMocks();
   });
 
   test('returns the same result as without a thread', async () => {

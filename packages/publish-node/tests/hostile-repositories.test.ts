@@ -1,20 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import {
-  appendFile,
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, cp, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { directory, folder as place } from 'testing/folders';
 import { dryRun, publishNode } from 'testing/publish-node';
 import { emptyFiles, type Files, git, runFile, writeFiles } from 'testing/shell';
 import { chooseFiles } from '../files/pack.ts';
@@ -26,18 +15,14 @@ import { readPyProject } from '../pyproject.ts';
  * as its author would make it.
  */
 
-let directory: string;
-let place: string;
 let outside: string;
 const environment = { ...process.env };
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'node-registry-hostile-'));
   await cloneInto(join(directory, 'plain'), {}, async () => {});
 });
 
 beforeEach(async () => {
-  place = await mkdtemp(join(directory, 'attack-'));
   outside = join(place, 'outside');
   await writeFiles(place, {
     'outside/secret.txt': 'of the machine',
@@ -49,8 +34,6 @@ afterEach(() => {
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);
 });
-
-afterAll(() => rm(directory, { recursive: true }));
 
 type Prepare = (origin: string) => Promise<unknown>;
 

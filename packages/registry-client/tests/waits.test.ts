@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { stopTimers } from 'testing/clock';
 import {
   type ClientOptions,
@@ -37,10 +37,6 @@ beforeEach(() => {
   sent = [];
   stopTimers(start);
   jest.spyOn(Math, 'random').mockReturnValue(1);
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 
 const clientWith = (options: Partial<ClientOptions> = {}) =>

@@ -39,7 +39,6 @@ describe('verifyCiToken', () => {
     }) as never);
     configure({ ...process.env, CI_ISSUERS: '' });
     const error = await verifyCiToken(token).catch((error: unknown) => error);
-    jest.restoreAllMocks();
 
     expect(hosts).toEqual([new URL(address).host]);
     const cause = { message: expect.stringContaining(`${address}:`) };

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { stopTimers } from 'testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
@@ -37,10 +37,6 @@ const soon = () => ({ deadline: Date.now() + 5000 });
 
 beforeEach(() => {
   asked.length = 0;
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 
 afterAll(() => store.stop());

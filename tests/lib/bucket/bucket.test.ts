@@ -217,7 +217,6 @@ test('gives up a request that S3 never answers after half a minute and three sen
   await silence.listen();
   const answerAgain = silence.redirectCalls(s3());
   const { error, ms } = await silence.outwait(() => findObject('any'), { leapMs: 29_900, maxMs: 120_000 });
-  jest.useRealTimers();
   answerAgain();
   silence.stop();
 
@@ -240,8 +239,6 @@ test('gives up a text object within three seconds and two sends', async () => {
   });
   const read = () => readText({ deadline: Date.now() + 60_000 }, 'any');
   const { error, ms } = await silence.outwait(read, { leapMs: 1400, maxMs: 20_000 });
-  jest.useRealTimers();
-  jest.restoreAllMocks();
   answerAgain();
   silence.stop();
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hash } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod/mini';
 import type { Access } from '../../../lib/contract.ts';
@@ -22,10 +22,6 @@ const coldStarts: boolean[] = [];
 beforeAll(async () => {
   for (let count = 0; count < 3; count += 1) await open().call();
   coldStarts.push(...lines().map(({ cold_start }) => cold_start));
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 
 describe('the caller of an endpoint', () => {

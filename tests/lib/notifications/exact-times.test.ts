@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { startNameServer } from '../../support/name-server.ts';
 import { deliverOnce, resolver } from '../../../lib/notifications/deliver-once.ts';
 import { loadAndPublishSigningKeys, readSigningKeys } from '../../../lib/notifications/signature.ts';
@@ -35,10 +35,6 @@ const start = Date.now();
 function setClock(ms: number): void {
   jest.spyOn(Date, 'now').mockReturnValue(start + ms);
 }
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
 
 afterAll(async () => {
   store.close();

@@ -173,7 +173,6 @@ describe('the status address', () => {
     const running = await pay(user, 'text-to-video', call);
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
     const later = await pay(user, 'text-to-video', call);
-    jest.restoreAllMocks();
 
     expect([running.body.error, running.headers.link]).toEqual(['idempotency_in_flight', first.headers.link]);
     expect([later.body.error, later.headers.link]).toEqual(['idempotency_consumed', first.headers.link]);

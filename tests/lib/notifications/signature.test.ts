@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { folder } from 'testing/folders';
 import { readSigningKeys, signatureHeaders, signedContent } from '../../../lib/notifications/signature.ts';
 
 function newKey(): { secret: string; seed: Buffer; publicKey: Buffer } {
@@ -121,7 +120,6 @@ describe.each(checks.filter(([name]) => name !== 'Python' || hasCryptography))(
   'the check with %s in docs/examples',
   (_, program, args) => {
     test('accepts our signature, and no other key, body, id or time', async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'signature-'));
       const [key, other] = readSigningKeys(`${newKey().secret} ${newKey().secret}`);
       if (!key || !other) throw new Error('There are two keys.');
       const { publicKey } = key;
@@ -142,7 +140,6 @@ describe.each(checks.filter(([name]) => name !== 'Python' || hasCryptography))(
         expect(statusOf(signatureHeaders([other, key], message))).toBe(0);
         expect(statusOf(signatureHeaders([key], message, Date.now() - 301_000))).toBe(1);
       }
-      await rm(folder, { recursive: true });
     });
   },
 );

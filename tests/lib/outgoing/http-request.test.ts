@@ -14,7 +14,6 @@ const sockets = new Set<Socket>();
 beforeAll(trustPeer);
 
 afterEach(() => {
-  jest.restoreAllMocks();
   for (const socket of sockets) socket.destroy();
   for (const server of servers.splice(0)) server.close();
   sockets.clear();

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { stopDate } from 'testing/clock';
 import { withLogFields } from '../../../lib/log.ts';
 import { type Provider, ProviderCall } from '../../../lib/providers/provider-call.ts';
@@ -46,10 +46,6 @@ beforeEach(() => {
   replaced.length = 0;
   replacement = undefined;
   meanwhile = () => {};
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 
 afterAll(() => {

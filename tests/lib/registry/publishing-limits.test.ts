@@ -5,7 +5,7 @@ import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../../support/intercept.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines } from '../../support/logged-lines.ts';
 import { addNode, addPublisher, addToken, setFields, storedItem } from '../../support/registry.ts';
 import { bearer } from '../../support/tokens.ts';
 import { handler } from '../../../functions/publish-node-version.ts';
@@ -204,13 +204,9 @@ describe('the pending versions of a publisher', () => {
         throw new Error('The store is down.');
       return send();
     });
-    loggedLines.length = 0;
 
     expect((await publish('a')).status).toBe(201);
-    const line = loggedLines
-      .map((text) => JSON.parse(text))
-      .find(({ event }) => event === 'publishing_limits');
     const causes = ['Error: The store is down.'];
-    expect(line).toMatchObject({ level: 'warn', publisher_id: publisherId, causes });
+    expect(lines('publishing_limits')).toMatchObject([{ level: 'warn', publisher_id: publisherId, causes }]);
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
 import { latestOf } from '../../../lib/registry/node-versions.ts';
@@ -7,7 +7,7 @@ import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { readUpload } from '../../../lib/registry/finalizing.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines } from '../../support/logged-lines.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { duringNextWrite } from '../../support/admin.ts';
@@ -30,10 +30,6 @@ beforeAll(async () => {
   await addPublisher('acme', { mats: 'member' });
   await addPublisher('rival', {});
   for (const id of ['acme', 'rival']) tokens[id] = hashPersonalAccessToken(await addToken(id));
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 
 function publish(nodeId: string, publication: Partial<Publication> = {}) {
@@ -285,13 +281,12 @@ describe('the personal access token of a publish', () => {
       tries += 1;
       throw Object.assign(new Error('boom'), { name: 'ThrottlingException' });
     });
-    loggedLines.length = 0;
     const { id } = (await storedToken(tokenHash)) ?? {};
 
     expect((await publish('unmarked', { tokenHash })).version.version).toBe('1.0.0');
     const causes = expect.arrayContaining(['ThrottlingException: boom']);
     const line = { level: 'warn', event: 'credential_use', credential_id: id, causes };
-    expect(loggedLines.map((text) => JSON.parse(text))).toContainEqual(expect.objectContaining(line));
+    expect(lines()).toContainEqual(expect.objectContaining(line));
     expect(tries).toBe(1);
   });
 

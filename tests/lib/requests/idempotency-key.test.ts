@@ -68,7 +68,6 @@ function outcome(promise: Promise<Answer>): Promise<string | number> {
 
 afterEach(() => {
   sends = 0;
-  jest.restoreAllMocks();
 });
 
 describe('an idempotency key', () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { setLimits } from '../../../tools/admin/spend/terms.ts';
 import { noon, stopDate } from 'testing/clock';
@@ -18,10 +18,6 @@ const dayMs = 86_400_000;
 
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0);
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 
 /** Any time of a day, and often the last or first moments of a minute or of the day. */

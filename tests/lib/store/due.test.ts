@@ -15,7 +15,7 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { put, update } from '../../../lib/store/write.ts';
 import { absent, present } from '../../../lib/store/items.ts';
 import { intercept } from '../../support/intercept.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines, loggedLines } from '../../support/logged-lines.ts';
 import '../../support/patience.ts';
 
 jest.setTimeout(60_000);
@@ -28,7 +28,6 @@ interface Task extends Key {
 const soon = () => ({ deadline: Date.now() + 60_000 });
 const minute = Date.parse('2020-01-01T00:00:00.000Z');
 const at = (second: number) => new Date(minute + second * 1000).toISOString();
-const lines = () => loggedLines.map((line) => JSON.parse(line));
 
 /** A record that has been due since a second of the minute; by default in the shard of its number's last digit. */
 async function addDue(number: number, second: number, digit = number.toString(16).slice(-1)): Promise<Task> {
@@ -63,7 +62,6 @@ async function sweep(changes: Partial<Tasks> = {}) {
 }
 
 beforeEach(async () => {
-  jest.restoreAllMocks();
   // What another test has left due.
   await sweep();
   loggedLines.length = 0;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { requestContext } from '../../../lib/context.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { dynamodb, storeError, untilAnswered } from '../../../lib/store/dynamodb.ts';
@@ -7,10 +7,6 @@ import { intercept } from '../../support/intercept.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender, usageOf } from '../../support/spending.ts';
 import { timed } from '../../support/timed.ts';
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
 
 /** In a process of its own: Jest's own errors are not those of Node, and the SDK wraps what it does not know. */
 const realFailures = `

@@ -9,7 +9,7 @@ import { demoArchive } from '../../../tools/local/demo-archive.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
 import { beforeNext, failCalls, intercept } from '../../support/intercept.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { extractions, unreadable } from '../../support/queue.ts';
 import { setFields } from '../../support/registry.ts';
 import { extractionEvent, finalize, publish, put, storedVersion } from '../../support/uploads.ts';
@@ -43,10 +43,7 @@ async function lose(nodeId: string, hours = 1): Promise<void> {
   await setFields(nodeVersionKey(nodeId, '1.0.0'), { pending_since, pending_shard: 'extract-0' });
 }
 
-const summary = () =>
-  loggedLines
-    .map((line) => JSON.parse(line))
-    .findLast(({ event, sweep }) => event === 'sweep' && sweep === 'host-nodes');
+const summary = () => lines('sweep').findLast(({ sweep }) => sweep === 'host-nodes');
 
 const handed = () => extractions.bodies.map((body) => String(JSON.parse(body).key).split('/')[1]).sort();
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
 import { Readable } from 'node:stream';
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
@@ -12,7 +12,7 @@ import type { Context } from '../../../lib/context.ts';
 import { sweepUploads } from '../../../lib/uploads/upload-events.ts';
 import { beforeNext, failCalls, intercept } from '../../support/intercept.ts';
 import { sampleEvent } from '../../support/invoke.ts';
-import { loggedLines } from '../../support/logged-lines.ts';
+import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { addListedVersion, addPublisher, addToken, uploadOf } from '../../support/registry.ts';
 import { eventOf, publish, put, storedVersion } from '../../support/uploads.ts';
 import { zip } from 'testing/zip';
@@ -30,14 +30,8 @@ function handle(event: S3Event | object): Promise<void> {
   });
 }
 
-const lines = () => loggedLines.map((line) => JSON.parse(line));
-
 beforeAll(async () => {
   await seed();
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 
 describe('an S3 event', () => {
