@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod/mini';
 import type { Access } from '../../../lib/contract.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { calling } from '../../../lib/context.ts';
 import { stopDate, stopTimers } from 'testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
@@ -202,9 +200,7 @@ describe('an endpoint whose time is up', () => {
       reached.resolve();
       return new Promise<never>(() => {});
     };
-    const server = createServer(hangs).listen(0);
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const server = await startHttpServer(hangs);
     const answerOf = async (provider: Parameters<typeof openPaid>[0]) => {
       reached = Promise.withResolvers();
       const answer = openPaid(provider).call({ remainingMs: 3000 });
@@ -212,10 +208,9 @@ describe('an endpoint whose time is up', () => {
       jest.advanceTimersByTime(3000);
       return answer;
     };
-    const sending = await answerOf({ url });
+    const sending = await answerOf({ url: server.url });
     const preparing = await answerOf({ key: { read: hangs, forget: () => {}, replacementOf: hangs } });
-    server.closeAllConnections();
-    server.close();
+    await server.stop();
 
     expect([sending.status, sending.body.error]).toEqual([504, 'provider_timeout']);
     expect(sending.headers.link).toMatch(/rel="status"$/);

@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, jest, test } from '@jest/globals';
 import { startNameServer } from '../../support/name-server.ts';
@@ -10,19 +9,16 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { beforeNext } from '../../support/intercept.ts';
 import { countRequests, storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
-import net, { type AddressInfo } from 'node:net';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import net from 'node:net';
 
 /** The store of secrets, with a key that can be replaced. */
 let stored = newKey();
-const store = createServer(async (request, response) => {
+const store = await startHttpServer(async (request, response) => {
   await text(request);
   response.end(JSON.stringify({ Parameter: { Value: stored } }));
 });
-await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
-setVariables({
-  AWS_ENDPOINT_URL_SSM: `http://127.0.0.1:${(store.address() as AddressInfo).port}`,
-  NOTIFICATION_SIGNING_KEY: 'ssm:/key',
-});
+setVariables({ AWS_ENDPOINT_URL_SSM: store.url, NOTIFICATION_SIGNING_KEY: 'ssm:/key' });
 const names = await startNameServer();
 
 function newKey(): string {
@@ -36,10 +32,7 @@ function setClock(ms: number): void {
   jest.spyOn(Date, 'now').mockReturnValue(start + ms);
 }
 
-afterAll(async () => {
-  store.close();
-  await names.stop();
-});
+afterAll(() => Promise.all([store.stop(), names.stop()]));
 
 test('signs with a replaced key after one minute, not before, and publishes it although that fails at first', async () => {
   const shown = async () =>

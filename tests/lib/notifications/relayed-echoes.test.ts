@@ -1,23 +1,20 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pathOf } from '../../support/relay.ts';
 import { invoke, type Result, sampleBody } from '../../support/invoke.ts';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { bearer } from '../../support/tokens.ts';
 import { setVariables } from '../../support/variables.ts';
 
 /** A provider that repeats the address it is given, in ways that the simulated ones do not. */
 let given = '';
 let answer: (address: string) => [status: number, body: object];
-const provider = createServer(async (request, response) => {
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  given = JSON.parse(text).callback_url;
+const provider = await startHttpServer(async (request, response) => {
+  given = Object(await json(request)).callback_url;
   const [status, body] = answer(given);
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 });
-await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-setVariables({ VIDEO_PROVIDER_URL: `http://localhost:${(provider.address() as AddressInfo).port}` });
+setVariables({ VIDEO_PROVIDER_URL: provider.url });
 
 const hook = 'https://caller.example.com/hook?price=$&of=7';
 let send: (headers?: Record<string, string>) => Promise<Result>;
@@ -29,9 +26,7 @@ beforeAll(async () => {
     invoke(handler, 'text-to-video', { body, headers: { authorization: bearer('echoed'), ...headers } });
 });
 
-afterAll(() => {
-  provider.close();
-});
+afterAll(() => provider.stop());
 
 const accepted = { task_id: '1', state: 'created', credits: 1 };
 

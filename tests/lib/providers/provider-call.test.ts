@@ -1,7 +1,7 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { stopDate } from 'testing/clock';
+import { startHttpServer } from '../../../tools/processes/http-server.ts';
 import { withLogFields } from '../../../lib/log.ts';
 import { type Provider, ProviderCall } from '../../../lib/providers/provider-call.ts';
 
@@ -17,18 +17,17 @@ let replacement: string | undefined;
 let reply: Reply = { status: 200 };
 let meanwhile = () => {};
 
-const server = createServer((request, response) => {
+const server = await startHttpServer((request, response) => {
   received.push(request.headers);
   request.resume();
   meanwhile();
   response.writeHead(reply.status, reply.retryAfter === undefined ? {} : { 'retry-after': reply.retryAfter });
   response.end(reply.text ?? '{"task_id":"task-1"}');
 });
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 const provider: Provider = {
   name: 'video',
-  url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+  url: `http://127.0.0.1:${server.port}/`,
   key: {
     read: async () => 'a key',
     forget: () => {},
@@ -48,10 +47,7 @@ beforeEach(() => {
   meanwhile = () => {};
 });
 
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.stop());
 
 /** One call. `fields` collects what it adds to the request's log line. */
 function call(limitMs = 5000, fields: Record<string, unknown> = {}, changes: Partial<Provider> = {}) {
