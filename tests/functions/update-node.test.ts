@@ -5,6 +5,7 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { Node } from 'registry-rules/schemas/node';
 import { duringNextWrite } from '../support/admin.ts';
 import { stopDate } from 'testing/clock';
+import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
 import {
@@ -26,25 +27,6 @@ const admin = { authorization: bearer('ada', { admin: true }) };
 function update(body: unknown, headers: Record<string, string> = owner, at: Record<string, string> = path) {
   return invoke(handler, 'update-node', { path: at, body, headers });
 }
-
-/** Lets this many writes through to the store, but loses their answers below the SDK's own retries. */
-function loseAnswers(count: number): void {
-  let left = count;
-  dynamodb.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        const result = await next(args);
-        if (commandName !== 'TransactWriteItemsCommand' || left === 0) return result;
-        left -= 1;
-        throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
-      },
-    { step: 'finalizeRequest', priority: 'low', name: 'lostAnswers' },
-  );
-}
-
-afterEach(() => {
-  dynamodb.middlewareStack.remove('lostAnswers');
-});
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner', mats: 'member' });
@@ -140,7 +122,12 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
 
     test('does not answer 412 to the only writer whose write succeeded but whose answer was lost', async () => {
       const { headers } = await update({});
-      loseAnswers(1);
+      const reach = intercept(dynamodb, async ({ command, send }) => {
+        const answer = await send();
+        if (command !== 'TransactWriteItemsCommand') return answer;
+        reach();
+        throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+      });
       const matching = { ...owner, 'if-match': String(headers.etag) };
       const { status, body } = await update({ author: 'only' }, matching);
 
