@@ -89,7 +89,7 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, f
   requirePlain(isBase64Encoded ? Buffer.from(body.slice(0, 4), 'base64').toString('latin1') : body, headers);
   const text = (isBase64Encoded ? decode(body) : body).replace(/^\ufeff/, '');
   if (Buffer.byteLength(text) > maxBytes) throw new ApiError('request_too_large');
-  if (!isBase64Encoded && isRepaired(text, headers['content-length'])) throw bodyIssue(notUnicode);
+  if (!isBase64Encoded && isRepaired(body, headers['content-length'])) throw bodyIssue(notUnicode);
   rejectMalformed(text);
   let value: unknown;
   try {

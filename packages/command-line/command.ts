@@ -76,7 +76,7 @@ export async function runProgram(command: Command): Promise<void> {
 
 /** The next word may be another option, if the value was forgotten. */
 export function requireValue(text: string): string {
-  if (text !== '' && !text.startsWith('--')) return text;
+  if (text.trim() !== '' && !text.startsWith('--')) return text;
   throw new InvalidArgumentError('It needs a value.');
 }
 
@@ -98,7 +98,7 @@ function fullName(command: Command): string {
 function sentenceOf(text: string): string {
   const [first = '', ...rest] = text
     .trim()
-    .replace(/^error: /, '')
+    .replace(/^error: (?:command-argument )?/, '')
     .split('\n');
   const sentence = first.charAt(0).toUpperCase() + first.slice(1);
   return [

@@ -49,9 +49,10 @@ describe('a command line that is not understood', () => {
       'token create demo --label --days 3',
       `Option '--label <TEXT>' argument '--days' is invalid. It needs a value. ${see('token create ')}`,
     ],
+    ['node show ', `Value '' is invalid for argument 'node'. It needs a value. ${see('node show ')}`],
     [
-      'token create demo --label=',
-      `Option '--label <TEXT>' argument '' is invalid. It needs a value. ${see('token create ')}`,
+      'node show a --region= --table=b',
+      `Option '--region <REGION>' argument '' is invalid. It needs a value. ${see('')}`,
     ],
     ['token create demo --label x --days 0', '--days takes a whole number from 1 to 3650.'],
     ['token create demo --label x --days 3651', '--days takes a whole number from 1 to 3650.'],

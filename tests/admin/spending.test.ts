@@ -116,8 +116,7 @@ describe('the name of a caller', () => {
   );
 
   test.each([
-    ['', /^Say which user/],
-    ['  \t', /^Say which user/],
+    ['  \t', /It needs a value/],
     ['@Anonymous', /"@anonymous".*"user:@Anonymous"/],
   ])('rejects %j as the name of a caller', async (user, sentence) => {
     const changes = [

@@ -34,8 +34,8 @@ function createProgram(output: Output, ask?: Ask): Program {
     output,
   )
     .usage('<noun> <verb> [parameters] [options]')
-    .option('--region <REGION>', 'Work on a deployed table of this region; together with --table')
-    .option('--table <NAME>', 'The deployed table, such as node-registry-production')
+    .option('--region <REGION>', 'Work on a deployed table of this region, with --table', requireValue)
+    .option('--table <NAME>', 'The deployed table, such as node-registry-production', requireValue)
     .option('--json', 'Print JSON for programs instead of text for people')
     .configureHelp({ formatHelp: formatOverview, subcommandTerm: termOf });
   for (const [words, command] of Object.entries(commands)) {
@@ -79,7 +79,7 @@ function createVerb(
 ): Program {
   const notes = [about.notes, isResumable && 'If interrupted, run it again.'].filter(Boolean).join(' ');
   const program = createCommand({ name: verb, ...about, notes }, output).allowExcessArguments(false);
-  for (const parameter of parameters) program.argument(`<${parameter}>`);
+  for (const parameter of parameters) program.argument(`<${parameter}>`, '', requireValue);
   const known = Object.entries(options).map(([name, { value, about, required, isFormat }]) => {
     const flags = `--${name}${value ? ` <${value}>` : ''}`;
     if (required) program.requiredOption(flags, about);

@@ -77,14 +77,14 @@ describe('parseJsonBody', () => {
     expect(parse({ body: base64(body), isBase64Encoded: true })).toEqual(value);
   });
 
-  test.each([[undefined], ['14']])(
-    'reads U+FFFD as text if the body is as long as was sent: %j',
-    (length) => {
-      expect(parseJsonBody({ body: '{"a":"caf\ufffd"}', headers: { 'content-length': length } })).toEqual({
-        a: 'caf\ufffd',
-      });
-    },
-  );
+  test.each([
+    [undefined, ''],
+    ['14', ''],
+    ['17', '\ufeff'],
+  ])('reads U+FFFD as text if the body is as long as was sent: %j, after %j', (length, mark) => {
+    const body = `${mark}{"a":"caf\ufffd"}`;
+    expect(parseJsonBody({ body, headers: { 'content-length': length } })).toEqual({ a: 'caf\ufffd' });
+  });
 
   test.each([
     ['none', {}, 'is missing; send a JSON object'],

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { issueSentence } from 'registry-rules/issue-sentence';
 import * as z from 'zod/mini';
 import { maxFilesAtOnce } from '../../../lib/bucket/public-file.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
 import { refreshCatalog } from '../../../lib/index/catalog-files.ts';
 import { refreshNode } from '../../../lib/index/node-files.ts';
+import { parseObject } from '../../../lib/json.ts';
 import { changeNumbers, type NumbersRecord } from '../../../lib/registry/numbers.ts';
 import { command, UsageError } from '../command.ts';
 import { newContext, readNode, Rejection } from '../registry/administration.ts';
@@ -71,16 +73,19 @@ function linesIn(text: string): Map<string, Given> {
   const given = new Map<string, Given>();
   for (const [place, line] of text.replace('\ufeff', '').split('\n').entries()) {
     if (line.trim() === '') continue;
-    try {
-      const { node_id, ...fields } = Line.parse(JSON.parse(line));
-      given.set(node_id, { ...given.get(node_id), ...fields });
-    } catch (error) {
-      const [issue] = error instanceof z.core.$ZodError ? error.issues : [];
-      const why = issue ? `${issue.path.join('.')} ${issue.message}`.trim() : (error as Error).message;
-      throw new UsageError(`Line ${place + 1} is not valid: ${why}`);
-    }
+    const value = parseObject(line);
+    const { data, error } = Line.safeParse(value);
+    if (error) throw new UsageError(`Line ${place + 1} is not valid: ${problemIn(error.issues[0], value)}`);
+    const { node_id, ...fields } = data;
+    given.set(node_id, { ...given.get(node_id), ...fields });
   }
   return given;
+}
+
+function problemIn(issue: z.core.$ZodIssue | undefined, value: unknown): string {
+  if (!issue || value === undefined) return 'it is not a JSON object';
+  if (issue.code === 'unrecognized_keys') return `${issue.keys[0]} is not a field`;
+  return `${issue.path.join('.')} ${issueSentence(issue, value)}`;
 }
 
 function withNumbers(record: NumbersRecord, given: Given): NumbersRecord {

@@ -9,7 +9,6 @@ const prefix = 'user:';
 const needsPrefix = /^(?:user:)*(?:@anonymous|erased:[0-9a-f]{64})$/i;
 
 export function callerOf(user: string): string {
-  if (user.trim() === '') throw new UsageError('Say which user: the name is empty.');
   if (user === anonymousName) return 'anonymous';
   if (isErased(user)) return user;
   if (!needsPrefix.test(user)) return `user:${user}`;
