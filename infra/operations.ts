@@ -2,12 +2,12 @@ import { readdir } from 'node:fs/promises';
 import type { Contract, PriceRule } from '../lib/contract.ts';
 import type { Deployed, Deployment } from '../lib/deployment.ts';
 
-/** An operation with all that its file under lib/contracts says. */
+/** An operation with everything from its file under lib/contracts. */
 export interface Operation extends Deployment {
   contract: Contract;
 }
 
-/** Every operation, so that none can be left out of what is made from them. */
+/** Every operation, so that none can be missing from generated files. */
 export async function loadOperations(): Promise<Operation[]> {
   const folder = new URL('../lib/contracts/', import.meta.url);
   const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();

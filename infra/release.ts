@@ -4,17 +4,17 @@ import { fromAttributes, toAttributes, typedRead } from '../lib/store/items.ts';
 import { type Key, releaseKey } from '../lib/store/keys.ts';
 
 /*
- * One item says which release wrote the table. A release is tested against the one before it only, so a deployment over
- * anything else is rejected before it changes something.
+ * One item names the release that wrote the table. A release is tested only against the previous one, so a
+ * deployment over any other release is rejected before it changes anything.
  */
 
 export interface Release {
   name: string;
-  /** The release that tests/upgrade rehearses this one with: each reads what the other writes. */
+  /** The release that tests/upgrade rehearses this one with: each reads the other's records. */
   before: string | undefined;
 }
 
-/** `npm run release` names the next one. The first release of a major upgrades no other. */
+/** `npm run release` sets the next one. The first release of a major upgrades no other. */
 export const release: Release = { name: manifest.version, before: manifest.upgradesFrom || undefined };
 
 export interface ReleaseRecord extends Key {
@@ -64,7 +64,7 @@ export function deploymentProblem(
   return `The table ${name} was written by release ${state.release}, and ${release} can only be deployed over a table of ${readable}.`;
 }
 
-/** For a table that has no record yet. One that says something already stays as it is. */
+/** For a table without a release record. An existing record stays. */
 export async function nameRelease(table: Table, { name, before }: Release): Promise<void> {
   const record = { ...releaseKey, release: name, before, at: new Date().toISOString() };
   await writeRelease(table, record, 'attribute_not_exists(pk)').catch((error: Error) => {

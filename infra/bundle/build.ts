@@ -22,24 +22,24 @@ export async function buildFunctions(): Promise<void> {
   await removeOthers(new Set(outputs.map(({ path }) => path)));
 }
 
-/** What a function starts in a thread is a file of its own, next to the function's. */
+/** Each file that a function runs in a thread is separate, next to the function's own. */
 const threads = { 'extract-host-nodes/extraction-worker': 'host-nodes/worker' };
 
-/** Makes the files of a folder an ES module each. */
+/** Makes Node treat every file of a folder as an ES module. */
 export function manifestOf(folder: string): Output {
   return { path: join(folder, 'package.json'), contents: Buffer.from('{"type":"module"}\n') };
 }
 
 /**
- * Bundles in memory, by their paths in the folder. The code of a function is one file: each further one would take half
- * a millisecond of every cold start.
+ * Bundles in memory; outputs have their paths in the folder. A function's code is one file: each further one
+ * would add half a millisecond to every cold start.
  */
 export async function bundle(entryPoints: Record<string, string>, folder: string): Promise<Output[]> {
   const { outputFiles } = await build({ ...bundling, entryPoints, outdir: folder });
   return outputFiles;
 }
 
-/** As deployed code is bundled. */
+/** The options for deployed code. */
 export const bundling = {
   write: false,
   bundle: true,
@@ -58,8 +58,9 @@ export const bundling = {
 } as const satisfies BuildOptions;
 
 /**
- * A local stack or a test that loads a bundle during a build gets the old one or the new one, never half of it. New
- * files are not written in dist, all of which is deployed, also what an interrupted build leaves.
+ * A local stack or a test that loads a bundle during a build gets the old one or the new one, never half of
+ * it. Temporary files stay out of dist, because all of it is deployed, including leftovers of an interrupted
+ * build.
  */
 async function replaceAll(outputs: readonly Output[]): Promise<void> {
   await mkdir('.local', { recursive: true });

@@ -2,14 +2,14 @@ import { builtinModules } from 'node:module';
 import type { Plugin } from 'esbuild';
 
 /*
- * What a bundle for Lambda leaves out. Each plugin reaches into the SDK, whose version is exact, and says what it saves of
- * a cold start of update-node and of publish: CPU time in turns, medians of the ratios of 21 or 31 processes each. What
- * saves less than 3 % is not worth it.
+ * Removes parts of the SDK from bundles for Lambda. Each plugin depends on the SDK's internals, whose version
+ * is exact, and names its savings in a cold start of update-node and of publish: CPU time in turns, medians
+ * of the ratios of 21 or 31 processes each. Savings below 3 % aren't worth it.
  */
 
 /**
- * `import` of a builtin makes Node build the module's ES face, whose getters load undici for node:http: 23 and 29 %.
- * `process.getBuiltinModule` returns the module itself.
+ * `import` of a builtin makes Node build the module's ES interface, whose getters load undici for node:http:
+ * 23 and 29 %. `process.getBuiltinModule` returns the module itself.
  */
 const builtins: Plugin = {
   name: 'builtins',
@@ -26,7 +26,7 @@ const builtins: Plugin = {
   },
 };
 
-/** Only what is imported is read. Some members are getters that load more of Node: functions among them, when used. */
+/** Reads only imported members. Some are getters that load more of Node; for functions, only when used. */
 function moduleOf(path: string): string {
   const members = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(path) ?? {}));
   const isLazy = ({ get }: PropertyDescriptor) =>
@@ -53,8 +53,8 @@ function load(builtin: string): string {
 }
 
 /**
- * A function has its credentials and its settings in the environment. The SDK also looks for profiles, files, sign-ons
- * and instance metadata: a third of its size, and 16 and 17 %. Its look for files alone takes 4 %.
+ * A function has its credentials and settings in the environment. The SDK also looks for profiles, files,
+ * sign-ons and instance metadata: a third of its size, and 16 and 17 %. Looking for files alone takes 4 %.
  */
 const environmentOnly: Plugin = {
   name: 'environment-only',
@@ -89,5 +89,5 @@ const neverNeeded: Plugin = {
 
 export const lambdaPlugins = [environmentOnly, neverNeeded, builtins];
 
-/** The SDK looks for these while it loads. No function uses them, and the look loads much of Node: 6 and 7 %. */
+/** The SDK looks for these while it loads. No function uses them, and looking loads much of Node: 6 and 7 %. */
 export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined', crypto: 'undefined' };

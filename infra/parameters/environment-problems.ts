@@ -1,7 +1,6 @@
 import type { Framework } from '../plugins/framework.ts';
 import { type Problem, variables } from './parameters.ts';
 
-/** The variables of each function. */
 export type Environments = [functionName: string, variables: Record<string, unknown>][];
 
 export function environmentsOf({ service }: Framework): Environments {
@@ -10,7 +9,7 @@ export function environmentsOf({ service }: Framework): Environments {
     .map((name) => [name, { ...service.provider.environment, ...service.getFunction(name).environment }]);
 }
 
-/** Lambda rejects a function whose variables, names included, take more. */
+/** Lambda rejects a function whose variables, including names, exceed this. */
 const maxBytes = 4096;
 
 /** One sentence for all functions in which the same parameter takes the most. */
@@ -33,7 +32,7 @@ export function environmentProblems(environments: Environments): Problem[] {
   });
 }
 
-/** A parameter and what it takes. Text that only AWS knows counts as 100. */
+/** A parameter and its size. A value that only AWS knows counts as 100. */
 function sizeOf([variable, value]: [string, unknown]): [parameter: string, bytes: number] {
   const size = typeof value === 'object' && value !== null ? 100 : Buffer.byteLength(String(value ?? ''));
   return [variables[variable]?.parameter ?? variable, Buffer.byteLength(variable) + size];

@@ -1,7 +1,8 @@
 /*
- * Parameters as a person gives them. An empty one counts as not given: the value in the stage's block counts, otherwise
- * the default in serverless.yml, otherwise the function's. The framework has no such rule, and cuts a value after its
- * first line, so what was given is rewritten before the framework resolves it, which it does once plugins are loaded.
+ * Parameters as a person enters them. An empty one counts as missing: the value in the stage's block applies,
+ * otherwise the default in serverless.yml, otherwise the function's. The framework has no such rule, and
+ * truncates values after their first line, so they are rewritten before the framework resolves them, after
+ * plugins load.
  */
 
 export type Blocks = Record<string, Record<string, unknown> | null>;
@@ -33,7 +34,6 @@ export function givenValues(pairs: readonly (string | null)[]): [name: string, v
     .filter(([, value]) => value !== '');
 }
 
-/** The problems of parameters that are not `name=value` pairs. */
 export function malformedParameters(pairs: readonly (string | null)[]): string[] {
   return pairs
     .map((pair) => pair ?? '')

@@ -6,7 +6,7 @@ import type { PaidContract } from '../operations.ts';
 import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
 import { costOf } from '../../lib/requests/money.ts';
 
-/** Everything that is wrong with a stage's parameters. */
+/** All problems of a stage's parameters. */
 export function parameterProblems(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {
   const known = Object.keys(parameters);
   const unknown = Object.keys(values).filter((name) => !known.includes(name));
@@ -18,7 +18,7 @@ export function parameterProblems(values: Values, region: string, paid: readonly
   );
 }
 
-/** What breaks one rule often breaks others too: of each parameter only what the first check says. */
+/** A value that breaks one rule often breaks others: each parameter reports only its first problem. */
 export function firstOfEach(...checks: Problem[][]): Problem[] {
   return checks.flatMap((problems, index) => {
     const known = new Set(checks.slice(0, index).flatMap((earlier) => earlier.map(([name]) => name)));
@@ -27,13 +27,13 @@ export function firstOfEach(...checks: Problem[][]): Problem[] {
 }
 
 function problemsOfOne(name: string, { isOptional, problemsOf }: Parameter, value = ''): Problem[] {
-  // The framework itself insists on a valid name of a bucket, so "unnamed" stands for a missing one.
+  // The framework itself requires a valid bucket name, so "unnamed" stands for a missing one.
   if (value === '' || value === 'unnamed')
     return isOptional ? [] : [[name, `${name} is missing: --param=${name}=…`]];
   return problemsOf(value).map((problem) => [name, `${name}: ${problem}.`]);
 }
 
-/** Those that are on in every account. CloudFront does not write its logs to buckets in the others. */
+/** The regions that every account has enabled. CloudFront can't write logs to buckets in other regions. */
 const regionsOfLogs = new Set([
   ...['us-east-1', 'us-east-2', 'us-west-1', 'us-west-2', 'ca-central-1', 'sa-east-1'],
   ...['eu-central-1', 'eu-west-1', 'eu-west-2', 'eu-west-3', 'eu-north-1', 'ap-south-1'],
@@ -122,12 +122,12 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
 function combinationProblems(values: Values, region: string): Problem[] {
   const broken = rules.filter(([fails]) => fails(values, region));
   const names = broken.map(([, name]) => name);
-  // An ARN of another partition is of another region, too.
+  // An ARN of another partition is also of another region.
   const distinct = broken.filter((_, index) => names.indexOf(names[index] ?? '') === index);
   return distinct.map(([, name, rest]) => [name, `${name} ${rest}`]);
 }
 
-/** A row that is for no task would count for none, and a limit below every price would let no task through. */
+/** A row that matches no task would never apply, and a limit below every price would reject every task. */
 function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] {
   const rows = config.spending
     .variables()
@@ -172,7 +172,7 @@ function rowProblem(
   return issue && `${String(issue.path[0])} of ${operation} ${issueSentence(issue, input)}.`;
 }
 
-/** The group of regions that an account belongs to: its part of an ARN. */
+/** The group of regions that an account belongs to, as in its ARNs. */
 function partitionOf(region: string): string {
   if (region.startsWith('cn-')) return 'aws-cn';
   return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';

@@ -14,7 +14,7 @@ for (const [network, bits] of [
 ] as const)
   privateNetworks.addSubnet(network, bits);
 
-/** Of the local stack's addresses, and of those in a closed network, none would work in a deployment. */
+/** Addresses of the local stack, or of a closed network, would not work in a deployment. */
 export const publicAddress = z
   .string()
   .check(
@@ -30,7 +30,7 @@ function isClosed(address: string): boolean {
   return isName || hostname.startsWith('[') || (isIPv4(hostname) && privateNetworks.check(hostname));
 }
 
-/** An ARN ends with the six characters that the store appends; without them no other account can be asked. */
+/** An ARN ends with six characters that the store appends; without them, no other account can be queried. */
 const secretArn = String.raw`arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@!-]+-[A-Za-z0-9]{6}`;
 
 export const secretReference = textMatching(
@@ -38,7 +38,7 @@ export const secretReference = textMatching(
   'name a secret, as ssm:/<name>, secretsmanager:<name> or secretsmanager:<complete ARN>; the key itself would be readable in the template',
 );
 
-/** What API Gateway and S3 compare with a browser's Origin header, to the letter. */
+/** API Gateway and S3 compare these with a browser's Origin header, character by character. */
 export const origins = z
   .string()
   .check(
@@ -53,7 +53,7 @@ function isOrigin(value: string): boolean {
   return /^https?:$/.test(url?.protocol ?? '') && url?.origin === value && !value.includes('*');
 }
 
-/** Predefined in every account; one of the operator's own would need a name of its own, and a resource. */
+/** Predefined in every account; a configuration of the operator's own would need a name and a resource. */
 export const rollouts = z.enum([
   'off',
   'LambdaAllAtOnce',

@@ -23,9 +23,9 @@ const full = {
   rollout: 'LambdaCanary10Percent5Minutes',
 };
 
-/** The stages that are packaged to look at what would be deployed. */
+/** The stages that are packaged to inspect what would be deployed. */
 export const parameterSets = {
-  /** As little as can be given. */
+  /** As few parameters as possible. */
   default: requiredParameters,
   /** A stage whose providers notify callers themselves. */
   direct: { ...requiredParameters, notifications: 'direct' },
@@ -36,7 +36,7 @@ export const parameterSets = {
   },
   /** Everything that can be switched on. */
   full,
-  /** The same before its rollout was switched on, or after it was switched off. */
+  /** The same before its rollout was enabled, or after it was disabled. */
   atOnce: { ...full, rollout: 'off' },
   /** The same, with every function restarted. */
   restarted: { ...full, restart: '2026-11-21T12:00:00Z' },

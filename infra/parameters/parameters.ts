@@ -4,7 +4,6 @@ import * as kinds from '../../lib/variable-kinds.ts';
 import { issueSentence } from 'registry-rules/issue-sentence';
 import { origins, publicAddress, rollouts, secretReference } from './parameter-rules.ts';
 
-/** Every variable of the functions by name. */
 export const variables = Object.assign(
   {},
   ...Object.values(config).map((member) =>
@@ -15,32 +14,32 @@ export const variables = Object.assign(
 /** The parameters of a stage by name. Empty text and undefined are the same. */
 export type Values = Record<string, string | undefined>;
 
-/** What is wrong with a parameter, in a sentence that names it. */
+/** A parameter's problem, in a sentence that names the parameter. */
 export type Problem = readonly [parameter: string, sentence: string];
 
-/** A parameter of a deployed stage: its row in docs/configuration.md, and what it may be. */
+/** A parameter of a deployed stage: its row in docs/configuration.md, and its rules. */
 export interface Parameter {
   about: string;
-  /** What is wrong with a value, as the rest of a sentence that begins with the parameter's name. */
+  /** The problems of a value, each as the rest of a sentence that begins with the parameter's name. */
   problemsOf: (value: string) => string[];
-  /** Whether a stage may be without a value. */
+  /** Whether a stage may omit it. */
   isOptional: boolean;
 }
 
 /*
- * Values come as text from the command line and as text or numbers from serverless.yml, so all are checked as text. Those
- * that set a variable are held to the variable's own schema (lib/config.ts).
+ * Values come as text from the command line and as text or numbers from serverless.yml, so all are checked as
+ * text. A parameter that sets a variable must match the variable's own schema (lib/config.ts).
  */
 function ofVariable({ schema, about }: config.Variable): Parameter {
   const { def } = schema._zod;
   const kind = 'innerType' in def ? def.innerType : schema;
-  // Each CI issuer is an address, or two.
+  // Each CI issuer is a URL, or two.
   const isAddress = kind === kinds.address || schema === variables.CI_ISSUERS?.schema;
   const others = [...(kind === kinds.secret ? [secretReference] : []), ...(isAddress ? [publicAddress] : [])];
   return { ...required(schema, about, ...others), isOptional: schema.safeParse(undefined).success };
 }
 
-/** The first rule that a value breaks says what is wrong with it. */
+/** Reports only the first rule that a value breaks. */
 function required(schema: z.ZodMiniType, about: string, ...others: z.ZodMiniType[]): Parameter {
   const problemsOf = (value: string) =>
     [schema, ...others]
@@ -65,7 +64,7 @@ const ofVariables = Object.values(variables).flatMap((variable) =>
 
 export const parameters: Record<string, Parameter> = {
   ...Object.fromEntries(ofVariables),
-  // A stage without a limit says so.
+  // A stage without a limit must say so.
   creditsPerDay: required(
     config.spending.variables().CREDITS_PER_DAY.schema,
     config.spending.variables().CREDITS_PER_DAY.about,

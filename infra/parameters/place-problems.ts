@@ -3,7 +3,7 @@ import type { Values } from './parameters.ts';
 
 const maxFunctionName = 64;
 
-/** What is wrong with the name of a stage, with its region and with where it is packaged, in sentences. */
+/** The problems of a stage's name, its region and the place where it is packaged, in sentences. */
 export function placeProblems(framework: Framework, { notifications }: Values): string[] {
   const { service } = framework;
   const aws = framework.getProvider('aws');
@@ -16,7 +16,7 @@ export function placeProblems(framework: Framework, { notifications }: Values): 
   ];
 }
 
-/** The framework names a function by the service, the stage and its own name. */
+/** The framework names a function after the service, the stage and its own name. */
 export function longNames(service: string, stage: string, functions: readonly string[]): string[] {
   const longest = functions.reduce((one, other) => (other.length > one.length ? other : one), '');
   const maxStage = maxFunctionName - `${service}--${longest}`.length;
@@ -26,7 +26,7 @@ export function longNames(service: string, stage: string, functions: readonly st
   ];
 }
 
-/** Those whose services have names that lib/aws/signing.ts makes. */
+/** The regions whose service names lib/aws/signing.ts can build. */
 export function isReachable(region: string): boolean {
   return !/^(?:us-iso|eu-iso|eusc-)/.test(region);
 }

@@ -9,8 +9,8 @@ import { placeProblems } from './place-problems.ts';
 const packagingCommands = ['package', 'deploy', 'deploy function'];
 
 /**
- * Rejects a stage that could not work or would not be safe, before anything is made: all problems at once, under the
- * names that the operator gave.
+ * Rejects a stage that could not work or would not be safe, before anything is created: all problems at once,
+ * under the names that the operator entered.
  */
 export default class StageParameters {
   constructor(framework: Framework) {
@@ -19,7 +19,7 @@ export default class StageParameters {
     process.argv = readableArguments(process.argv);
     removeEmpty(framework.configurationInput.params);
     const validate = service.validate.bind(service);
-    // The framework's own validation would hide every other problem behind places of its configuration.
+    // The framework's own validation would hide every other problem behind places in its configuration.
     service.validate = async () => {
       const isPackaged = packagingCommands.includes(framework.processedInput.commands.join(' '));
       if (isPackaged) reject(framework, await stageProblems(framework));
@@ -48,10 +48,10 @@ async function stageProblems(framework: Framework): Promise<string[]> {
   ];
 }
 
-/** Where the framework has what an operator gave. */
+/** The parts of the framework with the operator's input. */
 export type Given = Pick<Framework, 'configurationInput' | 'processedInput' | 'getProvider'>;
 
-/** The command line wins over the stage's own block, and that over the defaults, as in the framework. */
+/** As in the framework, the command line overrides the stage's own block, and that overrides the defaults. */
 export function valuesOf(framework: Given): Values {
   return Object.fromEntries(
     Object.entries(unreadValues(framework)).map(([name, value]) => [name, String(value ?? '')]),

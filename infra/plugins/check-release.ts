@@ -4,12 +4,13 @@ import type { Framework, Template } from './framework.ts';
 import { lossesBetween } from './template-changes.ts';
 
 /**
- * Rejects a deployment over a table of another release, and one that would take away what a stage keeps. The first check
- * runs when the framework has read its configuration, and has neither packaged nor sent anything.
+ * Rejects a deployment over a table of another release, and one that would lose a stage's data or addresses.
+ * The first check runs when the framework has read its configuration, and has neither packaged nor sent
+ * anything.
  */
 export default class CheckRelease {
   readonly hooks: Record<string, () => Promise<void>>;
-  /** The template of the stack, which is empty before the first deployment. Undefined if nothing is to be deployed. */
+  /** The template of the stack, empty before the first deployment. Undefined if nothing will be deployed. */
   #deployed: Template | undefined;
 
   constructor(framework: Framework) {
@@ -42,7 +43,7 @@ async function rejectOtherRelease(framework: Framework): Promise<void> {
   if (problem !== undefined) throw new framework.classes.Error(problem);
 }
 
-/** With the operator's credentials as the framework finds them. */
+/** Uses the operator's credentials as the framework finds them. */
 async function tableOf(framework: Framework): Promise<Table> {
   const settings = await framework.getProvider('aws').getAwsSdkV3Config();
   return { client: new DynamoDBClient(settings), name: framework.service.custom.tableName };
@@ -57,11 +58,11 @@ async function deployedTemplate(framework: Framework): Promise<Template> {
     if (error.name === 'ValidationError') return undefined;
     throw error;
   });
-  // It is empty if the first deployment ended after its change set was made.
+  // It is empty if the first deployment stopped after its change set was created.
   return JSON.parse(deployed?.TemplateBody || '{"Resources":{}}');
 }
 
-/** Another bucketName, or a domain or distribution that is gone: a living stage can lose what its callers have. */
+/** A changed bucketName, or a removed domain or distribution, would break a running stage for its callers. */
 function rejectLosses({ service, classes }: Framework, deployed: Template): void {
   const accepted = (process.env.ACCEPT_LOSS ?? '').split(',');
   const nameOf = (loss: string) => String(loss.split(/[: ]/)[0]);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Engine, RegoEngine, TemplateFile } from '@aws/cloudformation-validate';
 import type { Template } from './framework.ts';
 
-/** The warnings of CloudFormation's rules that stay, and why. There is no other list of exceptions. */
+/** The accepted warnings of CloudFormation's rules, with reasons. There is no other list of exceptions. */
 export const acceptedWarnings: Record<string, string> = {
   W3005: 'The framework also states dependencies that a reference enforces.',
   W9002:
@@ -12,13 +12,13 @@ export const acceptedWarnings: Record<string, string> = {
 
 export interface Report {
   resources: number;
-  /** What would make CloudFormation or a service reject the template. */
+  /** The problems that would make CloudFormation or a service reject the template. */
   errors: string[];
   /** How often each accepted warning came up. */
   accepted: Record<string, number>;
 }
 
-/** Everything about a packaged template that can be known without AWS. */
+/** Every check of a packaged template that works without AWS. */
 export function checkTemplate(file: string): Report {
   const text = readFileSync(file, 'utf8');
   const template: Template = JSON.parse(text);
@@ -32,9 +32,9 @@ export function checkTemplate(file: string): Report {
 
 let engine: Engine | undefined;
 
-/** By CloudFormation's resource schemas and by the rules of cfn-lint, which the validator brings along. */
+/** Uses CloudFormation's resource schemas and the rules of cfn-lint, which are part of the validator. */
 function validate(file: string): Pick<Report, 'errors' | 'accepted'> {
-  // Making one takes several times as long as using it.
+  // Creating one takes several times as long as using it.
   engine ??= new RegoEngine();
   const { status, diagnostics } = engine.validateStandard(new TemplateFile(file));
   const found = diagnostics.filter(({ severity }) => !['INFO', 'DEBUG'].includes(severity));
@@ -47,9 +47,9 @@ function validate(file: string): Pick<Report, 'errors' | 'accepted'> {
   return { errors, accepted };
 }
 
-/** What the validator does not count. */
+/** A limit that the validator doesn't check. */
 const maxTemplateBytes = 1_048_576;
-/** Of all inline policies of a role together, without white space. */
+/** For all inline policies of a role together, without white space. */
 const maxPolicyBytes = 10_240;
 
 function overLimits({ Resources }: Template, text: string): string[] {

@@ -9,8 +9,8 @@ import { referencesOf } from './references.ts';
 import { secureStores } from './secure-stores.ts';
 
 /**
- * Finishes the template: leaves out what is switched off, orders what the framework leaves to chance, and lets a failed
- * deployment take back what the framework would keep.
+ * Finishes the template: removes disabled parts, orders resources that the framework leaves to chance, and
+ * lets a failed deployment roll back resources that the framework would keep.
  */
 export default class FinishTemplate {
   readonly hooks: Record<string, () => Promise<void>>;
@@ -35,7 +35,7 @@ export default class FinishTemplate {
   }
 }
 
-/** What the framework and function-resources.ts make for a function is there only where the function is. */
+/** The resources that the framework and function-resources.ts add for a function get its condition. */
 function spreadConditions(template: Template): void {
   for (const [id, { Condition }] of ofType(template, 'AWS::Lambda::Function')) {
     if (Condition === undefined) continue;
@@ -54,9 +54,9 @@ function ofType(template: Template, type: string): [string, Resource][] {
 }
 
 /**
- * A stage with settings for a route that does not exist yet cannot be made. A route must not lead to a function, or to
- * the alias of one when a rollout is switched on or off, that the API may not invoke yet. And no function may give a
- * provider an address that does not exist yet.
+ * CloudFormation can't create a stage with settings for a route that doesn't exist yet. A route must not lead
+ * to a function, or to the alias of one when a rollout is switched on or off, that the API may not invoke
+ * yet. And no function may give a provider a URL that doesn't exist yet.
  */
 function orderApi(template: Template): void {
   const routes = ofType(template, 'AWS::ApiGatewayV2::Route').map(([id]) => id);
@@ -73,10 +73,10 @@ function orderApi(template: Template): void {
   }
 }
 
-/** A provider notifies of each state of a task, and again after an error. */
+/** A provider sends a notification for each state of a task, and again after an error. */
 const notificationsPerTask = 5;
 
-/** Each route with a throttle of its own. The route of notifications is open to the world: a call without a ticket costs a read. */
+/** Throttles single routes. Anyone may call the notifications route: a call without a ticket costs a read. */
 function throttleRoutes(template: Template, operations: readonly Operation[], values: Values): void {
   const throttles = operations.flatMap(({ contract: { method, path }, throttle }) =>
     throttle === undefined ? [] : [[`${method} ${path}`, Number(values[throttle] ?? throttle)] as const],
@@ -85,7 +85,7 @@ function throttleRoutes(template: Template, operations: readonly Operation[], va
     .map(([, { Properties }]) => String(Properties.RouteKey))
     .filter((route) => route.includes(' /notifications/'))
     .map((route) => [route, notificationsPerTask * Number(values.proxyRateLimit)] as const);
-  // Twice the rate may come at once.
+  // Bursts may reach twice the rate.
   const settings = (rate: number) => ({ ThrottlingRateLimit: rate, ThrottlingBurstLimit: 2 * rate });
   for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage'))
     Object.assign(Properties, {
@@ -112,15 +112,15 @@ function wait(resource: Resource, ...names: string[]): void {
   resource.DependsOn = [...new Set([...[resource.DependsOn ?? []].flat(), ...names])];
 }
 
-/** A version that a failed update left behind would stop the next one: "a version for this function exists". */
+/** A version left over from a failed update would block the next one: "a version for this function exists". */
 function giveVersionsBack(template: Template): void {
   for (const [, version] of ofType(template, 'AWS::Lambda::Version'))
     Object.assign(version, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
 }
 
 /**
- * A function's own failures reach its queue by its destination; this is for events that never reached it. What runs each
- * minute has no queue: the next run does what the lost one should have.
+ * A function's own failures reach its queue by its destination; this is for events that never reached it.
+ * Functions that run each minute have no queue: the next run does the lost run's work.
  */
 function catchUndeliveredSchedules(template: Template): void {
   for (const [id, { Properties }] of ofType(template, 'AWS::Events::Rule')) {
@@ -131,7 +131,7 @@ function catchUndeliveredSchedules(template: Template): void {
   }
 }
 
-/** The table comes last, after a distribution that takes minutes: a schedule that begins before it would fail until then. */
+/** The table is created last, after a distribution that takes minutes: an earlier schedule would fail until then. */
 function delaySchedules(template: Template): void {
   for (const [, rule] of ofType(template, 'AWS::Events::Rule')) wait(rule, 'Table');
 }

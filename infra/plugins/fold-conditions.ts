@@ -2,8 +2,8 @@ import type { Resource, Template } from './framework.ts';
 import type { Part } from './references.ts';
 
 /**
- * Leaves of a template what the stage has. What is switched off need not be deployed as a branch with empty names in it:
- * those are what CloudFormation's rules find errors in.
+ * Keeps only the parts of a template that the stage has. A disabled part need not be deployed as a branch
+ * with empty names: CloudFormation's rules find errors in those.
  */
 export function foldConditions(template: Template, conditions: Record<string, boolean>): void {
   const holds = (name: string) => {

@@ -1,9 +1,9 @@
 import type { Blocks } from '../parameters/given-parameters.ts';
 
-/** The little that the plugins here know of the framework that loads them. */
+/** The parts of the framework that the plugins here use. */
 export interface Framework {
   processedInput: { commands: string[]; options: { param?: (string | null)[] | null } };
-  /** What serverless.yml says. */
+  /** The content of serverless.yml. */
   configurationInput: { params: Blocks };
   service: {
     service: string;
@@ -28,7 +28,6 @@ export interface Framework {
   classes: { Error: new (message: string) => Error };
 }
 
-/** What serverless.yml says to the plugins here. */
 interface Custom {
   tableName: string;
 }
@@ -48,13 +47,13 @@ export interface Resource {
 }
 
 interface FrameworkFunction {
-  /** The function is in the template only where this condition holds. */
+  /** If set, the function is in the template only if this condition holds. */
   condition?: string;
   environment?: Record<string, unknown>;
-  /** In seconds, if it is not that of all. */
+  /** In seconds, if it differs from the default. */
   timeout?: number;
   events: Record<string, unknown>[];
-  /** Where it is set, events invoke the function under this alias. */
+  /** If set, events invoke the function under this alias. */
   targetAlias?: { name: string; logicalId: string };
   /** The version of this release, known once functions are compiled. */
   versionLogicalId?: string;

@@ -9,8 +9,8 @@ import { alarmProperties, upperFirst } from '../template/alarm-resources.ts';
 import { alarmsOf, type Stage } from '../template/alarms.ts';
 
 /**
- * Every function's own role and reservation, and every alarm and saved query of the stage: one more operation needs nothing
- * but its entry in serverless.yml and its contract.
+ * Every function's own role and reservation, and every alarm and saved query of the stage: a new operation
+ * needs only its entry in serverless.yml and its contract.
  */
 export default class FunctionResources {
   readonly hooks: Record<string, () => Promise<void>>;
@@ -48,7 +48,7 @@ async function addResources(framework: Framework): Promise<void> {
   Object.assign(resources, queries(framework, stage));
 }
 
-/** Over the logs of every function that is deployed, and of the gateway. */
+/** Queries of the logs of every deployed function, and of the gateway. */
 function queries(framework: Framework, { functions }: Stage): Record<string, Resource> {
   const { service } = framework;
   const groups = ['HttpApi', ...functions.map(({ name }) => upperFirst(name))];
@@ -62,12 +62,11 @@ function queries(framework: Framework, { functions }: Stage): Record<string, Res
   return Object.fromEntries(entries);
 }
 
-/** How an alarm is called in the template. */
 export function alarmId(name: string): string {
   return `${name.split('-').map(upperFirst).join('')}Alarm`;
 }
 
-/** The stage parameter that sets concurrency aside for a function which is no operation. */
+/** The stage parameter that reserves concurrency for a function that isn't an operation. */
 const reservations: Record<string, string> = { finalizeUpload: 'finalizeConcurrency' };
 
 function stageOf(framework: Framework, operations: readonly Operation[]): Stage {
@@ -106,7 +105,7 @@ function logs(id: string) {
   return { Effect: 'Allow', Action: actions, Resource: { 'Fn::GetAtt': [`${id}LogGroup`, 'Arn'] } };
 }
 
-/** What a service of AWS may do for this stage. */
+/** The permissions of an AWS service for this stage. */
 export function role(service: 'lambda' | 'codedeploy', name: string, statements: unknown[]): Resource {
   const Principal = { Service: `${service}.amazonaws.com` };
   const document = (Statement: unknown[]) => ({ Version: '2012-10-17', Statement });

@@ -6,9 +6,9 @@ import { upperFirst } from '../template/alarm-resources.ts';
 const aliasName = 'live';
 
 /**
- * Lets a new release take over step by step. Callers reach every function by an alias, and CodeDeploy moves the
- * alias from one version to the next; an alarm on faults of ours moves it back. The framework has versions, and
- * lets events go to an alias, but makes none by itself; CloudFormation does all the rest.
+ * Lets a new release take over step by step. Callers reach every function by an alias, and CodeDeploy moves
+ * the alias from one version to the next; an alarm about our own faults moves it back. The framework has
+ * versions, and lets events go to an alias, but creates no alias itself; CloudFormation does the rest.
  */
 export default class GradualRollout {
   readonly hooks: Record<string, () => void>;
@@ -65,7 +65,7 @@ function rolloutRole(prefix: string) {
   ]);
 }
 
-/** A failing provider is not the function's fault, so only crashes and unknown faults take a release back. */
+/** A failing provider isn't the function's fault, so only crashes and unknown faults roll a release back. */
 function rollbackAlarms(name: string, resources: Record<string, unknown>): string[] {
   return [`faults-${name}`, `internal-errors-${name}`].map(alarmId).filter((id) => id in resources);
 }

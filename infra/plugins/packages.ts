@@ -13,7 +13,7 @@ export const bareEnvironment = {
   SLS_TELEMETRY_DISABLED: '1',
 };
 
-/** What a stage needs and has no default. */
+/** The parameters that a stage needs and that have no default. */
 export const requiredParameters = {
   tokenIssuer: 'https://issuer.example.com/',
   tokenKeySetUrl: 'https://issuer.example.com/.well-known/jwks.json',
@@ -23,7 +23,7 @@ export const requiredParameters = {
   creditsPerDay: '1000',
 };
 
-/** What a person would write after `npm run deploy --` for the stage `prod`. */
+/** The arguments that a person would type after `npm run deploy --` for the stage `prod`. */
 export function flagsOf(parameters: Record<string, string>): string[] {
   return [
     '--stage',
@@ -32,7 +32,7 @@ export function flagsOf(parameters: Record<string, string>): string[] {
   ];
 }
 
-/** Packages a stage as a deployment does, out of the project in `project` and its `dist`. Returns what the framework printed. */
+/** Packages a stage as a deployment does, from the project in `project` and its `dist`. Returns the framework's output. */
 export async function packageWith(
   project: string,
   folder: string,
@@ -43,7 +43,6 @@ export async function packageWith(
   return stdout + stderr;
 }
 
-/** The template as it is deployed. */
 export function templateIn(folder: string): string {
   return join(folder, 'cloudformation-template-update-stack.json');
 }

@@ -1,10 +1,10 @@
-/** A part of a template: text, numbers, lists and objects, which are intrinsic functions where they have one key. */
+/** A part of a template: text, numbers, lists and objects. An object with one key may be an intrinsic function. */
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation nests freely
 export type Part = any;
 
 const pseudoParameters = /^AWS::/;
 
-/** Every name that a part of a template uses for another part: resources, and conditions as `condition:<name>`. */
+/** Every name by which a part of a template refers to another: resources, and conditions as `condition:<name>`. */
 export function referencesOf(part: Part): string[] {
   return [...new Set(references(part))].filter((name) => !pseudoParameters.test(name));
 }
@@ -19,7 +19,7 @@ function direct(key: string, value: Part): string[] {
   if (key === 'Ref') return [value];
   if (key === 'Fn::GetAtt') return [String(Array.isArray(value) ? value[0] : value.split('.')[0])];
   if (key === 'Fn::If') return [`condition:${value[0]}`];
-  // A policy statement has a condition too, but that is an object.
+  // A policy statement also has a condition, but that is an object.
   if (key === 'Condition' && typeof value === 'string') return [`condition:${value}`];
   if (key !== 'Fn::Sub') return [];
   const [text, own = {}] = Array.isArray(value) ? value : [value];

@@ -8,11 +8,11 @@ import { acceptedWarnings, checkTemplate } from './check-template.ts';
 import { packageWith, templateIn } from './packages.ts';
 
 /*
- * A first deployment as far as it can be tried without an account: the operator's stage is packaged, and what would be
- * deployed is checked. What only AWS can show is a checklist in docs/deploy.md.
+ * Rehearses a first deployment as far as possible without an account: packages the operator's stage, and
+ * checks the result. docs/deploy.md has a checklist for the rest, which only AWS can show.
  */
 
-/** Returns whether the stage that the options describe can be deployed, and what a person should read about it. */
+/** Returns whether the stage with these options can be deployed, and a report for a person. */
 export async function rehearse(
   options: readonly string[],
   project = '.',

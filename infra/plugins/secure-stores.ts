@@ -1,12 +1,12 @@
 import type { Template } from './framework.ts';
 import type { Part } from './references.ts';
 
-/** 14 days, the most that SQS keeps a message. */
+/** 14 days, SQS's maximum retention. */
 const maxRetentionSeconds = 1_209_600;
 
 /**
- * What holds for each bucket and queue, so that one more cannot lack it: encryption, TLS only, no public access. A store
- * has one policy: its name and "Policy".
+ * Rules for every bucket and queue, so that a new one can't lack them: encryption, TLS only, no public
+ * access. A store has one policy: its name and "Policy".
  */
 export function secureStores({ Resources }: Template): void {
   for (const [id, { Type, Properties }] of Object.entries(Resources)) {

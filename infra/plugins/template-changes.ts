@@ -2,8 +2,9 @@ import type { Resource } from './framework.ts';
 import type { Part } from './references.ts';
 
 /**
- * What holds data, keys or an address of a stage, and the properties whose change replaces it. "Update requires" of the
- * properties: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html and
+ * The stores of a stage's data, keys and addresses, and the properties whose change replaces them. "Update
+ * requires" of the properties:
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html and
  * its siblings. A secret keeps its ARN and gets another value if GenerateSecretString changes.
  */
 const replacing: Record<string, readonly string[]> = {
@@ -20,7 +21,6 @@ export function isKept(type: string): boolean {
   return type in replacing;
 }
 
-/** Of a template, as far as it is compared. */
 interface Compared {
   Resources: Record<string, Pick<Resource, 'Type' | 'Properties' | 'DeletionPolicy' | 'UpdateReplacePolicy'>>;
 }
@@ -50,7 +50,7 @@ function isSame(a: Part, b: Part): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** CloudFormation changes one index in an update: more than one is rejected after other resources have changed. */
+/** CloudFormation changes one index per update: it rejects more only after other resources have changed. */
 function indexLosses(id: string, old: Part, now: Part): string[] {
   const indexes = ({ GlobalSecondaryIndexes = [], AttributeDefinitions }: Part) => {
     const types = Object.fromEntries(

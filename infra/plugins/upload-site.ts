@@ -1,6 +1,6 @@
 import { type Given, valuesOf } from '../parameters/stage-parameters.ts';
 
-/** Puts the site into the bucket once a stage is deployed that has it switched on. */
+/** Puts the site into the bucket after the deployment of a stage that has it enabled. */
 export default class UploadSite {
   readonly hooks: Record<string, () => Promise<void>>;
 
@@ -19,7 +19,7 @@ async function uploadSite(framework: Given): Promise<void> {
     ...(await framework.getProvider('aws').getAwsSdkV3Config()),
     forcePathStyle: true,
   });
-  // The page comes last: it names the others, which stay for those who have an earlier page open.
+  // Upload the page last: it names the other files. Old files stay for browsers with an earlier page open.
   const files = await buildSite(siteDomainName ? `https://${siteDomainName}` : undefined);
   files.sort((a, b) => Number(a.path === sitePage) - Number(b.path === sitePage));
   for (const { path, type, cacheControl, content } of files)

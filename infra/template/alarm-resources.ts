@@ -1,7 +1,8 @@
 /*
- * CloudWatch evaluates an alarm when data may still be on its way, and Lambda stamps an error with the time of the
- * invocation. So an alarm on events looks at more periods than it needs (M of N), and treats a period without data as one
- * without events (docs.aws.amazon.com: AmazonCloudWatch/latest/monitoring/alarm-evaluation.html, and
+ * CloudWatch evaluates an alarm while data may still be on its way, and Lambda stamps an error with the time
+ * of the invocation. So an alarm on events evaluates more periods than it needs (M of N), and treats a period
+ * without data as one without events (docs.aws.amazon.com:
+ * AmazonCloudWatch/latest/monitoring/alarm-evaluation.html, and
  * lambda/latest/dg/monitoring-metrics-types.html for Lambda's statistics).
  */
 
@@ -17,21 +18,21 @@ export interface Metric {
 
 export interface When {
   seconds: number;
-  /** Fires if so many of so many periods are above a bound, or below it. */
+  /** Fires if this many of the periods are above a threshold, or below it. */
   periods: readonly [breaching: number, of: number];
   above?: number;
   below?: number;
-  /** Something leaves a line at each run, so a period without data breaches. A new alarm waits for its first data. */
+  /** Each run leaves a log line, so a period without data breaches. A new alarm waits for its first data. */
   mustRun?: true;
-  /** Keeps its state without data: a queue of dead letters that is left alone for six hours may have none. */
+  /** Keeps its state without data: a dead-letter queue that is idle for six hours may report none. */
   isLasting?: true;
 }
 
 export interface Alarm extends When {
   name: string;
-  /** What it means, where to look after "See", and what to do: its line in docs/runbook.md and its mail. */
+  /** Its meaning, places to check after "See", and the remedy: its line in docs/runbook.md and its mail. */
   text: string;
-  /** One metric, or several by their ids and the expression that makes one of them. */
+  /** One metric, or several by their ids and an expression that combines them. */
   metric: Metric | { expression: string; metrics: Record<string, Metric> };
 }
 
@@ -53,10 +54,9 @@ export function ofQueue(name: string, queue: string): Metric {
   return { namespace: 'AWS/SQS', name, statistic: 'Maximum', dimensions };
 }
 
-/** A new stage has no schedule until its table is there, which comes last. Then they have the time of any other stage. */
+/** In a new stage, schedules start only after the table, which is created last. Then they get the usual time. */
 const creationMinutes = 60;
 
-/** The properties of an alarm's resource. */
 export function alarmProperties(it: Alarm, prefix: string, topic: string | undefined) {
   const { metric, seconds, periods, above, below, mustRun, isLasting } = it;
   const [DatapointsToAlarm, EvaluationPeriods] = periods;

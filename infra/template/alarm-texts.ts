@@ -1,6 +1,6 @@
 /**
- * Of each alarm: what it means, where to look after "See", and what to do. A line of docs/runbook.md and a mail are made
- * from it. alarms.ts says when each fires.
+ * For each alarm: its meaning, the places to check after "See", and the remedy. Each makes a line of
+ * docs/runbook.md and a mail. alarms.ts defines when they fire.
  */
 export const texts = {
   faults:

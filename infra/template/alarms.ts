@@ -5,18 +5,19 @@ import { type Alarm, alarm, type Metric, ofLambda, ofQueue, type When } from './
 import { texts } from './alarm-texts.ts';
 
 /*
- * Every alarm of a stage, once: its name, its text, what it watches and when it fires. The template's alarms and the list in
- * docs/runbook.md are made from here. Metrics of the stage's own come from its log lines (lib/metrics.ts).
+ * Every alarm of a stage, defined once: its name, its text, its metric and when it fires. The template's
+ * alarms and the list in docs/runbook.md are generated from it. The stage's own metrics come from its log
+ * lines (lib/metrics.ts).
  */
 
 interface StageFunction {
   name: string;
   isRoute: boolean;
   isPaid: boolean;
-  /** The bound of `slow-`, if it is not that of most routes. */
+  /** The threshold of `slow-`, if it differs from most routes'. */
   slowMs: number | undefined;
   timeoutSeconds: number;
-  /** Concurrent executions that are set aside for it. */
+  /** Concurrent executions that are reserved for it. */
   reserved: number | undefined;
 }
 
@@ -32,7 +33,7 @@ export interface Stage {
 const minutes = 60;
 const hours = 3600;
 const days = 86_400;
-/** Any event of the last ten minutes or so: one that is reported late is still seen. */
+/** Any event of the last ten minutes or so, including one that is reported late. */
 const anyOfTen = above(0, [1, 10], minutes);
 const anyOfFifteen = above(0, [1, 3]);
 /** The last period may have no data yet. */
@@ -78,10 +79,10 @@ interface SweepAlarms {
   /** The text of its alarm if it doesn't run. */
   missing: string;
   seconds?: number;
-  /** In a period. */
+  /** Per period. */
   minRuns?: number;
   missingPeriods?: When['periods'];
-  /** Absent if it leaves nothing undone. */
+  /** Absent if it never leaves work undone. */
   unvisitedPeriods?: When['periods'];
   /** Only a stage of this kind has the schedule. */
   only?: 'relays' | 'countsDownloads';
@@ -105,7 +106,7 @@ const sweeps: SweepAlarms[] = [
   { sweep: 'unheard', missing: texts.noQuestions, only: 'relays', unvisitedPeriods: [12, 12] },
 ];
 
-/** A sweep runs each minute, unless its row says something else. */
+/** A sweep runs each minute, unless its row says otherwise. */
 function alarmsOfSweep(
   stage: Stage,
   { sweep, missing, unvisitedPeriods, ...schedule }: SweepAlarms,
@@ -133,7 +134,7 @@ const ofApi = (name: string): Metric => {
   return { namespace: 'AWS/ApiGateway', name, statistic: 'Sum', dimensions };
 };
 
-/** A period without requests has no rate, since only the errors are filled in. */
+/** A period without requests has no rate, because only missing errors are filled in. */
 const rate = (errors: string, atLeast: number) => ({
   expression: `IF(requests >= ${atLeast}, 100 * FILL(errors, 0) / requests, 0)`,
   metrics: { errors: ofApi(errors), requests: ofApi('Count') },
@@ -145,10 +146,10 @@ const apiAlarms: Alarm[] = [
   alarm('client-errors', texts.clientErrors, rate('4xx', 20), above(50, [3, 4])),
 ];
 
-/** As many as an alarm of an expression may look at: cloudwatch_limits.html. */
+/** The most metrics in an alarm's expression: cloudwatch_limits.html. */
 const maxMetrics = 10;
 
-/** The throttles of functions, in as few alarms as they fit in. */
+/** The throttles of functions, in as few alarms as possible. */
 function throttleAlarms(names: readonly string[], first: string, text: string, when: When): Alarm[] {
   return Array.from({ length: Math.ceil(names.length / maxMetrics) }, (_, place) => {
     const some = names.slice(place * maxMetrics, (place + 1) * maxMetrics);
@@ -169,8 +170,9 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
 }
 
 /**
- * DynamoDB reports the throttles of an index under the index, and not under its table. Alarms on its metrics stay in their
- * state while data is missing, whatever they say, so the periods without throttles are filled in.
+ * DynamoDB reports the throttles of an index under the index, and not under its table. Alarms on its metrics
+ * keep their state while data is missing, regardless of their settings, so the periods without throttles are
+ * filled in.
  */
 function tableAlarms(): Alarm[] {
   const table = { TableName: { Ref: 'Table' } };
@@ -199,7 +201,7 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
   ];
 }
 
-/** Codes that are the callers' fault in one request, and the provider's or ours if all requests fail. */
+/** Codes that are the callers' fault in one request, but the provider's or ours if all requests fail. */
 function paidRouteAlarm(stage: Stage, name: string): Alarm {
   const mark = (statistic: Metric['statistic']) => own(stage, 'caller_mark', { function: name }, statistic);
   const unaccepted = {

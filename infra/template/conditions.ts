@@ -1,8 +1,8 @@
 import type { Values } from '../parameters/parameters.ts';
 
 /**
- * What a stage has or does. Parts of the template name these as their `Condition` or in `Fn::If`. All are known before AWS
- * is asked, so a part that is switched off is not deployed.
+ * The features of a stage. Parts of the template name these as their `Condition` or in `Fn::If`. All are
+ * known before any call to AWS, so disabled parts aren't deployed.
  */
 export function conditionsOf(values: Values) {
   const ServesDownloads = !values.downloadBaseUrl;

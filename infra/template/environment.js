@@ -1,4 +1,4 @@
-/** For serverless.yml, which reads no TypeScript, and awaits what a file exports. */
+/** For serverless.yml, which doesn't read TypeScript, and awaits a file's exports. */
 import { loadEnvironments } from './environment.ts';
 
 const environments = loadEnvironments();

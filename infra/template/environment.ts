@@ -3,8 +3,9 @@ import { publicFiles } from '../../lib/deployment.ts';
 import { loadOperations, type Operation } from '../operations.ts';
 
 /*
- * The variables of each function: those of the concerns that it reads, and no others, so that what calls receivers knows
- * no provider. A test holds them to the bundles. An operation's are in its own file under lib/contracts.
+ * The variables of each function: only those of the concerns that it reads, so the function that calls
+ * receivers has no provider's key. A test compares them with the bundles. An operation's are in its own file
+ * under lib/contracts.
  */
 const stored = [config.registry];
 
@@ -34,7 +35,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
   countDownloads: [...stored, config.bucket, config.downloadLogs, config.indexQueue],
 };
 
-/** What each function reads of the environment, by its name. */
+/** The environment variables of each function, by its name. */
 export function variablesOf(operations: readonly Operation[]): Record<string, config.Variables> {
   const concerns = {
     ...concernsOfOthers,
@@ -48,12 +49,12 @@ export function variablesOf(operations: readonly Operation[]): Record<string, co
   );
 }
 
-/** As serverless.yml refers to a parameter, and to what stands in for one that is not given. */
+/** How serverless.yml refers to a parameter, with a fallback for a missing one. */
 function reference(parameter: string): string {
   return `\${param:${parameter}}`;
 }
 
-/** What no parameter of a deployed stage sets: its own addresses, and what only the local stage has. */
+/** Variables that no parameter of a deployed stage sets: its own URLs, and those of the local stage only. */
 const computed: Record<string, string> = {
   AWS_ENDPOINT_URL_S3: reference('s3Url, null'),
   CI_AUDIENCE: reference('apiAddress, self:custom.apiAddress'),
@@ -69,7 +70,7 @@ const computed: Record<string, string> = {
   NOTIFY_LOCALHOST: reference("notifyLocalhost, ''"),
 };
 
-/** An empty variable is as good as none: the function has its default. */
+/** An empty variable counts as missing: the function has its default. */
 function environmentOf(variables: config.Variables): Record<string, string> {
   const values = Object.entries(variables).map(([name, { parameter }]) => [
     name,

@@ -1,6 +1,6 @@
-// Leads the addresses of pages to their objects: every spelling of an id to its one page, and "+" to itself, which S3
-// reads as a blank. CloudFront runs it for each request; the local stack runs the same file. The framework would take a
-// dollar with a brace for a variable of its own.
+// Maps URLs of pages to their objects: every spelling of an id to its one page, and "+" to itself, which S3
+// reads as a space. CloudFront runs it for each request; the local stack runs the same file. The framework
+// would read a dollar sign with a brace as a variable of its own.
 function encoded(part) {
   try {
     return encodeURIComponent(decodeURIComponent(part));
@@ -20,7 +20,7 @@ function handler(event) {
   else if (folder === 'nodes' || folder === 'publishers') {
     if (parts[2]) parts[2] = parts[2].toLowerCase().replace(/[-_.]+/g, '-');
     request.uri = '/pages'.concat(parts.join('/'), '.html');
-    // The feed, and unknown addresses: outside these folders the bucket answers 403 instead of a page.
+    // The feed, and unknown paths: outside these folders the bucket answers 403 instead of a page.
   } else request.uri = '/pages'.concat(parts.join('/'));
   return request;
 }

@@ -1,7 +1,7 @@
 /*
- * Questions to the logs of all functions and of the gateway, saved with the stage: CloudWatch, Logs Insights, Saved
- * queries. Only the value in ID has to be replaced. Lines of Lambda itself, such as that of a time-out, have `@requestId`
- * only, which is `function_request_id` in the other lines and in the access log.
+ * Queries of the logs of all functions and of the gateway, saved with the stage: CloudWatch, Logs Insights,
+ * Saved queries. Only the value in ID must be replaced. Lambda's own lines, such as for a timeout, have only
+ * `@requestId`, which is `function_request_id` in the other lines and in the access log.
  */
 const found = 'fields @timestamp, @log, @message';
 

@@ -6,18 +6,18 @@ import type { Values } from '../parameters/parameters.ts';
 import { partitions } from '../../lib/store/keys.ts';
 
 /*
- * The statements of each function's role, beyond its logs and traces: the least that its code needs. An operation's rights
- * are in its own file under lib/contracts; those of the other functions are here.
+ * The statements of each function's role, beyond its logs and traces: the minimum that its code needs. An
+ * operation's rights are in its own file under lib/contracts; those of the other functions are here.
  *
- * The leading keys are the partition keys of lib/store/keys.ts. Transactions need the rights of their parts. AWS does not
- * document whether each part of a transaction is compared with its own key or with the keys of all parts, so each part is
- * granted for all of them: either reading works. What could then be written to a publisher is bounded by a Deny.
- * The embedded table, bucket and queues of the tests reject what is not granted here (tests/support/rights.ts), and a whole
- * run prints what is granted in vain.
- * Resources that depend on a function, as the bucket and the table do, are named by text, or they would wait for each other.
+ * The leading keys are the partition keys of lib/store/keys.ts. Transactions need the rights of their parts.
+ * AWS doesn't document whether it compares each part of a transaction with its own key or with the keys of
+ * all parts, so each part is granted for all of them: both readings work. A Deny limits the possible writes
+ * to a publisher. The tests' embedded table, bucket and queues reject calls without a grant
+ * (tests/support/rights.ts), and a full run prints unused grants.
+ * Resources that depend on a function, such as the bucket and the table, are named by text to avoid a cycle.
  */
 
-/** A statement of a policy, as IAM takes it. */
+/** A statement of a policy, in IAM's format. */
 export interface Statement {
   Effect: 'Allow' | 'Deny';
   Action: string | readonly string[];
@@ -35,7 +35,6 @@ const arn = (service: string, resource: string) => ({
 });
 const inAccount = `\${AWS::Region}:\${AWS::AccountId}`;
 
-/** The statements that rights come to. */
 function statementsOf(rights: readonly (Right | Statement)[], { tableName, values }: Place): Statement[] {
   const table = arn('dynamodb', `${inAccount}:table/${tableName}`);
   const isRelaying = values.notifications === 'relay';
@@ -81,28 +80,30 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
   const due = (keys?: string[]) =>
     allow('dynamodb', ['Query'], arn('dynamodb', `${table}/index/pending`), keys && keysAre(keys));
   const write: TableAction[] = ['PutItem', 'UpdateItem'];
-  // The transaction writes the task, the notification of it, and how it ended into its usage record.
+  // The transaction writes the task, its notification, and the task's result into its usage record.
   const reports: (Right | Statement)[] = [
     { table: ['BatchGetItem'], keys: ['tickets'] },
     { table: write, keys: ['tickets', 'usage'] },
-    // A usage record is changed only. Whichever keys the transaction's Put is compared with, a ticket's is one of them.
+    // A usage record is only changed. Whichever keys the transaction's Put is compared with, one is a
+    // ticket's.
     { ...allow('dynamodb', ['PutItem'], arn('dynamodb', table), isIn(['usage'])), Effect: 'Deny' },
-    // What was counted stays as it is.
+    // The counted credits stay as they are.
     { table: write, neverChanges: ['credits', 'is_exact'] },
     allow('sqs', ['SendMessage'], queue('Notifications')),
   ];
   return {
     receiveNotification: reports,
 
-    // It has the providers' keys, and no right to a receiver's answer or a public status. A usage record may have an ID.
+    // It has the providers' keys, but no right to receivers' responses or public statuses. A usage record has
+    // the ID.
     askProviders: [...reports, { table: ['BatchGetItem'], keys: ['usage'] }, due(['ask-*'])],
 
     deliverNotifications: [
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['tickets'] },
-      // The public keys of what it signs.
+      // The public keys of its signing keys.
       { table: ['UpdateItem'], keys: ['signingKeys'] },
-      // A task has the partition key of its notifications, so what it must not change is named: where notifications go,
-      // what they say, and how their task stands.
+      // A task has the partition key of its notifications, so this names the fields that must not change: the
+      // URL and content of notifications, and the state of their task.
       {
         table: ['UpdateItem'],
         neverChanges: [
@@ -119,40 +120,40 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       ...decrypts(values),
     ],
 
-    // It calls no service.
     unknownRoute: [],
 
     finalizeUpload: [
       // A version is activated only while its publisher and the token that it was published with are in good standing.
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
-      // The last release checks versions, too.
+      // The previous release also checks versions.
       { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['nodes'] },
       due(),
       { table: ['DeleteItem'], keys: ['pending'] },
-      // The finalizer reads, copies and deletes one version of an upload, not what has replaced it meanwhile.
+      // The finalizer reads, copies and deletes one version of an upload, not a replacement.
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
-      // HEAD of archives/ shows after a rejected copy whether the same bytes are there already.
+      // After a rejected copy, HEAD of archives/ shows whether the same bytes are already there.
       { bucket: ['GetObject', 'PutObject'], folder: 'archives' },
-      // A ban that came during the copy has not seen it.
+      // A ban during the copy has not seen the archive.
       { bucket: ['PutObjectTagging', 'DeleteObjectTagging'], folder: 'archives' },
-      // Without it S3 answers 403 instead of 404 for an object that is not there.
+      // Without it, S3 answers 403 instead of 404 for a missing object.
       listBucket,
       allow('sqs', ['SendMessage'], queue('FinalizeUploadFailures')),
     ],
 
-    // It corrects accounts by usage records, and completes those that crashed requests left open.
+    // It corrects accounts by usage records, and completes records that crashed requests left open.
     sweepSpending: [
       due(['spend-*']),
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
       { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['usage'] },
-      // What became of a request: of its key if it had one, and of its task.
+      // The result of a request: from its key, if it had one, and from its task.
       { table: ['BatchGetItem'], keys: ['idempotency'] },
       { table: ['BatchGetItem'], keys: ['tickets'], ifRelaying: true },
-      // What the stream passes on each minute.
+      // The change that the stream passes on each minute.
       { table: ['PutItem'], keys: ['heartbeat'] },
     ],
 
-    // It reads strangers' code, so it writes nothing but what it read out of it: no archive, and no key but a node's.
+    // It reads strangers' code, so it may write only what it read from it: no archive, and only a node's
+    // keys.
     extractHostNodes: [
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['nodes'] },
       due(),
@@ -168,7 +169,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       listBucket,
     ],
 
-    // Each log file is read, added up in an object of its own, and deleted, since it has addresses of people.
+    // Adds each log file up in an object of its own, and deletes the file, because it has people's addresses.
     countDownloads: [
       { table: ['BatchGetItem', 'PutItem'], keys: ['nodes'] },
       allow('s3', ['GetObject', 'DeleteObject'], arn('s3', `::${values.bucketName}-logs/downloads/*`)),
@@ -178,7 +179,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       allow('sqs', ['SendMessage'], queue('IndexChanges')),
     ],
 
-    // It reads what is public and writes the files and pages of the index, and neither archives nor records.
+    // It reads public data and writes the files and pages of the index, but no archives or records.
     writeIndex: [
       // The README of a version.
       { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
@@ -189,7 +190,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
         ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'],
         arn('dynamodb', `${table}/stream/*`),
       ),
-      // A conditional write needs the right to read, too.
+      // A conditional write also needs the right to read.
       { bucket: ['GetObject', 'PutObject'], folder: 'index' },
       { bucket: ['GetObject', 'PutObject'], folder: 'pages' },
       listBucket,
@@ -210,12 +211,12 @@ function secretRights(variables: Variables, values: Values): Statement[] {
   return names.length === 0 ? [] : [...names.map(secretStatement), ...decrypts(values)];
 }
 
-/** The right to read what `ssm:<name>`, `secretsmanager:<name>` or `secretsmanager:<ARN>` names. */
+/** The right to read a secret named `ssm:<name>`, `secretsmanager:<name>` or `secretsmanager:<ARN>`. */
 function secretStatement(reference: string): Statement {
   const [store, ...rest] = reference.split(':');
   const name = rest.join(':');
   if (store === 'ssm') return allow('ssm', ['GetParameter'], arn('ssm', `${inAccount}:parameter${name}`));
-  // An ARN may be another account's. To a name the store appends a hyphen and six characters.
+  // An ARN may be another account's. The store appends a hyphen and six characters to a name.
   const isWhole = name.startsWith('arn:');
   const resource = isWhole ? name : arn('secretsmanager', `${inAccount}:secret:${name}-??????`);
   return allow('secretsmanager', ['GetSecretValue'], resource);
@@ -229,7 +230,6 @@ function decrypts({ secretsKeyArn }: Values): Statement[] {
   return secretsKeyArn ? [allow('kms', ['Decrypt'], secretsKeyArn, Condition)] : [];
 }
 
-/** The statements of every function's role, by the function's name. */
 export function statementsOfAll(
   operations: readonly Operation[],
   variables: Record<string, Variables>,

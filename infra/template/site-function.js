@@ -1,4 +1,4 @@
-/** For downloads.yml: the framework runs a script that a template names, and this one is CloudFront's to run. */
+/** For downloads.yml: the framework would run a script that a template names, but this one is for CloudFront. */
 import { readFileSync } from 'node:fs';
 
 const code = { text: readFileSync(new URL('page-addresses.js', import.meta.url), 'utf8') };

@@ -1,12 +1,12 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 interface About {
-  /** The words to type. For a subcommand only its own word. */
+  /** The words to type. For a subcommand, only its own word. */
   name: string;
   /** One sentence without a period. */
   summary?: string;
   notes?: string | undefined;
-  /** The arguments of command lines that can be pasted. */
+  /** Arguments for examples that can be pasted. */
   examples?: readonly string[];
   /** Prints it with --version. */
   version?: string;
@@ -18,7 +18,7 @@ export interface Output {
 }
 
 class CommandLine extends Command {
-  /** Checked last. Commander itself would say that an option is missing if it is only misspelled. */
+  /** Checked last. Commander itself would report a misspelled option as missing. */
   override requiredOption(flags: string, description = ''): this {
     const option = new Option(flags, `${description} (required)`).argParser(requireValue);
     return this.addOption(option).hook('preAction', () => {
@@ -28,7 +28,7 @@ class CommandLine extends Command {
   }
 }
 
-/** A commander command that reports a mistake in one sentence, and names the help. */
+/** A commander command that reports a mistake in one sentence, and points to the help. */
 export function createCommand(
   { name, summary, notes, examples = [], version }: About,
   output: Output = process,
@@ -65,7 +65,7 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
   }
 }
 
-/** Runs the command line of this process. An error becomes its message; a status that the command has set stays. */
+/** Runs the command line of this process. An error becomes its message; a status set by the command stays. */
 export async function runProgram(command: Command): Promise<void> {
   const status = await runCommand(command, process.argv.slice(2)).catch(({ message }: Error) => {
     process.stderr.write(`${message}\n`);

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Asks a person. Any answer but yes means no. */
+/** Asks a person. Any answer except yes means no. */
 export async function confirm(
   question: string,
   input: NodeJS.ReadableStream,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Whether a server accepts connections at an address, decided within the given time. */
+/** Whether a server accepts connections at a URL, decided within the given time. */
 export function isListening(address: string, timeoutMs: number): Promise<boolean> {
   const { hostname, port, protocol } = new URL(address);
   return new Promise((resolve) => {

@@ -5,11 +5,11 @@ interface Layout {
   alignRight?: readonly number[];
   /** The text of a cell without a value. */
   empty?: string;
-  /** What stands there without rows, instead of the headings. */
+  /** The text without rows, instead of the headings. */
   none?: string;
 }
 
-/** Rows under headings, each column as wide as its widest cell. A cell without a heading is left out. */
+/** Rows under headings, each column as wide as its widest cell. Drops cells without a heading. */
 export function table(
   headings: string[],
   rows: Cell[][],
@@ -20,7 +20,7 @@ export function table(
   return align([headings, ...lines], alignRight);
 }
 
-/** Fields with one line each; those without a value are left out. */
+/** Fields with one line each, without those that have no value. */
 export function fields(values: Record<string, Cell>): string {
   const present = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
   return align(
@@ -36,7 +36,7 @@ function align(rows: string[][], alignRight: readonly number[]): string {
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** Text of publishers is shown on one line and without control characters, which could redraw the terminal. */
+/** Shows publishers' text on one line and without control characters, which could redraw the terminal. */
 function shown(value: Cell, empty: string): string {
   if (value === undefined || value === '') return empty;
   return String(value).replace(/[\p{Cc}\p{Cf}]+/gu, ' ');

@@ -3,7 +3,7 @@ import { build } from 'esbuild';
 
 rmSync('dist', { recursive: true, force: true });
 
-// Files of their own, because one of them starts another in a thread.
+// Separate files, because one of them starts another in a thread.
 await build({
   entryPoints: ['extract-host-nodes.ts', 'extract-in-worker.ts', 'extraction-worker.ts', 'text-files.ts'],
   outdir: 'dist',

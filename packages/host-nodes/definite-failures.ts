@@ -1,16 +1,17 @@
 import type { StmtNode } from 'py-ast';
 
-/** A line that ends the process which imports the pack. */
+/** A line that ends the process that imports the pack. */
 export const isExit = /^(?:sys\.)?(?:exit|quit)\(.*\)$/;
 
 const kinds = /^(?:(Assertion|ZeroDivision|Name)|Import|ModuleNotFound|Syntax|System|JSONDecode)E/;
-/** Before the first comma, so that the sentence of an assertion does not count. */
+/** Before the first comma, so that the message of an assertion doesn't count. */
 const readsElsewhere = /^[^,]*\b(?!assert)[a-z_]\w*[.([]|__/i;
 
 /**
- * Whether a statement fails for the host as well. Imports, the end of the process and a text that is no JSON do. So does a line that asserts
- * something false, divides by zero, or uses a name that occurs nowhere before, if it has no call, attribute or item,
- * which the evaluator may see wrongly, and if nothing was skipped before, whose result it may lack.
+ * Whether a statement also fails in the host. Imports, the end of the process and invalid JSON do. So does a
+ * line that asserts something false, divides by zero, or uses a name that occurs nowhere before. But the line
+ * must have no call, attribute or item, which the evaluator may see wrongly, and no statement before it was
+ * skipped, because the line may need its result.
  */
 export function isDefinite(
   error: string,

@@ -12,7 +12,7 @@ import { Dict, type Entry, List, type Value } from './values/values.ts';
 import { Raised } from './values/builtin-types.ts';
 import type { Machine } from './values/machine.ts';
 
-/** What the host would show of a node; unknown fields are absent. */
+/** The host's view of a node; unknown fields are absent. */
 export interface ReadHostNode {
   name: string;
   /** The title that the host shows. */
@@ -22,21 +22,21 @@ export interface ReadHostNode {
   function?: string;
   deprecated?: boolean;
   experimental?: boolean;
-  /** JSON texts, as the host answers them. */
+  /** JSON texts, as the host returns them. */
   inputTypes?: string;
   returnTypes?: string;
   returnNames?: string;
   outputIsList?: boolean[];
   /** Whether the pack lists it only under a condition that is unknown here. */
   conditional?: boolean;
-  /** What only running the pack could show: the field, its part, and why. */
+  /** The parts that only running the pack could show: the field, its part, and why. */
   open?: readonly string[];
 }
 
-/** A node as the host would list it. A field that only running the pack could show is left out, and named in `open`. */
+/** A node as the host would list it. A field that only running the pack could show is absent, and named in `open`. */
 export interface ExtractedNode extends ReadHostNode {
   conditional: boolean;
-  /** Names of the inputs by group, where those are known. */
+  /** Names of the inputs by group, if known. */
   inputNames?: Record<string, string[]>;
   open: string[];
 }
@@ -46,7 +46,7 @@ const maxReason = 200;
 
 type Fields = Omit<ExtractedNode, 'name' | 'conditional' | 'open'>;
 
-/** Reads a node's class, with an allowance of steps of its own. What fails is open; the rest stays. */
+/** Reads a node's class, with a step allowance of its own. A failed field is left open; the rest stays. */
 export function describeNode(
   machine: Machine,
   name: string,
@@ -75,14 +75,14 @@ export function describeNode(
   return node;
 }
 
-/** A base outside of the pack is of the newer form if it needs `define_schema`. */
+/** A base outside of the pack has the newer form if it needs `define_schema`. */
 function isNewer(cls: Value): boolean {
   if (!(cls instanceof Class)) return false;
   if (cls.inherits(nodeType)) return true;
   return cls.outside !== undefined && cls.find('define_schema') !== undefined && !cls.find('INPUT_TYPES');
 }
 
-/** The host moves these nodes to the newer form, and then ignores what a derived class says in the older one. */
+/** The host moves these nodes to the newer form, and then ignores a derived class's older form. */
 function mayBeNewer(cls: Value): boolean {
   return cls instanceof Class && cls.basesOutside().some((path) => path.startsWith(hostExtras));
 }
@@ -95,7 +95,7 @@ function withoutOpen(fields: Open<Fields>): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** What a class says, before it is known whether that can be stored. */
+/** A class's own fields, before it is known whether they can be stored. */
 type Raw = Record<'function' | Exclude<keyof Converted, 'returnNames'>, () => Value> & {
   returnNames(types: Value): Value;
 };
@@ -177,8 +177,8 @@ function json(machine: Machine, value: Value, explain: Explain): string | undefi
 }
 
 /**
- * Inputs with what is known of them: null stands for a value that is not, which readers take for a missing default,
- * and nothing for a choice among others or for an input that may not be there.
+ * The inputs' known parts. null stands for an unknown value, which readers take for a missing default. An
+ * unknown item of a list of choices, and an input that may be absent, are left out.
  */
 function inputsText(machine: Machine, inputs: Value, open: string[], explain: Explain): string | undefined {
   const isDict = plain(inputs) instanceof Dict;
@@ -217,7 +217,7 @@ function inputNames(machine: Machine, inputs: Value): Record<string, string[]> |
   return names;
 }
 
-/** The entries of a dict that is known to have these and no others. */
+/** The entries of a dict if exactly these are known to be in it. */
 function sureEntries(machine: Machine, value: Value): Entry[] | undefined {
   const dict = plain(value);
   if (!(dict instanceof Dict) || dict.open !== undefined) return undefined;
@@ -226,7 +226,7 @@ function sureEntries(machine: Machine, value: Value): Entry[] | undefined {
   return entries.some(({ conditional }) => conditional) ? undefined : entries;
 }
 
-/** Return types are a list or tuple; a text would be one of its characters. */
+/** Return types are a list or tuple; a string would be one of its characters. */
 function sequence(machine: Machine, value: Value, explain: Explain): Value | undefined {
   const known = plain(value);
   if (known instanceof Unknown) explain(reason(known));

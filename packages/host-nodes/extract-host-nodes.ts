@@ -13,29 +13,32 @@ import { Dict, type Module, type Value } from './values/values.ts';
 export type { ExtractedNode, ReadHostNode } from './describe-node.ts';
 
 /*
- * Which host nodes a pack has, read from its files without running it.
+ * Finds the host nodes of a pack from its files, without running it.
  *
- * A pack is a Python package. Each host node is a class that it lists, by name, in a dict called NODE_CLASS_MAPPINGS
- * or through an entry point. Asking the pack itself would mean to run a stranger's code; reading names with patterns
- * misses every pack that computes them. So this is a small interpreter of the declarative part of Python: it follows
- * imports, loops, decorators and classes, and where something depends on the world outside, the value is *unknown*
- * instead of guessed. Nothing here reads a file, a clock, the network or the environment.
+ * A pack is a Python package. Each host node is a class that it lists, by name, in a dict called
+ * NODE_CLASS_MAPPINGS or through an entry point. Loading the pack would run a stranger's code; reading names
+ * with patterns misses every pack that computes them. So this is a small interpreter of the declarative part
+ * of Python: it follows imports, loops, decorators and classes, and if a value depends on the world outside,
+ * it is *unknown* instead of guessed. Nothing here reads a file, a clock, the network or the environment.
  *
- * values/ has Python's values, with `Unknown` among them, and how they compare, join and print; types/ the built-in
- * types; language/ statements, expressions and both ways of an unknown condition; library/ what packs use of Python's
- * library; host/ models of the host application; modules.ts the pack's own modules; describe-node.ts reads one class.
+ * values/ has Python's values, including `Unknown`, and how they compare, join and print; types/ the built-in
+ * types; language/ statements, expressions and both ways of an unknown condition; library/ the parts of
+ * Python's library that packs use; host/ models of the host application; modules.ts the pack's own modules;
+ * describe-node.ts reads one class.
  *
- * It leaves open what comes from a package outside (it may do anything, also to a list or dict that it is given), from
- * the environment, a clock or chance, from `exec` of a text that is unknown, and from classes of the host (a table of
- * them would age). An unknown condition is followed both ways, up to where each of them ends (a `continue`, `break` or
- * `return` leaves what follows to the other), and the results are joined: equal values stay, dicts know which keys are
- * there only under a condition, lists which items (`Several`), a way that raises is dropped, and told if nodes are
- * missing. `open` names what is open: a field, or a part of the inputs, for which null stands. A list of nodes that is
- * open makes the extraction `failed`: its names would not be complete.
+ * It leaves open anything from an outside package (which may do anything, including to a list or dict passed
+ * to it), from the environment, a clock or chance, from `exec` of an unknown text, and from classes of the
+ * host (a table of them would age). It follows an unknown condition both ways, up to the end of each (a
+ * `continue`, `break` or `return` leaves the rest to the other way), and joins the results: equal values
+ * stay, dicts know which keys are there only under a condition, lists which items (`Several`). It drops a way
+ * that raises, and reports it if nodes are missing. `open` names the open fields, or parts of the inputs,
+ * where null stands for them. An open list of nodes makes the extraction `failed`, because its names would be
+ * incomplete.
  *
- * limits.ts bounds it: every statement, expression and item takes a step, building text and copying take steps by size,
- * a pack's regular expressions never run natively, names that a pack chooses are keys of Maps only. extract-in-worker.ts
- * adds a heap, a stack and a clock. The parser is py-ast, pinned; source.ts knows where it differs from CPython's.
+ * limits.ts bounds it: every statement, expression and item takes a step, building text and copying take
+ * steps by size, a pack's regular expressions never run natively, names chosen by a pack are keys of Maps
+ * only. extract-in-worker.ts adds a heap, a stack and a clock. The parser is py-ast, pinned; source.ts lists
+ * its differences from CPython's.
  */
 
 export interface Extraction {
@@ -43,7 +46,7 @@ export interface Extraction {
   /** Why it failed, as a sentence for the pack's author. */
   reason?: string;
   nodes: ExtractedNode[];
-  /** What its code calls that an administrator may want to know of. */
+  /** Calls in its code that an administrator may want to review. */
   risks: string[];
   /** Statements that were skipped. */
   notes: string[];
@@ -51,17 +54,16 @@ export interface Extraction {
 }
 
 export interface ExtractionOptions {
-  /** What the pack's folder is called. */
+  /** The name of the pack's folder. */
   name?: string;
   steps?: number;
 }
 
-/** A pack's own words may be in it. */
+/** It may contain the pack's own words. */
 function printable(reason: string): string {
   return [...reason.toWellFormed().replace(/\p{C}/gu, '')].slice(0, limits.reasonCharacters).join('');
 }
 
-/** The nodes that a pack lists, read from its files without running them. */
 export function extractHostNodes(files: Files, options: ExtractionOptions = {}): Extraction {
   const budget = new Budget(options.steps);
   const machine = new Interpreter(files, options.name ?? 'pack', budget);
@@ -85,7 +87,7 @@ export function extractHostNodes(files: Files, options: ExtractionOptions = {}):
   }
 }
 
-/** Only what the pack can cause is an answer; anything else is our own fault and goes on. */
+/** Returns only failures that the pack can cause; any other error is our own fault and is thrown again. */
 function failure(error: unknown): string {
   if (error instanceof LimitReached) return `It was given up: ${error.message}`;
   if (error instanceof RangeError) return 'It was given up: its code nests too deeply';
@@ -93,7 +95,7 @@ function failure(error: unknown): string {
   throw error;
 }
 
-/** The sentence, with the file and line of what it is about where those are known. */
+/** The sentence, with the file and line of its subject if they are known. */
 function located({ places }: Interpreter, text: string, about: unknown): string {
   const place = places.get(about);
   return place === undefined ? `${text}.` : `${text} (${place}).`;
@@ -122,7 +124,7 @@ function listNodes(machine: Interpreter): Listed {
   };
 }
 
-/** Nodes that only code lists which fails here: what was listed by it and then lost, or all of them. */
+/** Nodes that only failing code lists: nodes that were listed and then lost, or all of them. */
 function missing(machine: Interpreter, { entries }: Listed): string | undefined {
   const names = new Set(entries.map(({ name }) => name));
   const lost = machine.dropped.flatMap(({ keys }) => keys.filter((key) => !names.has(key)));
@@ -135,19 +137,19 @@ function missing(machine: Interpreter, { entries }: Listed): string | undefined 
   return `It lists no nodes.${why ?? ` ${skipped}.`}`;
 }
 
-/** A pack may have files for the host's pages only. */
+/** A pack may only have files for the host's pages. */
 function hasWebFiles(machine: Interpreter): boolean {
   return machine.modules.importOwn('')?.own('WEB_DIRECTORY') !== undefined;
 }
 
-/** The way that failed and was about the list of nodes, else the first. */
+/** The failed way that was about the list of nodes, or else the first one. */
 function failing({ dropped }: Interpreter, isSure = false): string | undefined {
   const about = dropped.find(({ isBlamed, keys }) => isBlamed || keys.length > 0);
   const found = about ?? (isSure ? undefined : dropped[0]);
   return found && ` Under a condition that is not known, its code fails: ${found.why} (${found.place}).`;
 }
 
-/** The folder that was probably meant: the first that lists nodes. */
+/** The folder that the author probably meant: the first that lists nodes. */
 function packInside({ files }: Interpreter): string {
   for (const [file, text] of files.code()) {
     if (file.endsWith('/__init__.py') && text.includes('NODE_CLASS_MAPPINGS'))
@@ -176,7 +178,7 @@ function mayListMore(machine: Interpreter, why: string | undefined, about: Value
   return why === undefined ? {} : { reason: located(machine, `It may list more nodes: ${why}`, about) };
 }
 
-/** The newer form: the entry point gives an extension, whose `get_node_list()` gives the classes. */
+/** The newer form: the entry point returns an extension, whose `get_node_list()` returns the classes. */
 function fromEntryPoint(machine: Interpreter, root: Module): Listed {
   const extension = machine.call(root.own(entryPoint) ?? null);
   const list = machine.call(machine.attribute(extension, 'get_node_list'));
@@ -202,7 +204,7 @@ function fromEntryPoint(machine: Interpreter, root: Module): Listed {
   return { entries: [...entries.values()], ...mayListMore(machine, why, list) };
 }
 
-/** What the host asks each class for. One that fails costs that node, not the others. */
+/** The id and title that the host reads from each class. A failing class loses only its own node. */
 function identify(machine: Interpreter, cls: Value): { id?: string | undefined; title?: Value; why: string } {
   try {
     const schema = cls instanceof Unknown ? cls : schemaOf(machine, cls);
@@ -225,7 +227,7 @@ function describeAll(machine: Interpreter, entries: Listed['entries']): Extracte
   });
 }
 
-/** The fields of text with their names outside, those first that are kept if not all of them fit. */
+/** The text fields with their public names. If not all of them fit, the first ones are kept. */
 const textFields = [
   ['function', 'function'],
   ['category', 'category'],
@@ -236,7 +238,7 @@ const textFields = [
   ['description', 'description'],
 ] as const;
 
-/** Leaves out what is too long to be stored: many nodes can share one long text. Returns how much is left in. */
+/** Drops fields that are too long to store: many nodes can share one long text. Returns the kept length. */
 function cut(node: ExtractedNode, characters: number): number {
   let kept = 0;
   for (const [field, name] of textFields) {

@@ -5,28 +5,28 @@ import type { Files } from './files.ts';
 
 export interface ExtractionTask {
   files: Files;
-  /** What the pack's folder is called. */
+  /** The name of the pack's folder. */
   name: string;
 }
 
-/** An extraction that had no time or memory left: no verdict on the pack, which may be read another time. */
+/** An extraction that ran out of time or memory, which is no verdict on the pack: another try may work. */
 export interface Interruption {
   status: 'interrupted';
   reason: string;
 }
 
 /**
- * The evaluator counts steps, but it cannot count inside a native call, and a fault of its own must not take the
- * function with it. So a pack gets a thread with a heap of its own, which is stopped when its time is up.
+ * The evaluator counts steps, but it can't count inside a native call, and its own faults must not crash the
+ * function. So a pack gets a thread with a heap of its own, which is stopped when its time is up.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
-/** Steps bound a pack, and real ones take less than a second. This is for a machine that is overloaded. */
+/** Steps limit a pack, and real ones take less than a second. This is for an overloaded machine. */
 const maxMilliseconds = 60_000;
 
-// The parser is WebAssembly, and V8 sometimes aborts the whole process when it frees code that another thread frees too.
+// The parser is WebAssembly, and V8 sometimes aborts the process when two threads free the same code.
 setFlagsFromString('--no-wasm-code-gc');
 
-/** Next to this module: a bundle in dist, or the source as it is. */
+/** Next to this module: a bundle in dist, or the source itself. */
 const workerFile = new URL(
   import.meta.url.endsWith('.ts') ? './extraction-worker.ts' : './extraction-worker.js',
   import.meta.url,
@@ -68,7 +68,7 @@ function interrupted(reason: string): Interruption {
   return { status: 'interrupted', reason };
 }
 
-/** A fault of the evaluator's own, which it would meet again. */
+/** A fault of the evaluator, which a retry would meet again. */
 function readingFailed({ name, message }: Error): Extraction {
   const reason = 'It was given up: reading it failed.';
   const notes = [`${name}: ${message}`.slice(0, 300)];

@@ -1,12 +1,12 @@
-/** Where the host seems to lie. Nothing is ever read there, and a text with this path is unknown. */
+/** The apparent folder of the host. Nothing is ever read there, and a text with this path is unknown. */
 export const hostFolder = '/folder-of-the-host';
 
 const customNodes = `${hostFolder}/custom_nodes`;
 
-/** The pack's files by their path from its root; content is undefined where a file is not text. */
+/** The pack's files by their path from its root; the content is undefined if a file isn't text. */
 export type Files = ReadonlyMap<string, string | undefined>;
 
-/** The pack's folder, with what it writes into it while it is evaluated kept in memory. */
+/** The pack's folder, with the files that it writes during evaluation kept in memory. */
 export class FileTree {
   /** The pack's folder as `__file__` shows it. */
   readonly root: string;
@@ -22,7 +22,7 @@ export class FileTree {
     for (const [path, text] of fromRoot(files)) this.#add(path, text);
   }
 
-  /** The path from the pack's root; undefined where it leads outside. */
+  /** The path from the pack's root; undefined if it leads outside. */
   inside(path: string): string | undefined {
     const whole = normalize(path);
     if (whole === this.root) return '';
@@ -41,7 +41,7 @@ export class FileTree {
     return this.#files.get(path);
   }
 
-  /** The code of the pack, whether it is imported or not. */
+  /** All code of the pack, imported or not. */
   *code(): Generator<[file: string, text: string]> {
     for (const [path, text] of this.#files)
       if (text !== undefined && path.endsWith('.py')) yield [path, text];
@@ -74,7 +74,7 @@ export class FileTree {
   }
 }
 
-/** Archives often hold everything in one folder; it is the root if it is the package. */
+/** Archives often hold everything in one folder; that folder is the root if it is the package. */
 function fromRoot(files: Files): [string, string | undefined][] {
   const entries = [...files];
   if (files.has('__init__.py')) return entries;

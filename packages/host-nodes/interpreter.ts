@@ -27,24 +27,24 @@ export interface Dropped {
 
 equipTypes();
 
-/** Runs a pack's declarations. Its parts are in `language`; what it knows of the library and the host is next to it. */
+/** Runs a pack's declarations. Its parts are in `language`; the models of the library and the host are next to it. */
 export class Interpreter implements Machine {
   readonly budget: Budget;
   readonly heap: Heap;
   readonly files: FileTree;
   readonly modules: Modules;
   readonly risks = new Risks();
-  /** What was skipped, for the pack's author. */
+  /** Skipped statements, for the pack's author. */
   readonly notes: string[] = [];
   readonly places: Places = new Map();
   doubts: Doubts = {};
-  /** Ways of unknown conditions that failed, so that it is as if they did not exist. */
+  /** Failed ways of unknown conditions, which count as if they did not exist. */
   readonly dropped: Dropped[] = [];
   #module: Module | undefined;
   #node: StmtNode | undefined;
   #blamed: unknown;
   readonly #models: ReadonlyMap<string, Value>;
-  /** What the pack sets on modules outside, such as a type of its own among the host's. */
+  /** Values that the pack sets on modules outside, such as a type of its own among the host's. */
   readonly #patches = new Module('outside', '', false);
 
   constructor(files: Files, name: string, budget: Budget) {
@@ -81,7 +81,7 @@ export class Interpreter implements Machine {
   }
 
   drop(error: unknown, keys: readonly string[]): void {
-    // Code that raises on purpose says that the condition does not hold.
+    // Code that raises on purpose means that the condition doesn't hold.
     if (this.#node?.nodeType === 'Raise' || this.dropped.length >= limits.notes) return;
     const file = this.#module && this.files.inside(asText(this.#module.own('__file__')) ?? '');
     const isBlamed = this.#blamed === error;

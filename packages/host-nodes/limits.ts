@@ -1,6 +1,7 @@
 /**
- * What one pack may cost. Every statement, expression and item of a walk takes a step, so that no program, however
- * it is written, runs, grows or recurses beyond these numbers. Each was found necessary by hostile input.
+ * The limits for one pack. Every statement, expression and item of a walk takes a step, so no program,
+ * however it is written, runs, grows or recurses beyond these numbers. Hostile input showed that each is
+ * needed.
  */
 export const limits = {
   fileCharacters: 1_000_000,
@@ -15,7 +16,7 @@ export const limits = {
   textCharacters: 1_000_000,
   patternCharacters: 500,
   matchedCharacters: 20_000,
-  /** Of one node and of all nodes of a pack, as they are stored. */
+  /** For one node and for all nodes of a pack, as stored. */
   nodeCharacters: 80_000,
   packCharacters: 2_000_000,
   jsonCharacters: 80_000,
@@ -25,7 +26,7 @@ export const limits = {
   riskCharacters: 3_000_000,
 } as const;
 
-/** Ends the evaluation: no `except` of the pack catches it. */
+/** Ends the evaluation: the pack's `except` can't catch it. */
 export class LimitReached extends Error {}
 
 /** The steps of a pack, with a smaller allowance for each node in turn. */
@@ -43,18 +44,18 @@ export class Budget {
     if (this.used > this.#end) throw new LimitReached('it takes too many steps');
   }
 
-  /** A text that is built: this bounds memory as steps bound time. Of one that grows, what is added counts. */
+  /** Building text: this limits memory as steps limit time. If a text grows, only the added part counts. */
   text(characters: number, whole = characters): void {
     if (whole > limits.textCharacters) throw new LimitReached('it builds too long a text');
     this.spend(Math.ceil(characters / 32));
   }
 
-  /** Items or characters that are looked at. */
+  /** Items or characters that are read. */
   read(size: number): void {
     this.spend(Math.floor(size / 32));
   }
 
-  /** Runs a part with an allowance of its own, whatever is left of the pack's. */
+  /** Runs a part with an allowance of its own, within the rest of the pack's. */
   allow<Result>(steps: number, part: () => Result): Result {
     const end = this.#end;
     this.#end = Math.min(end, this.used + steps);
@@ -65,12 +66,12 @@ export class Budget {
     }
   }
 
-  /** Whether few calls are under way: work that doubles in each must not go deep. */
+  /** Whether few calls are nested: work that doubles with each must not go deep. */
   get isShallow(): boolean {
     return this.#depth < 4;
   }
 
-  /** Runs a call of the pack's; beyond the depth allowed, what it would give is unknown. */
+  /** Runs a call of the pack's; beyond the allowed depth, its result is unknown. */
   descend<Result>(part: () => Result, beyond: () => Result): Result {
     if (this.#depth >= limits.callDepth) return beyond();
     this.#depth += 1;

@@ -10,10 +10,10 @@ import { Frame, type Machine } from './values/machine.ts';
 import { OutsideModule, Unknown } from './values/plain.ts';
 import { Dict, List, Module, type Value } from './values/values.ts';
 
-/** Where a failure, or what lists the nodes, was first met: file and line. */
+/** The file and line where a failure, or the dict of nodes, first occurred. */
 export type Places = Map<unknown, string>;
 
-/** The pack's modules: found in its tree, run once, from the top. */
+/** The pack's modules: found in its tree, and run once from the top. */
 export class Modules {
   readonly #machine: Machine;
   readonly #searchPath: Value;
@@ -45,7 +45,7 @@ export class Modules {
     return outside instanceof Unknown ? new OutsideModule(outside.why, name) : outside;
   }
 
-  /** It may not be installed, unless the pack asks for it. */
+  /** It may not be installed, unless the pack requires it. */
   #doubt(name: string): void {
     const { files, budget, doubts } = this.#machine;
     const texts = ['requirements.txt', 'pyproject.toml'].map((file) => files.read(file));
@@ -60,7 +60,7 @@ export class Modules {
     return this.#importParts(folders.slice(0, folders.length - level + 1).join('/'), parts);
   }
 
-  /** Imports a package and what is in it, one after the other. */
+  /** Imports a package and its nested modules in order. */
   #importParts(base: string, parts: readonly string[], absolute?: string): Value {
     let path = base;
     let module = parts.length === 0 ? this.importOwn(path) : undefined;
@@ -68,14 +68,14 @@ export class Modules {
       path = path === '' ? part : `${path}/${part}`;
       const parent = module;
       module = this.importOwn(path);
-      // A folder without `__init__.py` may go on in another place of `sys.path`.
+      // A folder without `__init__.py` may continue in another place of `sys.path`.
       const isElsewhere = absolute !== undefined && parent?.own('__file__') === undefined;
       if (!module) return isElsewhere ? this.#machine.outside(absolute) : this.#importedName(path);
     }
     return module ?? raise('ModuleNotFoundError', `No module named '${path}'`);
   }
 
-  /** A name that is no file may be an attribute of the package before it, such as a module made by hand. */
+  /** A name without a file may be an attribute of its package, such as a module made by hand. */
   #importedName(path: string): Value {
     const slash = path.lastIndexOf('/');
     const parent = this.#loaded.get(slash < 0 ? '' : path.slice(0, slash));
@@ -83,7 +83,7 @@ export class Modules {
     return found === undefined ? raise('ModuleNotFoundError', `No module named '${path}'`) : found;
   }
 
-  /** Where an absolute name leads inside the pack: by its own name under `custom_nodes`, or by `sys.path`. */
+  /** The path of an absolute name inside the pack: by its own name under `custom_nodes`, or by `sys.path`. */
   #ownPath(parts: readonly string[]): { base: string; rest: readonly string[] } | undefined {
     const { files } = this.#machine;
     const [first = '', second = ''] = parts;
@@ -127,7 +127,7 @@ export class Modules {
     return made;
   }
 
-  /** A module that has not run yet, as `module_from_spec` gives it. */
+  /** A module that has not run yet, as `module_from_spec` returns it. */
   makeOwn(path: string): Module | undefined {
     const { files } = this.#machine;
     const initial = path === '' ? '__init__.py' : `${path}/__init__.py`;
@@ -162,12 +162,13 @@ export class Modules {
   }
 
   /**
-   * Runs a file's statements. One that surely fails for the host too ends the file, and then the pack, unless an
-   * `except` of the pack takes it. One that may fail only here, for something that is not modeled, is noted and skipped.
+   * Runs a file's statements. A statement that would also fail in the host ends the file, and then the pack,
+   * unless an `except` of the pack catches it. One that may fail only here, because something isn't modeled,
+   * is noted and skipped.
    */
   run(module: Module, file: string): void {
     const { body, lines } = this.#parse(file);
-    // What ran is not needed again, except the functions it defined.
+    // Executed code is no longer needed, except the functions it defined.
     const frame = new Frame(module, lines);
     module.define('__doc__', docOf(body));
     for (const node of body) {
@@ -183,7 +184,7 @@ export class Modules {
         this.#machine.note(`${place} is skipped: ${describe(error)}`);
         this.#leaveOpen(module, node, lines.slice(node.lineno - 1, node.end_lineno).join());
       }
-      // Where the names stop being known says more to an author than why.
+      // The line where the names stop being known tells an author more than the reason.
       const list = module.own('NODE_CLASS_MAPPINGS');
       const isKnown = list instanceof Dict && list.open === undefined;
       if (!isKnown && !this.#places.has(list)) this.#places.set(list, place);
@@ -192,14 +193,14 @@ export class Modules {
 
   #isSkipped(error: unknown, node: StmtNode, lines: readonly string[]): boolean {
     if (!(error instanceof Raised)) return error instanceof RangeError;
-    // One with a place has ended the file of another module, which this statement imports.
+    // An error with a place has ended another module's file, which this statement imports.
     if (node.nodeType === 'Raise' || this.#places.has(error)) return false;
     if (isDefinite(error.toString(), node, lines, this.#hasSkipped)) return false;
     this.#hasSkipped = true;
     return true;
   }
 
-  /** What a skipped statement was to define is unknown, not missing; so are nodes that it may have listed. */
+  /** Leaves names open that a skipped statement would define, and nodes that it may have listed. */
   #leaveOpen(module: Module, node: StmtNode, code: string): void {
     const why = 'a statement that failed';
     const list = module.own('NODE_CLASS_MAPPINGS');
@@ -252,7 +253,7 @@ function folderOf(module: Module): string {
   return module.isPackage ? module.path : module.path.slice(0, Math.max(0, module.path.lastIndexOf('/')));
 }
 
-/** Folders and module names differ in dashes and case only. */
+/** Names of folders and modules differ only in dashes and case. */
 function isSameName(name: string, pack: string): boolean {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_.]/g, '');
   return name !== '' && plain(name) === plain(pack);

@@ -3,12 +3,12 @@ import { limits } from './limits.ts';
 import { isPart, type Part, parseSource, partsOf, pushInner } from './source.ts';
 
 /*
- * What a pack's code calls that an administrator may want to know of. Well-known packs do all of these things, so they
- * are facts and no verdict. Every file is looked at, also those that the evaluator had no reason to import; names are
- * followed through imports only, so `run = subprocess.run` passes, and a file that hides what it does may hide it.
+ * Calls in a pack's code that an administrator may want to review. Well-known packs make all of them, so they
+ * are facts and not a verdict. Reads every file, including those that the evaluator did not import. Follows
+ * names through imports only, so `run = subprocess.run` passes, and obfuscated code may hide its calls.
  */
 
-/** What the full name of a called function says. A file without one of a risk's words has no such call. */
+/** The risk of a called function, by its full name. A file without one of a risk's words has no such call. */
 const calls: readonly [risk: string, name: RegExp, words: string][] = [
   ['calls-eval', /^(?:builtins\.)?eval$/, String.raw`(?<!\.)\beval\b|\bbuiltins\b`],
   ['calls-exec', /^(?:builtins\.)?exec$/, String.raw`(?<!\.)\bexec\b|\bbuiltins\b`],
@@ -39,27 +39,26 @@ const calls: readonly [risk: string, name: RegExp, words: string][] = [
 const installs = 'installs-packages';
 const programs = ['calls-subprocess', 'calls-os-system'];
 
-/** The order of what is reported. */
+/** The order of the reported risks. */
 const order = calls.map(([risk]) => risk);
 
 export class Risks {
   readonly #found = new Set<string>();
   readonly #seen = new Set<string>();
   #left: number = limits.riskParts;
-  /** The words of what was not found yet: a file without them need not be walked or even parsed. */
+  /** The words of risks not found yet: a file without them need not be walked or even parsed. */
   #words = wordsOf(calls);
 
   get found(): string[] {
     return order.filter((risk) => this.#found.has(risk));
   }
 
-  /** Looks at a file that was parsed. */
   read(file: string, text: string, body: readonly StmtNode[]): void {
     this.#seen.add(file);
     if (this.#words.test(text)) this.#walk(body);
   }
 
-  /** Looks at the files that were not parsed yet, as far as the limits go. */
+  /** Reads the files that were not parsed yet, within the limits. */
   readRest(files: Iterable<[file: string, text: string]>): void {
     let characters: number = limits.riskCharacters;
     for (const [file, text] of files) {
@@ -69,7 +68,7 @@ export class Risks {
       try {
         this.read(file, text, parseSource(text).body);
       } catch {
-        // A file that is not Python runs nothing.
+        // A file that isn't Python runs nothing.
       }
     }
   }
@@ -92,7 +91,7 @@ export class Risks {
           const inner = Object.create(names);
           const parts: Part[] = [];
           pushInner(part, parts);
-          // What a class defines hides no name from its methods.
+          // Names in a class body are not visible in its methods.
           scopes.push([parts.reverse(), part.bases ? names : inner, inner]);
         }
       }
@@ -108,7 +107,7 @@ export class Risks {
     if (programs.includes(risk)) this.#readCommand(partsOf(partsIn(call.args), maxCommandParts));
   }
 
-  /** A command line, as one text or as a list of words, may install a package. */
+  /** A command line, as one string or as a list of words, may install a package. */
   #readCommand(parts: readonly Part[]): void {
     if (this.#found.has(installs)) return;
     const texts = parts.flatMap(({ value }) => (typeof value === 'string' ? [value.slice(0, maxWord)] : []));
@@ -124,7 +123,7 @@ const installCommand = /(?:^|[ /\\])pip3?\s+(?:-\S+\s+)*install(?:\s|$)/;
 const maxWord = 200;
 const maxCommandParts = 100;
 
-/** What a name of a file stands for; those of an inner function inherit from those around it. */
+/** The meanings of names in a file; those of an inner function inherit from the surrounding ones. */
 type Names = Record<string, string>;
 
 function partsIn(value: unknown): readonly Part[] {
@@ -146,7 +145,7 @@ function addImports(imported: Names, part: Part): void {
   }
 }
 
-/** The dotted name of the callee. Undefined if it is not a name, or belongs to a variable. */
+/** The dotted name of the callee. Undefined if it isn't a name, or belongs to a variable. */
 function fullName(callee: unknown, names: Names): string | undefined {
   const attributes: string[] = [];
   let [part] = partsIn(callee);

@@ -1,13 +1,13 @@
 import { type Constant, parse, type StmtNode } from 'py-ast';
 import { limits } from './limits.ts';
 
-/** A file's statements, and the text they came from where the tree alone does not say enough. */
+/** A file's statements, and the source lines for details that the tree lacks. */
 export interface Source {
   body: readonly StmtNode[];
   lines: readonly string[];
 }
 
-/** What the parser doesn't take, and how it takes the same: `del a, b,` and, with brackets only, `match a, b:`. */
+/** Syntax that the parser rejects, and an equivalent: `del a, b,` and `match a, b:`, accepted with brackets. */
 const rewritings: readonly [pattern: RegExp, same: string][] = [
   [/^([ \t]*del[ \t][^#\n;]*?)[ \t]*,[ \t]*(#.*)?$/gm, '$1 $2'],
   [
@@ -16,7 +16,7 @@ const rewritings: readonly [pattern: RegExp, same: string][] = [
   ],
 ];
 
-/** Parses a file as Python does; throws an Error with a sentence where it cannot. */
+/** Parses a file as Python does; otherwise throws an Error with a sentence. */
 export function parseSource(text: string): Source {
   if (text.length > limits.fileCharacters) throw new Error('the file is too long');
   const lines = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
@@ -28,7 +28,7 @@ function parseBody(text: string): readonly StmtNode[] {
   try {
     return parse(text).body;
   } catch (error) {
-    // The parser calls itself for every bracket, and a few hundred are enough.
+    // The parser recurses for every bracket, so a few hundred are enough.
     if (error instanceof RangeError) throw new Error('its code nests too deeply', { cause: error });
     const rewritten = rewritings.reduce((code, [pattern, same]) => code.replaceAll(pattern, same), text);
     if (rewritten === text) throw error;
@@ -36,7 +36,7 @@ function parseBody(text: string): readonly StmtNode[] {
   }
 }
 
-/** About how many tokens a text has, which is what parsing it costs. */
+/** The approximate number of tokens, which is the cost of parsing. */
 export function countTokens(text: string): number {
   let count = 0;
   let isWord = false;
@@ -48,7 +48,7 @@ export function countTokens(text: string): number {
   return count;
 }
 
-/** Of each ASCII character: 0 for a blank, 1 for a part of a word, 2 for a sign. */
+/** For each ASCII character: 0 for a space, 1 for a part of a word, 2 for a sign. */
 const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   return /\s/.test(character) ? 0 : /[\w.]/.test(character) ? 1 : 2;
@@ -61,7 +61,7 @@ export function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null && 'nodeType' in value;
 }
 
-/** Every part of a tree but what functions and classes hold, without calling itself: trees may be very deep. */
+/** Every part of a tree, except inside functions and classes, without recursion: trees may be very deep. */
 export function partsOf(roots: readonly object[], max: number = limits.riskParts): Part[] {
   const stack = roots.filter(isPart).reverse();
   const parts: Part[] = [];
@@ -74,7 +74,7 @@ export function partsOf(roots: readonly object[], max: number = limits.riskParts
   return parts;
 }
 
-/** Puts the parts of a part on a stack, the first on top. */
+/** Pushes the children of a part onto a stack, the first on top. */
 export function pushInner(part: Part, stack: Part[]): void {
   const from = stack.length;
   for (const field in part) {
@@ -87,7 +87,7 @@ export function pushInner(part: Part, stack: Part[]): void {
     [stack[low], stack[high]] = [stack[high] as Part, stack[low] as Part];
 }
 
-/** Whether a whole number was written as a float, such as `1.0`, of which the tree keeps only the 1. */
+/** Whether a whole number was written as a float, such as `1.0`; the tree keeps only the 1. */
 export function isWrittenAsFloat(node: Constant, lines: readonly string[]): boolean {
   const { lineno, col_offset, end_col_offset } = node;
   const line = lines[lineno - 1] ?? '';

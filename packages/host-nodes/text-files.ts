@@ -1,10 +1,10 @@
-/** A larger file is not source code, and is not read. */
+/** A larger file isn't source code, and isn't read. */
 export const maxTextFileBytes = 1_000_000;
 const maxTextBytes = 20_000_000;
 
 /**
- * The files whose text a pack's host nodes can depend on, as far as they fit. Python files come first: a pack may have more
- * JSON than is read.
+ * The files whose text a pack's host nodes can depend on, up to a total size. Python files come first: a pack
+ * may have more JSON than fits.
  */
 export function textFilesIn(files: readonly { path: string; bytes: number }[]): Set<string> {
   const texts = files.filter(({ path, bytes }) => isTextFile(path) && bytes <= maxTextFileBytes);
@@ -24,8 +24,8 @@ function isTextFile(path: string): boolean {
 }
 
 /**
- * A file's text, in the encoding that Python reads it in: UTF-8 unless one of its first two lines declares another.
- * Undefined if the bytes are not valid in that encoding, because any text would be a guess.
+ * A file's text, in the encoding that Python uses for it: UTF-8 unless one of its first two lines declares
+ * another. Undefined if the bytes aren't valid in that encoding, because any text would be a guess.
  */
 export function decodeText(path: string, bytes: Uint8Array): string | undefined {
   const declared = path.endsWith('.py') ? declaredEncoding(bytes) : 'utf-8';

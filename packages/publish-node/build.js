@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 
-/** The command is one file for Node 20; what reads host nodes is another, which it loads when it needs it. */
+/** The command is one file for Node 20; the reader of host nodes is another, which it loads when needed. */
 const options = {
   bundle: true,
   conditions: ['in-tree', 'module'],

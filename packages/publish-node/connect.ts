@@ -18,7 +18,7 @@ export function connect({ baseUrl, downloadsUrl }: Address, accessToken?: string
   return createRegistryClient({ baseUrl, downloadsUrl, accessToken, fetch: proxiedFetch });
 }
 
-/** For calls with tokens, which go to https, to this machine, or where a person says that http is safe. */
+/** For calls with tokens: allows https, this machine, or http if a person accepts it. */
 export function connectWithTokens(address: Address, accessToken?: string): RegistryClient {
   const url = new URL(address.baseUrl);
   if (url.protocol === 'http:' && !isThisMachine(url)) {

@@ -11,7 +11,7 @@ export interface DeprecateFlags extends IdentityFlags {
   changelog?: string | undefined;
 }
 
-/** Changes a published version: a publish that names nothing else of it is an edit. */
+/** Changes a published version: a publish that names no other field of it is an edit. */
 export async function deprecateCommand(
   node: string,
   label: string,
@@ -25,7 +25,7 @@ export async function deprecateCommand(
     throw new Failure('usage', 'Name the publisher: --publisher ID, or start it in the folder of the node.');
   const identity = await identityOf(flags, process.env);
   const registry = connectWithTokens(flags, identity.accessToken);
-  // The same request would begin a version that is not there.
+  // The same request would start a version that doesn't exist.
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const { status: state = 'not_found' } = entry?.node_version ?? {};
   if (['not_found', 'NodeVersionStatusPending'].includes(state))

@@ -10,7 +10,7 @@ interface DownloadFlags extends ReadFlags {
   unpack?: string | undefined;
 }
 
-/** Downloads a version, and keeps it only if its bytes are those that were published. */
+/** Downloads a version, and keeps it only if its bytes match the published ones. */
 export async function downloadCommand(text: string, flags: DownloadFlags, mean: Mean): Promise<Ending> {
   const wanted = wantedOf(text);
   mean({ publisher: undefined, ...wanted });
@@ -26,7 +26,7 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
     chunks.push(chunk);
   }
   const archive = Buffer.concat(chunks);
-  // Names of the registry could be paths, too.
+  // Names from the registry could be paths.
   const file = flags.output ?? `${node.id}-${version.version}.zip`.replaceAll(/[^\w.+-]/g, '-');
   let done = `Wrote ${file}.`;
   if (flags.unpack === undefined) await write(file, archive);

@@ -3,16 +3,16 @@ import { entriesOf, type ExtractedFields } from 'registry-rules/host-node-entrie
 import { decodeText, textFilesIn } from 'host-nodes/text-files';
 
 /*
- * The registry's own extraction. It is larger than the rest of the command, so it is a file of its own, loaded for --dry-run
- * and after a publish.
+ * The registry's own extraction. It is larger than the rest of the command, so it is a separate file, loaded
+ * for --dry-run and after a publish.
  */
 
-/** What the registry will read out of the archive, and store. */
+/** The nodes that the registry will read from the archive, and store. */
 export interface FoundHostNodes {
   status: 'success' | 'failed';
   reason?: string;
   nodes: FoundHostNode[];
-  /** Statements that were skipped, with file and line. */
+  /** Skipped statements, with file and line. */
   notes: string[];
 }
 
@@ -37,7 +37,7 @@ export async function hostNodesOf(
   };
 }
 
-/** As the registry reads an archive's files. */
+/** Reads the texts as the registry reads an archive's files. */
 function textsOf(contents: ReadonlyMap<string, { content: Buffer }>): Map<string, string | undefined> {
   const entries = [...contents];
   const chosen = textFilesIn(entries.map(([path, { content }]) => ({ path, bytes: content.length })));

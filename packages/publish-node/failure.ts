@@ -1,6 +1,6 @@
 import { RegistryError } from 'registry-client';
 
-/** How the command ends, for a CI to act on. */
+/** The exit codes of the command, for CI scripts. */
 export const exitCodes = {
   done: 0,
   usage: 2,
@@ -13,7 +13,7 @@ export const exitCodes = {
 
 type Kind = Exclude<keyof typeof exitCodes, 'done' | 'internal' | 'interrupted'>;
 
-/** One thing that is wrong, at one place: a file of the folder, or a field of the request. */
+/** One problem at one place: a file of the folder, or a field of the request. */
 export interface Problem {
   path: string;
   message: string;
@@ -34,7 +34,6 @@ export class Failure extends Error {
   readonly problems: readonly Problem[];
   readonly requestId: string | undefined;
   readonly about: string | undefined;
-  /** The failures that this one stands for. */
   readonly parts: readonly Failure[];
 
   constructor(kind: Kind, sentence: string, facts: Facts = {}, parts: readonly Failure[] = []) {
@@ -48,12 +47,12 @@ export class Failure extends Error {
   }
 }
 
-/** One failure for all of the problems, if there are any. */
+/** One failure for all problems, if there are any. */
 export function refusal(sentence: string, problems: readonly Problem[]): Failure[] {
   return problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [];
 }
 
-/** Fails with all that failed, so that a person can correct it in one go. */
+/** Throws all failures together, so that a person can fix them in one go. */
 export function throwAll(failures: readonly Failure[]): void {
   const [first, ...others] = failures.flatMap((failure) =>
     failure.parts.length > 0 ? failure.parts : [failure],
@@ -70,7 +69,7 @@ export function throwAll(failures: readonly Failure[]): void {
 
 const replaced = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'];
 
-/** An error of the registry or of a file as an ending of the command. Any other is a bug, and stays as it is. */
+/** An error of the registry or of a file, as an exit of the command. Any other is a bug, and stays unchanged. */
 export function foreseen(error: unknown): unknown {
   if (error instanceof RegistryError) return failureOf(error);
   const { code = '', syscall, path }: NodeJS.ErrnoException = Object(error);
@@ -81,7 +80,7 @@ export function foreseen(error: unknown): unknown {
   return new Failure('usage', `${path} ${why}.`, { about: path, cause: error });
 }
 
-/** What every step brings, or all that failed in any of them. */
+/** The results of all steps, or all of their failures. */
 export async function together<Steps extends readonly Promise<unknown>[]>(...steps: Steps) {
   const failures: Failure[] = [];
   for (const ending of await Promise.allSettled(steps)) {
@@ -97,10 +96,9 @@ export async function together<Steps extends readonly Promise<unknown>[]>(...ste
 const wrongAddress = ['route_not_found', 'method_not_allowed', 'redirected'];
 const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking', 'invalid_reply'];
 
-/** By code: where the caller's tokens came from, or how to give one. */
+/** By error code: where the caller's tokens came from, or how to give one. */
 export type Hints = Partial<Record<string, string>>;
 
-/** The registry's error as an ending of the command. */
 export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
   const { code, status = 0, details: problems, requestId, sentence: message } = error;
   const hint = hints[code] === undefined ? '' : ` ${hints[code]}`;
@@ -124,7 +122,7 @@ export function explain(hints: Hints): (error: unknown) => never {
   };
 }
 
-/** A person does not see the header that the sentence may name. */
+/** A person doesn't see the header that the sentence may name. */
 function whenAgain({ retryAfter }: RegistryError): string {
   if (retryAfter === undefined) return '';
   const minutes = Math.ceil(retryAfter / 60);
@@ -135,7 +133,7 @@ function whenAgain({ retryAfter }: RegistryError): string {
 
 const maxShown = 20;
 
-/** The sentence and what is wrong at each place, as lines for a person. */
+/** The sentence and each problem with its place, as lines for a person. */
 export function shown({ message, problems, requestId, parts }: Failure): string[] {
   if (parts.length > 0) return parts.flatMap(shown);
   const lines = problems.slice(0, maxShown).map(({ path, message: what }) => `  ${path}: ${what}`);

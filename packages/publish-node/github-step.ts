@@ -3,8 +3,8 @@ import { type Report, terminal } from './output.ts';
 import { printable } from './printable.ts';
 
 /*
- * What a GitHub Actions step leaves behind: outputs, a summary and, after a failure, an annotation. Texts come from files and
- * a server, so none of them may add a line.
+ * The results of a GitHub Actions step: outputs, a summary and, after a failure, an annotation. Texts come
+ * from files and a server, so none of them may add a line.
  */
 
 const summaryRows = ['status', 'publisher', 'node', 'version', 'download_url', 'sha256'] as const;
@@ -19,7 +19,7 @@ export async function leaveStep(report: Report, environment: NodeJS.ProcessEnv):
   if (report.status === 'failed') terminal.write(`::error title=publish-node::${annotation(report)}\n`);
 }
 
-/** A workflow may put an output into a script, where a sign of the shell from a server would command it. */
+/** A workflow may insert an output into a script, where a server's shell characters would run as commands. */
 function ofAddress(value: unknown): string {
   const text = line(value);
   return /^[\w.~:/?@+,=%-]*$/.test(text) ? text : '';
@@ -41,13 +41,12 @@ function summaryOf(report: Report): string {
   return ['### publish-node', '', '| | |', '|---|---|', ...rows, ...counts, ...problem, '', ''].join('\n');
 }
 
-/** Escapes markup of the page. */
 function code(value: unknown): string {
   const text = line(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return `<code>${text.replaceAll('|', '&#124;').replaceAll('`', '&#96;')}</code>`;
 }
 
-/** As the runner's commands take a value: escaped once. */
+/** In the format of the runner's commands: escaped once. */
 function annotation({ message, details }: Report): string {
   const places = Array.isArray(details) ? details.slice(0, 20) : [];
   const lines = [message, ...places.map(({ path, message: what }) => `${path}: ${what}`)].map(line);

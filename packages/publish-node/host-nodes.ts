@@ -37,7 +37,7 @@ function line({ name, fields }: Shown): string {
   return `  ${name}${titleText}  (${category ?? '?'}: ${entry ?? '?'})${condition}`;
 }
 
-/** The same for a program, in the words of the registry. */
+/** The same for a program, in the registry's terms. */
 export function hostNodesResult({ status, reason, nodes, notes }: FoundHostNodes) {
   return {
     host_node_extract_status: status,

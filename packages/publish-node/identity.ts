@@ -4,20 +4,19 @@ import { isThisMachine, proxiedFetch } from './proxy.ts';
 
 export const identities = ['auto', 'ci', 'token'] as const;
 
-/** The options that say who calls. */
 export interface IdentityFlags extends Address {
   identity: (typeof identities)[number];
   token: string | undefined;
   accessToken: string | undefined;
-  /** The registry's address by default. */
+  /** The registry's URL by default. */
   audience: string | undefined;
 }
 
 export interface Identity {
-  /** For a person: who publishes. */
+  /** The publisher's identity, for a person. */
   about: string;
   personalAccessToken: string | (() => Promise<string>);
-  /** Only with a stored token: an ID token stands for it too. */
+  /** Only with a stored token: an ID token also replaces it. */
   accessToken: string | undefined;
   hints: Hints;
 }
@@ -27,8 +26,8 @@ const timeoutMs = 10_000;
 const maxAnswerBytes = 100_000;
 
 /**
- * In a CI with ID tokens, the job publishes, unless the command line asks for a stored token: a job that lost its right to an
- * ID token must fail, not continue with a secret that was left behind.
+ * In a CI with ID tokens, the job publishes, unless the command line selects a stored token: a job that lost
+ * its right to an ID token must fail, not continue with a leftover secret.
  */
 export async function identityOf(wish: IdentityFlags, environment: NodeJS.ProcessEnv): Promise<Identity> {
   const { identity, token, audience = wish.baseUrl } = wish;
@@ -80,7 +79,7 @@ export async function personalTokenOf({ personalAccessToken }: Identity): Promis
   return typeof personalAccessToken === 'string' ? personalAccessToken : personalAccessToken();
 }
 
-/** Asked for once a publish: a token lives for minutes, and resumes the version that it began. */
+/** Requested once per publish: a token lives for minutes, and resumes the version that it began. */
 function gitHubToken(audience: string, environment: NodeJS.ProcessEnv): () => Promise<string> {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = environment;
   if (!address || !secret) {
@@ -143,7 +142,7 @@ function noToken(advice: string, environment: NodeJS.ProcessEnv): Failure {
   return new Failure('usage', `This job has no ID token. ${advice}${instead}`, { code: 'no_id_token' });
 }
 
-/** Undefined if the text is longer than any token, in which case it isn't read on. */
+/** Undefined if the text is longer than any token; the rest isn't read. */
 async function boundedText(response: Response): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

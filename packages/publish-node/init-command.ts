@@ -14,7 +14,7 @@ import type { Metadata } from './pyproject.ts';
 import { readPyProject } from './pyproject.ts';
 import { readRequirements } from './requirements.ts';
 
-/** Writes what pyproject.toml lacks, after what it has; not a byte of that changes. */
+/** Adds missing tables after the content of pyproject.toml, which stays unchanged to the byte. */
 export async function initCommand(folder: string, flags: Metadata): Promise<Ending> {
   const root = await requireFolder(folder);
   const path = join(root, 'pyproject.toml');
@@ -57,12 +57,12 @@ interface Tables {
   tool?: { 'node-registry'?: unknown; poetry?: unknown };
 }
 
-/** A table can be written in many ways, so only the parser knows which are there. */
+/** A table can be written in many ways, so only the parser knows which ones exist. */
 function tablesOf(content: string): Tables {
   return parse(content.replace(/^\uFEFF/, ''));
 }
 
-/** The whole new content. It would not be TOML where `tool` is an inline table, which nothing can be added to. */
+/** The whole new content. It isn't valid TOML if `tool` is an inline table, which can't be extended. */
 function withTables(path: string, before: string, added: string): string {
   const gap = before === '' ? '' : before.endsWith('\n') ? '\n' : '\n\n';
   const after = `${before}${gap}${added}`;
@@ -80,7 +80,7 @@ function withTables(path: string, before: string, added: string): string {
 }
 
 const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
-/** Never through a link that has come since. */
+/** Never through a link created meanwhile. */
 const overOwn = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
 
 async function projectTable(folder: string, root: string, flags: Metadata): Promise<string[]> {
@@ -100,7 +100,7 @@ async function projectTable(folder: string, root: string, flags: Metadata): Prom
   ];
 }
 
-/** JSON's strings are strings of TOML too. */
+/** JSON's strings are also strings of TOML. */
 function entry(key: string, value: string): string {
   return `${key} = ${JSON.stringify(value)}`;
 }

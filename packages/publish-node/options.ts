@@ -16,7 +16,6 @@ export function packOptions(command: Command): Command {
     .option('--allow <path>', 'Publish it although it looks like a secret; may be repeated', collect);
 }
 
-/** The options of every command that sends tokens. */
 export function identityOptions(command: Command): Command {
   return command
     .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))

@@ -11,14 +11,14 @@ interface Streams {
   stderr: Stream;
 }
 
-/** Where everything is written; a program that runs the command in its own process hands over others. */
+/** The output streams; a program that runs the command in its own process passes others. */
 let streams: Streams = process;
 
 export function writeTo(others: Streams): void {
   streams = others;
 }
 
-/** For what the command itself draws, such as a progress bar. */
+/** For the command's own drawing, such as a progress bar. */
 export const terminal: Stream = {
   get isTTY() {
     return streams.stderr.isTTY === true;
@@ -26,7 +26,7 @@ export const terminal: Stream = {
   write: (text) => streams.stderr.write(text),
 };
 
-/** What people read while it runs; results go to standard output. */
+/** Messages for people during the run; results go to standard output. */
 export function say(...lines: readonly string[]): void {
   if (lines.length > 0) streams.stderr.write(linesOf(lines));
 }
@@ -35,9 +35,9 @@ export function tell(lines: readonly string[]): void {
   if (lines.length > 0) streams.stdout.write(linesOf(lines));
 }
 
-/** What every command prints with --json, however it ends: all keys are always there, and null is not known. */
+/** The report of every command with --json, for any exit: all keys are present, and null means unknown. */
 const emptyReport = {
-  /** published, already_published, dry_run, packed, withdrawn, restored, deprecated, undeprecated, found, downloaded, failed, or what `status` found. */
+  /** published, already_published, dry_run, packed, withdrawn, restored, deprecated, undeprecated, found, downloaded, failed, or the state for `status`. */
   status: 'failed',
   publisher: null,
   node: null,
@@ -54,10 +54,10 @@ const emptyReport = {
   host_nodes: null,
   /** Statements of the pack that could not be followed. */
   host_node_notes: null,
-  /** What the registry has, and why it is as it is. */
+  /** The registry's version, and the reason for its state. */
   node_version: null,
   reason: null,
-  /** What `search` found, or the node that `show` shows. */
+  /** The results of `search`, or the node of `show`. */
   nodes: null,
   versions: null,
   /** The file or folder that `download` wrote. */
@@ -70,7 +70,7 @@ const emptyReport = {
 
 export type Report = Record<keyof typeof emptyReport, unknown>;
 
-/** How a command ended: for machines the report, and for people the lines. */
+/** How a command ended: the report for machines, and the lines for people. */
 export interface Ending {
   exitCode: number;
   report: Partial<Report>;
@@ -84,7 +84,7 @@ export function reportOf(result: Partial<Report>): Report {
 
 /** Prints one JSON document, the only text on standard output. */
 export function printReport(report: Report): void {
-  // A name in Python may hold half a character, which not every reader of JSON takes.
+  // A name in Python may contain half a character, which some readers of JSON reject.
   const wellFormed = (_: string, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed() : value;
   streams.stdout.write(`${printableJson(JSON.stringify(report, wellFormed, 2))}\n`);
@@ -94,7 +94,7 @@ function linesOf(lines: readonly string[]): string {
   return `${lines.map(printable).join('\n')}\n`;
 }
 
-/** Which version a command is about, as far as it is known. */
+/** The version that a command is about, as far as it is known. */
 export interface Meant {
   publisher: string | undefined;
   node: string | undefined;
@@ -103,7 +103,7 @@ export interface Meant {
 
 export type Mean = (meant: Meant) => void;
 
-/** Runs a command, prints how it ended, and returns that; what it did not foresee keeps its stack. */
+/** Runs a command, prints how it ended, and returns that; unexpected errors keep their stack. */
 export async function end(asJson: boolean, run: (mean: Mean) => Promise<Ending>): Promise<Ending> {
   let meant: Partial<Meant> = {};
   const printed = (ending: Ending) => {

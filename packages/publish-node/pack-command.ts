@@ -7,7 +7,7 @@ interface PackFlags extends PlanFlags {
   output: string | undefined;
 }
 
-/** Writes the archive for a person to look at; a file that is there already stays. */
+/** Writes the archive for inspection; an existing file stays. */
 export async function packCommand(folder: string, flags: PackFlags, mean: Mean): Promise<Ending> {
   const plan = await planOf(folder, flags, mean, async () => undefined);
   const { node, version } = plan.project;

@@ -21,14 +21,14 @@ export interface PlanFlags {
   otherVersion?: boolean | undefined;
 }
 
-/** A folder as a version: what is published of it, and under which names. */
+/** A folder as a version: its published files, and their names. */
 export interface Plan {
   project: Project;
   packed: Pack;
   notes: string[];
 }
 
-/** Reads and packs a folder while another step, such as fetching a token, runs; all that is wrong fails together. */
+/** Reads and packs a folder while another step, such as fetching a token, runs. Reports all failures together. */
 export async function planOf<Other>(
   folder: string,
   flags: PlanFlags,
@@ -41,7 +41,7 @@ export async function planOf<Other>(
   const { includes = [], allow = [] } = read.metadata;
   const choice = { includes: [...includes, ...flags.include], allow: [...allow, ...flags.allow] };
   const mismatch = flags.otherVersion ? [] : versionFailures(read, flags.metadata, process.env);
-  // Before anything is packed: a job without a token should not find that out after minutes.
+  // Before anything is packed: a job without a token should learn that at once, not after minutes.
   const [project, chosen, found] = await together(
     requireProject(read, mismatch),
     chooseFiles(root, choice),
@@ -74,7 +74,6 @@ function gitNotes(files: readonly PackedFile[]): string[] {
   ];
 }
 
-/** The report of every command that packs. */
 export function packReport({ project, packed, notes }: Plan) {
   const { archive, files, sha256, unpackedBytes, chosenBy } = packed;
   return {

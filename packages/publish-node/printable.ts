@@ -1,13 +1,13 @@
 import { invisible } from 'registry-rules/archives/archive-problem';
 
 /*
- * File names, texts of a pack and messages of a server may be hostile. Printed as they are, they could move the cursor,
- * reverse text, forge a line, or give a CI's runner a command.
+ * File names, texts of a pack and messages of a server may be hostile. Printed unchanged, they could move the
+ * cursor, reverse text, forge a line, or give a CI's runner a command.
  */
 
 const unprintable = new RegExp(`[\\p{C}\\p{Zl}\\p{Zp}${invisible.source}]`, 'gv');
 
-/** A text as one line that shows every character of it, and that no runner takes for a command. */
+/** A text as one line that shows each of its characters, and that no runner takes for a command. */
 export function printable(text: string): string {
   return text
     .replace(/[\t\r\n]+/g, ' ')

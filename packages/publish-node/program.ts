@@ -59,7 +59,7 @@ const withdrawAbout = {
 const restoreAbout = { name: 'restore', summary: 'Put a withdrawn node of yours back' };
 const deprecateAbout = {
   name: 'deprecate',
-  summary: 'Mark a published version as deprecated, or take that back',
+  summary: 'Mark a published version as deprecated, or undo that',
   notes: 'Its bytes stay downloadable.',
 };
 
@@ -78,7 +78,7 @@ type Act = (
   work: (mean: Mean) => Promise<Ending>,
 ) => Promise<void>;
 
-/** What is wrong with the command line, for the report that --json asks for. */
+/** The mistake in the command line, for the report with --json. */
 let mistake = '';
 
 const output = {
@@ -126,7 +126,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 /** Runs a command line and sets the exit code. Unexpected errors show their stack. */
 export async function runToExitCode(args: readonly string[]): Promise<void> {
-  // A reader such as head may leave early, and that stops no publish.
+  // A reader such as head may exit early, which must not stop a publish.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
@@ -146,7 +146,7 @@ function add(program: Command, about: About): Command {
   return command;
 }
 
-/** A command on a folder. What it names comes from its pyproject.toml, unless an option says it. */
+/** A command on a folder. Names come from its pyproject.toml, unless an option gives them. */
 function onFolder<Flags>(program: Command, act: Act, about: About, work: Work<Flags>): Command {
   return add(program, about)
     .argument('[folder]', 'The folder', '.')
@@ -198,15 +198,15 @@ function addOwning(program: Command, act: Act): void {
       .option(...json);
   }
   identityOptions(add(program, deprecateAbout).arguments('<node> <version>'))
-    .option('--publisher <id>', 'The publisher; by default that of the pyproject.toml here')
-    .option('--undo', 'Take it back')
-    .option('--changelog <text>', 'A new text on what is new in this version, such as why it is deprecated')
+    .option('--publisher <id>', 'The publisher; default: from the pyproject.toml here')
+    .option('--undo', 'Undo the deprecation')
+    .option('--changelog <text>', 'A new changelog of this version, such as why it is deprecated')
     .action((node: string, version: string, flags) =>
       act(flags, (mean) => deprecateCommand(node, version, flags, mean)),
     );
 }
 
-/** What anyone may ask, without a token. */
+/** The commands that work without a token. */
 function addReading(program: Command, act: Act): void {
   const notes = 'It needs no token.';
   const status = { name: 'status', summary: 'Show whether a version is published, and if not, why', notes };

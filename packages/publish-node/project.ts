@@ -24,7 +24,7 @@ export async function requireFolder(folder: string): Promise<string> {
   throw new Failure('usage', `There is no folder "${folder}".`);
 }
 
-/** The folder's own metadata, with what the command line says in its place. */
+/** The folder's own metadata, overridden by the command line. */
 export async function readMetadata(folder: string, flags: Metadata): Promise<ReadMetadata> {
   const said = Object.entries(flags).filter(([, value]) => value !== undefined);
   const read = await readPyProject(await requireFolder(folder));
@@ -32,15 +32,15 @@ export async function readMetadata(folder: string, flags: Metadata): Promise<Rea
   return { ...read, ownVersion, metadata: { ...read.metadata, ...Object.fromEntries(said) } };
 }
 
-/** All that a publish needs, or all that is wrong with it. */
+/** Everything that a publish needs, or all problems with it. */
 export async function requireProject(read: ReadMetadata, others: readonly Failure[] = []): Promise<Project> {
   throwAll([...read.failures, ...nameFailures(read), ...others, ...publisherFailures(read)]);
   return named(read.metadata);
 }
 
 /**
- * An installed pack has the version of its pyproject.toml, and the same bytes must not become two versions. So neither the
- * command line nor the job's tag may name another one.
+ * An installed pack has the version of its pyproject.toml, and the same bytes must not become two versions.
+ * So neither the command line nor the job's tag may name another one.
  */
 export function versionFailures(
   { ownVersion, metadata }: ReadMetadata,
@@ -68,25 +68,24 @@ function tagOf(environment: NodeJS.ProcessEnv): string | undefined {
   return tag !== undefined && /\d+\.\d+/.test(tag) && normalizeVersion(tag) !== undefined ? tag : undefined;
 }
 
-/** As much of it as says which version is meant. */
+/** The part that identifies the version. */
 export function requireNamed(read: ReadMetadata): Named {
   throwAll([...read.failures, ...nameFailures(read)]);
   return named(read.metadata);
 }
 
-/** As much of it as says which node is meant, and whose. */
+/** The part that identifies the node and its publisher. */
 export function requireOwned(read: ReadMetadata): { publisher: string; node: string } {
   throwAll([...read.failures, ...nodeFailures(read), ...publisherFailures(read)]);
   const { publisher = '', node = '' } = read.metadata;
   return { publisher, node };
 }
 
-/** What a report of a failure names, however wrong it is. */
+/** The names for a failure report, valid or not. */
 export function meantBy({ metadata: { publisher, node, version } }: ReadMetadata): Meant {
   return { publisher, node, version: version && (normalizeVersion(version) ?? version) };
 }
 
-/** Once nothing is wrong with it. */
 function named({ publisher = '', node = '', version = '', ...metadata }: Metadata): Project {
   return { ...metadata, publisher, node, version: normalizeVersion(version) ?? version };
 }
@@ -138,7 +137,7 @@ function invalid(what: string, value: string, schema: typeof NodeId | typeof Pub
   return [new Failure('usage', `The ${what} "${shown}" is not valid: ${sentences}.`, { about: what })];
 }
 
-/** The project as the registry takes it. Absent fields keep their values. */
+/** The project in the registry's format. Absent fields keep their values. */
 export function requestOf(
   project: Project,
 ): Pick<PublishInput, 'publisherId' | 'nodeId' | 'node' | 'version'> {
@@ -171,12 +170,12 @@ export function requestOf(
   };
 }
 
-/** Sent as it is written: a URL of any kind, `git@host:path` or a path. */
+/** Sent as written: a URL of any kind, `git@host:path` or a path. */
 function addressed(field: 'repository' | 'icon' | 'banner_url', value: string | undefined) {
   return value && !isRunByPage(value) ? { [field]: value } : {};
 }
 
-/** What of the metadata is not published, and why. */
+/** The metadata that isn't published, and why. */
 export function metadataNotes(project: Project): string[] {
   const addresses = (['repository', 'icon', 'banner'] as const)
     .filter((field) => isRunByPage(project[field] ?? ''))

@@ -6,11 +6,11 @@ import { connect as connectTls } from 'node:tls';
 import type { Fetch } from 'registry-client';
 
 /*
- * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, which Node's own fetch obeys from version 24 on and only if it is told to. Written
- * by hand, because a library for it is larger than the rest of the command.
+ * HTTPS_PROXY, HTTP_PROXY and NO_PROXY: Node's own fetch supports them only from version 24 on, and only with
+ * an option. Written by hand, because a library for it is larger than the rest of the command.
  */
 
-/** The proxy for an address. Undefined if it is reached directly, as this machine always is. */
+/** The proxy for a URL. Undefined if it is reached directly, as this machine always is. */
 export function proxyFor(url: URL, environment: NodeJS.ProcessEnv): URL | undefined {
   const named = (name: string) => environment[name.toLowerCase()] || environment[name];
   const text = named(url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY') || named('ALL_PROXY');
@@ -24,7 +24,7 @@ export function isThisMachine({ hostname }: URL): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** `.example.com` and `example.com` name the subdomains too. */
+/** `.example.com` and `example.com` also match subdomains. */
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
   return list

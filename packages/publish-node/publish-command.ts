@@ -37,7 +37,7 @@ export async function publishCommand(folder: string, given: PublishFlags, mean: 
   const what = `${project.node} ${project.version} of ${project.publisher}`;
   say(`Publishing ${what}, ${megabytes(packed.archive.length)} zipped, as ${identity.about}.`);
   const published = await send(registry, project, packed, identity, flags);
-  // It is published now: what becomes of its host nodes changes no exit code.
+  // It is published now: a failure with its host nodes changes no exit code.
   const found = await readHostNodes(project, packed).catch(() => undefined);
   const version = await waitForHostNodes(registry, project, published.version);
   return {
@@ -67,7 +67,7 @@ async function dryRun(plan: Plan): Promise<Ending> {
   };
 }
 
-/** Only the registry knows whether it asks for an access token; it looks for one before it reads an impossible request. */
+/** Only the registry knows whether it needs an access token; it checks for one before it reads an impossible request. */
 async function acceptedIdentity(
   flags: PublishFlags,
 ): Promise<{ identity: Identity; registry: RegistryClient }> {
@@ -99,11 +99,11 @@ async function changelogOf(folder: string, { changelogFile }: PublishFlags): Pro
   return { changelog: content.toString().trim() };
 }
 
-/** In a work tree, its author may have put a link there, such as to this process's environment and its tokens. */
+/** In a work tree, its author may have added a link, for example to this process's environment and its tokens. */
 async function readChangelog(folder: string, file: string): Promise<Buffer> {
   const named = workTreeOf(resolve(folder)) ?? resolve(folder);
   const top = await realpath(named).catch(() => named);
-  // A pipe says no size.
+  // A pipe has no size.
   if (!(await isBelow(top, resolve(file)))) return buffer(createReadStream(file, { end: maxChangelogBytes }));
   const place = relative(top, await realpath(file)).replaceAll('\\', '/');
   const own = await readOwnFile(top, place);
@@ -114,7 +114,7 @@ async function readChangelog(folder: string, file: string): Promise<Buffer> {
   return own.content;
 }
 
-/** Whether a file is named through a folder of the work tree, by whichever links. */
+/** Whether the file's name leads through a folder of the work tree, even by links. */
 async function isBelow(top: string, path: string): Promise<boolean> {
   const parent = dirname(path);
   const place = relative(top, await realpath(parent).catch(() => parent));

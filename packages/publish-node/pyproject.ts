@@ -23,7 +23,7 @@ const OwnTable = z.object({
   'requires-host-frontend': text,
 });
 
-/** The table that packs carry which were published elsewhere before; what it has in addition is not read. */
+/** The table of packs that were published elsewhere before; its other fields are ignored. */
 const PeersTable = z.object({
   PublisherId: text,
   DisplayName: text,
@@ -33,7 +33,7 @@ const PeersTable = z.object({
   'requires-comfyui': text,
 });
 
-/** What older projects have in the place of [project]. Its dependencies are spelled in a way of their own. */
+/** The table that older projects have instead of [project]. Its dependencies have a syntax of their own. */
 const PoetryTable = z.object({
   name: text,
   version: text,
@@ -45,7 +45,7 @@ const PoetryTable = z.object({
   dependencies: z.optional(z.record(z.string(), z.unknown())),
 });
 
-/** Only what is read here; a pyproject.toml holds much more. */
+/** Only the tables that are read here; a pyproject.toml contains much more. */
 const Tables = z.object({
   project: z._default(
     z.object({
@@ -72,7 +72,7 @@ const Tables = z.object({
 });
 type Tables = z.infer<typeof Tables>;
 
-/** What is known of a node and its version, from the pyproject.toml or the command line. */
+/** The known metadata of a node and its version, from the pyproject.toml or the command line. */
 export interface Metadata {
   publisher?: string | undefined;
   node?: string | undefined;
@@ -94,14 +94,14 @@ export interface Metadata {
   includes?: string[] | undefined;
   /** Files to publish although they look like secrets. */
   allow?: string[] | undefined;
-  /** What of the folder's own metadata is not published, and why. */
+  /** The folder's own metadata that isn't published, and why. */
   notes?: string[] | undefined;
 }
 
 export interface PyProject {
-  /** What it says; what it leaves empty counts as absent. */
+  /** Its values; empty ones count as absent. */
   metadata: Metadata;
-  /** What is wrong with it, and the keys that are not read for that reason; an empty one is the whole file. */
+  /** Its problems, and the keys that are therefore not read; an empty key is the whole file. */
   failures: readonly Failure[];
   unread: readonly string[];
 }
@@ -123,7 +123,7 @@ export async function readPyProject(folder: string): Promise<PyProject> {
 
 const projectFile = 'pyproject.toml';
 
-/** Dependencies that nothing names are unknown. An empty list means that there are none. */
+/** Unnamed dependencies are unknown. An empty list means that there are none. */
 async function withRequirements(project: PyProject, root: string): Promise<PyProject> {
   const { metadata, unread } = project;
   const isNamed = metadata.dependencies !== undefined || unread.includes('project.dependencies');
@@ -139,7 +139,7 @@ function unreadable(why: string): PyProject {
   return { metadata: {}, failures: [failure], unread: [''] };
 }
 
-/** As much of it as is right, and what is wrong with the rest. */
+/** The valid part of it, and the problems of the rest. */
 function read(value: object): PyProject {
   const { error } = Tables.safeParse(value);
   const issues = error?.issues ?? [];
@@ -204,7 +204,7 @@ function notesOn({ dependencies, license }: Tables['project'], poetry: Tables['t
   return notes.length > 0 ? notes : undefined;
 }
 
-/** Only of our own table: a misspelled key would be left out without a word. */
+/** Only for our own table: otherwise, a misspelled key would be silently ignored. */
 function unknownKeys(value: object): Problem[] {
   const table = (value as { tool?: { 'node-registry'?: object } }).tool?.['node-registry'] ?? {};
   const known = Object.keys(OwnTable.shape);
@@ -222,7 +222,7 @@ function licenseOf(license: Tables['project']['license']): string | undefined {
   return license.file || (/^[^\n]{1,100}$/.test(name) ? name : undefined);
 }
 
-/** Projects call it many names, in any case. */
+/** Projects use many names for it, in any case. */
 function repositoryOf(urls: Record<string, string>): string | undefined {
   const byName = new Map(Object.entries(urls).map(([name, url]) => [name.toLowerCase(), url]));
   return ['repository', 'source', 'source code', 'github', 'homepage']

@@ -4,11 +4,11 @@ import type { FoundHostNodes } from './extraction.ts';
 import { hostNodesResult } from './host-nodes.ts';
 import type { Project } from './project.ts';
 
-/** Most packs are read within two seconds; a publish is done without it. */
+/** Most packs are read within two seconds; a publish is complete without it. */
 const patienceMs = 5_000;
 const pauseMs = 250;
 
-/** The version once its host nodes have been read, or as it was after a few seconds, or when the registry failed. */
+/** The version once its host nodes have been read, or its state after a few seconds or a failure of the registry. */
 export async function waitForHostNodes(
   registry: RegistryClient,
   { node, version }: Project,
@@ -28,7 +28,7 @@ export async function waitForHostNodes(
   return latest;
 }
 
-/** One line for a person; the registry does not say how many there are, so this command counts what it reads itself. */
+/** One line for a person; the registry gives no number, so this command counts the nodes that it reads itself. */
 export function hostNodesLine(
   { node, version }: Project,
   { host_node_extract_status: status, host_node_extract_reason: reason }: NodeVersion,
@@ -43,7 +43,7 @@ export function hostNodesLine(
 
 /** The same for a program: the registry's own status, and the host nodes as this command reads them. */
 export function readByRegistry(version: NodeVersion, found: FoundHostNodes | undefined) {
-  // A list that could not be read here is not the registry's.
+  // A list that could not be read here isn't the registry's.
   const isKnown = found?.status === 'success' || version.host_node_extract_status !== 'success';
   return {
     ...(found && isKnown && hostNodesResult(found)),

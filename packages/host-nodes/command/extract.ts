@@ -58,7 +58,7 @@ function printDetails({ risks, reason, nodes, notes }: Extraction, verbose: bool
   }
 }
 
-/** Names and texts come from packs: a line has no character that moves the cursor or turns the text around. */
+/** Names and texts come from packs: removes characters that move the cursor or reverse the text. */
 function print(line: string): void {
   process.stdout.write(`${line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?').replace(/^(\s*):(?=:)/, '$1: ')}\n`);
 }

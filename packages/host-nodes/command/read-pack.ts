@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { Files } from '../files.ts';
 import { decodeText, textFilesIn } from '../text-files.ts';
 
-/** A folder's files, the text ones with their content, as the registry reads those of an archive. */
+/** A folder's files, with the content of text files, as the registry reads an archive's. */
 export async function readPack(folder: string): Promise<Files> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -13,7 +13,6 @@ export async function readPack(folder: string): Promise<Files> {
   );
 }
 
-/** Some files of a folder, in their order. */
 async function readFiles(folder: string, paths: readonly string[]): Promise<Files> {
   const sizes = await Promise.all(
     paths.map(async (path) => ({ path, bytes: (await stat(join(folder, path))).size })),

@@ -7,8 +7,8 @@ import { hostSamplers, hostTypes, samplers, schedulers, socketTypes } from './na
 import { schemaModel } from './schema-types.ts';
 
 /*
- * What is known of the host application. Its folders differ between machines, so lists of files are symbolic:
- * empty, and unknown when an item is asked for.
+ * Known values of the host application. Its folders differ between machines, so lists of files are symbolic:
+ * empty, and unknown if an item is read.
  */
 
 const symbolic = new Native('a list of files', () => new List([], true));

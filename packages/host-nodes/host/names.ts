@@ -1,11 +1,11 @@
-/** Names of the host's that packs write: its modules, and the function that lists the nodes. */
+/** Names of the host that packs use: its modules, and the function that lists the nodes. */
 export const hostApi = 'comfy_api.';
 export const hostExtras = 'comfy_extras.';
 export const hostSamplers = 'comfy.samplers.';
 export const hostTypes = ['comfy.comfy_types.', 'comfy.comfy_types.node_typing.'] as const;
 export const entryPoint = 'comfy_entrypoint';
 
-/** Names the host offers for choice, as its release of 2026 lists them. */
+/** Names that the host offers as choices, from its release of 2026. */
 export const samplers = listed(`
   euler euler_cfg_pp euler_ancestral euler_ancestral_cfg_pp heun heunpp2 exp_heun_2_x0 exp_heun_2_x0_sde dpm_2
   dpm_2_ancestral lms dpm_fast dpm_adaptive dpmpp_2s_ancestral dpmpp_2s_ancestral_cfg_pp dpmpp_sde
@@ -37,7 +37,7 @@ const irregular: readonly [name: string, type: string][] = Object.entries({
   ImageCompare: 'IMAGECOMPARE',
 });
 
-/** The classes of the newer schema with the type each stands for, spelled like it if it is not irregular. */
+/** The classes of the newer schema with their types. A regular type is the class's name in capitals. */
 export const schemaTypes: ReadonlyMap<string, string> = new Map([
   ...listed(`
     Boolean Int Float String Combo Image WanCameraEmbedding Webcam Mask Latent Conditioning Sampler Sigmas
@@ -54,7 +54,7 @@ export const schemaTypes: ReadonlyMap<string, string> = new Map([
   ...irregular,
 ]);
 
-/** Inputs to which the host adds values of its own that are not modeled here. */
+/** Inputs that get further values from the host, which are not modeled here. */
 export const ownDefaults: ReadonlySet<string> = new Set(
   listed(`
     MultiCombo ImageCompare Color Colors BoundingBox BoundingBoxes CameraInfoState Curve VideoEdit ResolutionPreview
@@ -62,7 +62,7 @@ export const ownDefaults: ReadonlySet<string> = new Set(
   `),
 );
 
-/** The types by the names that the older form has for them. */
+/** The types by their names in the older form. */
 export const socketTypes: ReadonlyMap<string, string> = new Map([
   ...[...schemaTypes.values()].map((type): [string, string] => [type, type]),
   ['ANY', '*'],
@@ -70,7 +70,7 @@ export const socketTypes: ReadonlyMap<string, string> = new Map([
   ['PRIMITIVE', 'STRING,FLOAT,INT,BOOLEAN'],
 ]);
 
-/** Inputs that only go in hidden, by the name a pack gives them. */
+/** Inputs that are only hidden, by the name that a pack gives them. */
 export const hiddenInputs: ReadonlyMap<string, string> = new Map(
   listed(`
     unique_id prompt extra_pnginfo dynprompt auth_token_comfy_org api_key_comfy_org comfy_usage_source
@@ -78,7 +78,7 @@ export const hiddenInputs: ReadonlyMap<string, string> = new Map(
   `).map((name) => [name, name.toUpperCase()]),
 );
 
-/** What each kind of input takes by position after its name. */
+/** The positional parameters of each kind of input after its name. */
 const common = 'display_name optional tooltip lazy';
 const widget = `${common} default`;
 const number = `${widget} min max step`;
@@ -100,10 +100,10 @@ export const inputParameters: ReadonlyMap<string, readonly string[]> = new Map(
 );
 export const plainParameters = listed(`${common} extra_dict raw_link`);
 
-/** What an input may have besides the options that the older form has. */
+/** The fields of an input beyond the options of the older form. */
 const otherFields = 'id chip optional template options types upload image_folder remote extra_dict io_type';
 
-/** What an input's options are called in the older form, in its order: most of them as in the newer. */
+/** The options' names in the older form, in its order: most are the same as in the newer form. */
 export const optionNames: readonly (readonly [field: string, name: string])[] = listed(`
   display_name tooltip lazy raw_link:rawLink advanced default socketless widget_type:widgetType
   force_input:forceInput label_on label_off min max step round multiselect options control_after_generate
@@ -113,7 +113,7 @@ export const optionNames: readonly (readonly [field: string, name: string])[] = 
   return [field, name];
 });
 
-/** Everything that is known of an input: anything else may change what the host shows. */
+/** All known fields of an input: any other may change what the host shows. */
 export const inputFields: ReadonlySet<string> = new Set([
   ...optionNames.map(([field]) => field),
   ...[...inputParameters.values()].flat(),

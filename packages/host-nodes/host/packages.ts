@@ -15,7 +15,7 @@ const library = named(`
   winreg winsound wsgiref xml xmlrpc zipfile zlib zoneinfo
 `);
 
-/** What is there wherever the host runs: its own packages, and those it requires. */
+/** Packages that every host has: its own, and those it requires. */
 const required = named(`
   comfy comfy_api comfy_api_nodes comfy_config comfy_execution comfy_extras folder_paths nodes server
   execution node_helpers latent_preview app api_server utils torch torchsde torchvision torchaudio numpy
@@ -35,7 +35,7 @@ export function isPresent(dotted: string): boolean {
   return isLibrary(dotted) || required.has(dotted.split('.', 1)[0] ?? '');
 }
 
-/** What is imported under another name than it is installed by. */
+/** Packages whose import name differs from their installed name. */
 const installedAs = new Map(
   Object.entries({ bs4: 'beautifulsoup', cv2: 'opencv', skimage: 'scikitimage', sklearn: 'scikitlearn' }),
 );
@@ -49,7 +49,7 @@ export function declaredPackages(files: readonly (string | undefined)[]): Readon
   return new Set(names.map(([, name = '']) => spelled(name)));
 }
 
-/** Whether a package is installed with the pack, as far as the two names of it are alike. */
+/** Whether a package is installed with the pack, judging by the similarity of its two names. */
 export function isDeclared(dotted: string, declared: ReadonlySet<string>): boolean {
   const top = dotted.split('.', 1)[0] ?? '';
   const name = installedAs.get(top) ?? spelled(top);
@@ -57,8 +57,8 @@ export function isDeclared(dotted: string, declared: ReadonlySet<string>): boole
 }
 
 /**
- * Whether a value from outside is not a class: a module, a name that is not spelled like one, or the result of a
- * call to Python's library.
+ * Whether a value from outside isn't a class: a module, a name that isn't spelled like a class, or the result
+ * of a call to Python's library.
  */
 export function isSurelyNoClass(value: Unknown): boolean {
   if (value instanceof OutsideModule) return true;
@@ -66,7 +66,7 @@ export function isSurelyNoClass(value: Unknown): boolean {
   return /^(?:PIL|typing)\.\w+$|^(?:\w+\.)+[a-z_]\w*$/.test(path) || (path.includes('(') && isLibrary(path));
 }
 
-/** Whether something outside lacks a name that only classes of host nodes have. */
+/** Whether an outside value lacks a name that only classes of host nodes have. */
 export function lacksConstant(path: string, name: string): boolean {
   return /^[A-Z][A-Z_]+$/.test(name) && isLibrary(path);
 }

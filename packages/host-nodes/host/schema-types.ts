@@ -7,8 +7,8 @@ import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
 
 /*
- * The newer, class-based way to describe a node: `io.Int.Input('steps', default=20)` inside `io.Schema(...)`. Each
- * object keeps what it was made with; schema.ts turns a schema into the older form.
+ * The newer, class-based way to describe a node: `io.Int.Input('steps', default=20)` inside `io.Schema(...)`.
+ * Each object keeps its arguments; schema.ts turns a schema into the older form.
  */
 
 export const schemaType = hostType('Schema');
@@ -36,7 +36,7 @@ const templates: readonly [string, readonly string[]][] = [
   ['Option', ['key', 'inputs']],
 ];
 
-/** What a pack may read of an object that it did not give: the host's defaults, and what only the host can tell. */
+/** Attributes that a pack may read without setting them: the host's defaults, and values only it knows. */
 const unset: readonly [Class, names: string, Value][] = [
   [
     schemaType,
@@ -103,7 +103,7 @@ function member(cls: Class, name: string, value: string): Instance {
   return made;
 }
 
-/** An enum of texts, each with its name before a colon if that is another. */
+/** An enum of strings, each with a different name before a colon if needed. */
 function choice(name: string, members: string): [string, Value] {
   const type = hostType(name, enumType);
   type.mro = [type, enumType, ...strType.mro];
@@ -191,7 +191,7 @@ function makeOutput(cls: Class, args: Value[], keywords: Keywords): Value {
   return output;
 }
 
-/** Whether a flag of a schema, input or output is set; undefined where that is unknown. */
+/** Whether a flag of a schema, input or output is set; undefined if unknown. */
 export function flag(machine: Machine, holder: Instance, name: string): boolean | undefined {
   return plainTruth(machine, holder.own(name) ?? false);
 }

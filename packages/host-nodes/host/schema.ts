@@ -25,7 +25,7 @@ export function schemaOf(machine: Machine, cls: Value): Value {
   return machine.call(machine.attribute(cls, isAsked ? 'GET_SCHEMA' : 'define_schema'));
 }
 
-/** Converts a schema. Undefined if it is not one. */
+/** Converts a schema. Undefined for any other value. */
 export function convert(machine: Machine, schema: Value): Converted | undefined {
   if (!(schema instanceof Instance) || schema.cls !== schemaType) return undefined;
   const field = (name: string, fallback: Value): Value =>
@@ -86,7 +86,7 @@ function addInput(machine: Machine, result: Dict, input: Value): void {
   put(machine, dict, id, new Tuple([socketOf(machine, input), optionsOf(machine, input)]));
 }
 
-/** An input that takes several types may be given another input instead of its name. */
+/** An input that takes several types may get another input instead of its name. */
 function overridden(input: Instance): Instance {
   const id = input.own('id');
   return id instanceof Instance && id.cls.inherits(inputType) ? id : input;
@@ -163,7 +163,7 @@ function matchTemplate(machine: Machine, template: Value | undefined): Value {
   ]);
 }
 
-/** Inputs that depend on others: choices with inputs of their own are converted, what grows at run time is left open. */
+/** Inputs that depend on others: converts choices with their own inputs; leaves inputs that grow at run time open. */
 function addDynamic(machine: Machine, options: Dict, input: Instance, kind: string): void {
   const choices = input.own('options');
   if (kind !== 'DynamicCombo' || choices === undefined || choices instanceof Unknown) {

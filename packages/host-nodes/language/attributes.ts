@@ -15,7 +15,7 @@ export function attribute(machine: Machine, value: Value, name: string): Value {
   return raise('AttributeError', `object has no attribute '${name}'`);
 }
 
-/** `value.name`; undefined where it surely is not there. */
+/** `value.name`; undefined if it certainly doesn't exist. */
 export function findAttribute(machine: Machine, value: Value, name: string): Value | undefined {
   machine.budget.spend();
   machine.budget.read(name.length);
@@ -39,7 +39,7 @@ export function findAttribute(machine: Machine, value: Value, name: string): Val
   return found === undefined ? undefined : bind(machine, found, value, type);
 }
 
-/** Code of the pack may say that there is nothing. */
+/** A pack's code may report a missing attribute. */
 function unlessRaised(read: () => Value | undefined): Value | undefined {
   try {
     return read();
@@ -184,7 +184,7 @@ export function deleteAttribute(machine: Machine, target: Value, name: string): 
   if (!removeName(machine.heap, target as Namespace, name)) raise('AttributeError', name);
 }
 
-/** `__setattr__` and `__getattribute__` of `object`, which the pack's own call at the end. */
+/** `object`'s own `__setattr__`, which the pack's version calls at the end. */
 export function plainSet(machine: Machine, target: Value, name: Value, value: Value): Value {
   if (isNamespace(target) && !(target instanceof Class && target.builtin) && typeof name === 'string') {
     setName(machine.heap, target, name, value);

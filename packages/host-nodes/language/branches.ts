@@ -4,12 +4,12 @@ import { enter, join, joinedStates } from '../values/join.ts';
 import type { Completion, Machine } from '../values/machine.ts';
 import { Raised } from '../values/builtin-types.ts';
 
-/** Follows the branches of a statement whose condition is unknown; where they end in different ways, it is split. */
+/** Follows the branches of a statement with an unknown condition. If they end in different ways, it splits. */
 export function branch(machine: Machine, ways: readonly (() => Completion)[]): Completion {
   return end(machine, follow(machine, ways));
 }
 
-/** Runs what comes next: of a split, in the way that goes on, next to those that leave. */
+/** Runs the next statements: after a split, only in the way that continues, next to those that leave. */
 export function proceed(machine: Machine, completion: Completion, next: () => Completion): Completion {
   if (completion === undefined) return next();
   if (completion.kind !== 'split') return completion;
@@ -23,14 +23,14 @@ export function proceed(machine: Machine, completion: Completion, next: () => Co
   return end(machine, follow(machine, [go], { ways: ways.filter((way) => way !== going), before }));
 }
 
-/** Goes on with all ways at once, and says how they ended. */
+/** Continues with all ways at once, and returns how they ended. */
 export function settle(machine: Machine, completion: Completion): Completion[] {
   if (completion?.kind !== 'split') return [completion];
   enter(machine, joinedStates(machine, completion));
   return completion.ways.map(({ result }) => result);
 }
 
-/** One way for each kind of end; if there is one only, it is in effect. */
+/** One way for each kind of end; a single kind takes effect directly. */
 function end(machine: Machine, { ways, before }: Followed<Completion>): Completion {
   const flat = ways.flatMap(({ result, after }): Way<Completion>[] =>
     result?.kind === 'split'
@@ -55,7 +55,7 @@ function end(machine: Machine, { ways, before }: Followed<Completion>): Completi
   return only.result;
 }
 
-/** Follows several ways from the same state, next to others. A way that raises is dropped, unless all do. */
+/** Follows several ways from the same state, next to others. Drops a way that raises, unless all do. */
 function follow<Result>(
   machine: Machine,
   ways: readonly (() => Result)[],
@@ -77,7 +77,7 @@ function follow<Result>(
   return { ways: followed, before };
 }
 
-/** The keys under which a way put classes: of nodes, if it is about a list of them. */
+/** The keys under which a way put classes: node names, if it is about a list of nodes. */
 function classKeys(machine: Machine, { way, before }: ReturnType<Machine['heap']['explore']>): string[] {
   return [...way.after].flatMap(([store, { entries, size }]) => {
     if (!(store instanceof Dict)) return [];
@@ -89,7 +89,7 @@ function classKeys(machine: Machine, { way, before }: ReturnType<Machine['heap']
   });
 }
 
-/** Follows several ways and goes on with all of them at once. */
+/** Follows several ways and continues with all of them at once. */
 export function fork<Result>(machine: Machine, ways: readonly (() => Result)[]): Result[] {
   const followed = follow(machine, ways);
   enter(machine, joinedStates(machine, followed));

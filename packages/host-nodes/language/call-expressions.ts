@@ -9,7 +9,7 @@ import { builtins } from '../library/builtins.ts';
 import { update } from '../types/collections.ts';
 import { countTokens, parseSource, type Source } from '../source.ts';
 
-/** `f(a, *b, c=d, **e)`, and the built-ins that look at where they are called. */
+/** `f(a, *b, c=d, **e)`, and the built-ins that depend on where they are called. */
 export function evaluateCall(machine: Machine, node: Call, frame: Frame): Value {
   const callee = machine.evaluate(node.func, frame);
   const { args, isOpen } = positional(machine, node, frame);
@@ -25,7 +25,7 @@ export function evaluateCall(machine: Machine, node: Call, frame: Frame): Value 
     const view = ownView(machine, node.func.id, frame);
     if (view !== undefined) return view;
   }
-  // How many arguments there are is unknown, and with it what the function does.
+  // The number of arguments is unknown, and with it the result of the function.
   if (isOpen && !(callee instanceof Unknown)) return new Unknown('a call with unknown arguments');
   return machine.call(callee, args, keywords);
 }
@@ -55,7 +55,7 @@ function named(machine: Machine, node: Call, frame: Frame): Map<string, Value> {
   return keywords;
 }
 
-/** `**value`: where it is not all known, the key `**` says so. */
+/** `**value`: the key `**` marks a partly unknown one. */
 function spread(machine: Machine, keywords: Map<string, Value>, value: Value): void {
   if (value instanceof Unknown) keywords.set('**', value);
   else {
@@ -70,12 +70,12 @@ function spread(machine: Machine, keywords: Map<string, Value>, value: Value): v
   }
 }
 
-/** `exec` and `eval`: a text that is known runs as if it stood there. */
+/** `exec` and `eval`: a known text runs as if it were part of the code. */
 function runText(machine: Machine, args: Value[], frame: Frame): Value {
   const [code = null, globals = null, locals = globals] = args;
   const text = asText(code)?.trim();
   if (text === undefined) {
-    // It may change whatever the module holds.
+    // It may change anything in the module.
     const why = 'it runs a text that is unknown';
     for (const holder of [frame.module, frame.scope ?? frame.module]) {
       machine.heap.touch(holder);
@@ -116,7 +116,7 @@ function makeSuper(frame: Frame, [cls, self]: Value[]): Value {
   const object = self ?? frame.self;
   if (after instanceof Class && object !== undefined) return new Super(after, object);
   if (object instanceof Class) return new Super(object, object);
-  // While a class body runs, as in a metaclass's `__new__`, the class is not there yet.
+  // While a class body runs, as in a metaclass's `__new__`, the class doesn't exist yet.
   if (object instanceof Instance) return new Super(object.cls, object);
   return new Unknown('super() without a class');
 }

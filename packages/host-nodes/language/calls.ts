@@ -10,7 +10,7 @@ import { settle } from './branches.ts';
 import { yields } from './functions.ts';
 import { instantiate } from './instances.ts';
 
-/** Packages whose functions take lists and dicts without changing them. */
+/** Packages whose functions don't change the lists and dicts that they take. */
 const reading =
   /^(?:logging|warnings|pprint|os|sys|json|re|math|typing|functools|itertools|inspect|collections|dataclasses|importlib|asyncio|id|random\.(?!shuffle)|hashlib|struct|numpy|torch|PIL|folder_paths|comfy\w*|server|nodes)\b/;
 
@@ -85,7 +85,7 @@ function bind(machine: Machine, func: Func, frame: Frame, args: Value[], keyword
   collect(machine, parameters, scope, rest, func.code.name);
 }
 
-/** `**kwargs`. A key that begins with `*` marks keywords that came from something unknown. */
+/** `**kwargs`. A key that begins with `*` marks keywords from an unknown value. */
 function collect(
   machine: Machine,
   parameters: Arguments,

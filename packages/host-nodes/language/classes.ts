@@ -131,7 +131,7 @@ function outsideOf(cls: Class, bases: readonly Value[], metaclass: Value): strin
   return undefined;
 }
 
-/** The C3 order over the classes that are known. */
+/** The C3 order of the known classes. */
 function resolutionOrder(machine: Machine, cls: Class): Class[] {
   const bases = cls.bases.filter((base) => base instanceof Class);
   const sequences = [...bases.map(({ mro }) => [...mro]), [...bases]];
@@ -158,7 +158,7 @@ function nameDescriptors(machine: Machine, cls: Class): void {
   }
 }
 
-/** What `auto()` leaves until the class is finished. */
+/** The placeholder of `auto()` until the class is finished. */
 export const autoType = builtinType('auto');
 
 function finishEnum(machine: Machine, cls: Class): void {

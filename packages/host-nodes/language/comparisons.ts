@@ -46,7 +46,7 @@ function compareOnce(machine: Machine, operator: string, left: Value, right: Val
   return ordered(machine, operator, left, right);
 }
 
-/** What comes from outside was not defined by the pack. */
+/** The pack didn't define names from outside. */
 function isElsewhere(module: Value, own: Value): boolean {
   const isOutside = module instanceof Unknown && module.path.endsWith('.__module__');
   return isOutside && typeof own === 'string' && own.startsWith('custom_nodes.');
@@ -61,7 +61,7 @@ function identical(machine: Machine, left: Value, right: Value): boolean | undef
   return isSame(machine, left, right);
 }
 
-/** `!=` is the pack's own where it has one: types that match every other answer False to it. */
+/** `!=` uses the pack's own method, if any: types that match every other return False from it. */
 function compareEqual(machine: Machine, operator: string, left: Value, right: Value): Value {
   if (operator === 'NotEq') {
     for (const [self, other] of [

@@ -5,7 +5,7 @@ import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { truth } from './truth.ts';
 
-/** What a comprehension gives, one by one. What may be in it says so. */
+/** The items of a comprehension, one by one. Those that may be absent are marked. */
 export function* comprehend(
   machine: Machine,
   generators: readonly Comprehension[],
@@ -14,7 +14,7 @@ export function* comprehend(
 ): Generator<Value> {
   const [first] = generators;
   if (!first) return;
-  // The first iterable belongs to the scope around it, which may be a class body.
+  // The first iterable belongs to the surrounding scope, which may be a class body.
   const source = machine.evaluate(first.iter, frame);
   yield* walk(machine, generators, 0, source, frame.inside(new Scope(frame.scope)), element);
 }

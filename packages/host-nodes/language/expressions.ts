@@ -110,7 +110,7 @@ const rules: Rules = {
   },
 };
 
-/** The value of any expression but a name, which the interpreter reads itself. */
+/** The value of any expression except a name, which the interpreter reads itself. */
 export function evaluateExpression(machine: Machine, node: ExprNode, frame: Frame): Value {
   const rule = rules[node.nodeType] as
     | ((machine: Machine, node: ExprNode, frame: Frame) => Value)
@@ -152,7 +152,7 @@ function evaluateDict(machine: Machine, { keys, values }: Node<'Dict'>, frame: F
   return dict;
 }
 
-/** Long sums are deep to the left: they are walked in a loop, not by recursion. */
+/** Long sums are deep on the left: a loop walks them, not recursion. */
 function evaluateBinary(machine: Machine, node: Node<'BinOp'>, frame: Frame): Value {
   const chain: Node<'BinOp'>[] = [node];
   let left: ExprNode = node.left;

@@ -5,7 +5,7 @@ import { Func, type FunctionCode } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
-/** The parser keeps a character's name as it is written, and this interpreter has no table of names. */
+/** The parser doesn't resolve a character's name, and this interpreter has no table of names. */
 export function literalText(text: string, style = ''): Value {
   const isNamed = text.includes('\\N{') && !/^\w?r/i.test(style);
   return isNamed ? new Unknown('a character by its name') : text;
@@ -36,7 +36,7 @@ export function defineFunction(machine: Machine, node: Definition, frame: Frame)
 
 const answers = new WeakMap<readonly StmtNode[], boolean>();
 
-/** Whether a function's own body yields; what is defined inside of it does not count. */
+/** Whether a function's own body yields; definitions inside it don't count. */
 export function yields(body: readonly StmtNode[]): boolean {
   const known = answers.get(body);
   if (known !== undefined) return known;

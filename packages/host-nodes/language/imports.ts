@@ -37,7 +37,7 @@ function member(machine: Machine, source: Value, name: string): Value {
   return raise('ImportError', `cannot import name '${name}' from '${source.name}'`);
 }
 
-/** `from x import *`: from outside, names that are used later may have come with it. */
+/** `from x import *`: if from outside, it may have brought names that are used later. */
 function importAll(machine: Machine, source: Value, frame: Frame): void {
   const target = frame.scope ?? frame.module;
   if (!(source instanceof Module)) {

@@ -16,7 +16,7 @@ export function instantiate(machine: Machine, cls: Class, args: Value[], keyword
   return construct(machine, cls, args, keywords);
 }
 
-/** What `type.__call__` does. */
+/** Implements `type.__call__`. */
 export function construct(machine: Machine, cls: Class, args: Value[], keywords: Keywords): Value {
   if (cls.inherits(types.typeType) && cls !== types.typeType)
     return makeFromMetaclass(machine, cls, args, keywords);
@@ -47,13 +47,13 @@ function makeFromMetaclass(machine: Machine, meta: Class, args: Value[], keyword
   return made;
 }
 
-/** What `object.__new__` and its like do. */
+/** Implements `object.__new__` and its overrides. */
 export function allocate(machine: Machine, cls: Class, args: Value[], keywords: Keywords): Value {
   const builtin = cls.mro.find(({ construct: make }) => make !== undefined);
   if (builtin === cls && builtin.construct) return builtin.construct(machine, cls, args, keywords);
   const instance = new Instance(cls);
   if (builtin?.construct) {
-    // Dicts, lists and sets begin empty: their `__init__` fills them, unless the pack's own does not call it.
+    // Dicts, lists and sets start empty: their `__init__` fills them, unless the pack's own doesn't call it.
     const isFilledLater = [types.dictType, types.listType, types.setType].includes(builtin);
     const made = builtin.construct(
       machine,
@@ -68,7 +68,7 @@ export function allocate(machine: Machine, cls: Class, args: Value[], keywords: 
   return instance;
 }
 
-/** A text or number takes its value from the first argument, even if `__init__` wants others. */
+/** A string or number takes its value from the first argument, even if `__init__` expects others. */
 function payloadArgs(cls: Class, builtin: Class, args: Value[]): Value[] {
   const takesOne = [types.strType, types.intType, types.floatType, types.tupleType].includes(builtin);
   return takesOne && cls !== builtin ? args.slice(0, 1) : args;

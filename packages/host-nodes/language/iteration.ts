@@ -48,7 +48,7 @@ function* characters(machine: Machine, text: string): Generator<string> {
   }
 }
 
-/** Lists may grow while they are walked, as in Python. */
+/** Lists may grow during iteration, as in Python. */
 function* counted(machine: Machine, sequence: List | Tuple): Generator<Value> {
   for (let index = 0; index < sequence.items.length; index += 1) {
     const item = sequence.items[index] ?? null;
@@ -73,7 +73,7 @@ function* taken(machine: Machine, { items }: Iterator): Generator<Value> {
   }
 }
 
-/** `iter(value)`: something to take items from once. */
+/** `iter(value)`: an iterator that yields each item once. */
 export function iteratorOf(machine: Machine, value: Value): Value {
   if (value instanceof Unknown || value instanceof Iterator) return value;
   return new Iterator(machine.iterate(value));

@@ -19,8 +19,8 @@ export function runFor(machine: Machine, node: For, frame: Frame): Completion {
 }
 
 /**
- * What may be there is passed as well, or not. Where it is unknown how many there are, a second turn begins with what
- * the first may have changed, so that a counter is not taken for one.
+ * For an item that may exist, the loop follows both cases. If the number of items is unknown, a second turn
+ * starts from the first one's possible changes, so that a counter doesn't look like one.
  */
 function* forTurns(machine: Machine, node: For, items: Iterable<Value>, frame: Frame): Turns {
   for (const item of items) {
@@ -45,7 +45,7 @@ export function runWhile(machine: Machine, node: While, frame: Frame): Completio
   return run(machine, whileTurns(machine, node, frame), () => machine.execute(node.orelse, frame));
 }
 
-/** Under an unknown condition the body runs as it does for unknown items. */
+/** Under an unknown condition, the body runs as for unknown items. */
 function* whileTurns(machine: Machine, { test, body }: While, frame: Frame): Turns {
   for (;;) {
     machine.budget.spend();
@@ -69,8 +69,8 @@ function run(machine: Machine, turns: Turns, orelse: () => Completion): Completi
 }
 
 /**
- * Once a turn may have left the loop, all that follows may not have happened: it is one way, the end of the loop
- * another. Within that way nothing leaves any more, so that a long loop does not nest.
+ * Once a turn may have left the loop, everything after it may not have happened: that is one way, the end of
+ * the loop another. Within that way nothing leaves any more, so a long loop doesn't nest.
  */
 function loop(
   machine: Machine,

@@ -109,7 +109,7 @@ function repeat(machine: Machine, a: Value, b: Value): Value {
   return content instanceof List ? new List(items, content.symbolic) : new Tuple(items);
 }
 
-/** A copy that is updated, so that `|` and `update` have one rule for what is unknown. */
+/** Updates a copy, so that `|` and `update` share one rule for unknown parts. */
 function merged(machine: Machine, a: Dict, b: Dict | Unknown): Value {
   const copy = machine.call(machine.attribute(a, 'copy'));
   machine.call(machine.attribute(copy, 'update'), [b]);
@@ -190,7 +190,7 @@ function sized(bits: bigint): bigint {
   return bits;
 }
 
-/** Nothing that is added or multiplied here has more than the bits allowed, so one look at the result is enough. */
+/** No operand has more than the allowed bits, so one check of the result is enough. */
 function checked(value: bigint): bigint {
   if (value >= bound || value <= -bound) throw new LimitReached('it builds too big a number');
   return value;

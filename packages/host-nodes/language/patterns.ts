@@ -14,7 +14,7 @@ import { truth } from './truth.ts';
 type Match = Extract<StmtNode, { nodeType: 'Match' }>;
 type Pattern = Match['cases'][number]['pattern'];
 
-/** Tries the cases in turn; one that may or may not match is a branch of its own. */
+/** Tries the cases in turn; a case that may or may not match becomes a branch. */
 export function runMatch(machine: Machine, { subject, cases }: Match, frame: Frame): Completion {
   const value = machine.evaluate(subject, frame);
   const possible: (() => Completion)[] = [];
@@ -70,7 +70,7 @@ function matches(machine: Machine, pattern: Pattern, value: Value, frame: Frame)
 type Kind<Name extends Pattern['nodeType']> = Extract<Pattern, { nodeType: Name }>;
 const part = new Unknown('a part of what is matched');
 
-/** Whether all parts fit. Of an unknown value they are unknown, and still give their names to something. */
+/** Whether all parts fit. Parts of an unknown value are unknown, and still bind their names. */
 function all(
   machine: Machine,
   frame: Frame,
@@ -110,7 +110,7 @@ function matchesEntries(machine: Machine, pattern: Kind<'MatchMapping'>, value: 
   return both(isSure || undefined, all(machine, frame, pattern.patterns, isDict, read));
 }
 
-/** The parts by position are those that `__match_args__` names; of a built-in type it is the value itself. */
+/** `__match_args__` names the positional parts; for a built-in type, the part is the value itself. */
 function matchesObject(machine: Machine, pattern: Kind<'MatchClass'>, value: Value, frame: Frame) {
   const { patterns, kwd_patterns, kwd_attrs } = pattern;
   const cls = machine.evaluate(pattern.cls, frame);

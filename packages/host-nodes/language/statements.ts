@@ -27,7 +27,7 @@ type Rules = {
   ) => Completion | undefined;
 };
 
-/** Runs one branch of an unknown condition. It is dropped if it raises, but a handler of the exception may still run. */
+/** Runs one branch of an unknown condition. Drops it if it raises, but a handler of the exception may still run. */
 function runWay(machine: Machine, body: readonly StmtNode[], frame: Frame): Completion {
   try {
     return machine.execute(body, frame);
@@ -96,7 +96,7 @@ const rules: Rules = {
   },
 };
 
-/** Runs statements one after the other, until one of them leaves. */
+/** Runs statements in order until one of them leaves. */
 export function execute(machine: Machine, body: readonly StmtNode[], frame: Frame): Completion {
   for (const [index, node] of body.entries()) {
     machine.budget.spend();
@@ -117,7 +117,7 @@ function runFunction(machine: Machine, node: Definition, frame: Frame): undefine
 
 type Decorated = { decorator_list: Parameters<Machine['evaluate']>[0][] };
 
-/** An unknown decorator keeps what it decorates: most only register it. */
+/** An unknown decorator returns its target unchanged: most only register it. */
 function decorate(machine: Machine, { decorator_list: nodes }: Decorated, frame: Frame, made: Value): Value {
   const decorators = nodes.map((node) => machine.evaluate(node, frame));
   let value = made;
@@ -139,7 +139,7 @@ function runAnnotated(machine: Machine, node: Node<'AnnAssign'>, frame: Frame): 
   writeName(machine, '__annotations__', annotations, frame);
 }
 
-/** Annotations need not be evaluable: names in them may come later or never. */
+/** Annotations may fail to evaluate: their names may be defined later or never. */
 function annotationOf(machine: Machine, node: Node<'AnnAssign'>['annotation'], frame: Frame): Value {
   try {
     return machine.evaluate(node, frame);

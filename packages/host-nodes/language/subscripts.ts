@@ -70,7 +70,7 @@ function dictItem(machine: Machine, value: Value, dict: Dict, key: Value): Value
   return raise('KeyError', typeof key === 'string' ? key : 'key');
 }
 
-/** `Color['RED']` of an enum; `list[int]` and `Generic[T]` are the class itself. */
+/** `Color['RED']` of an enum; `list[int]` and `Generic[T]` return the class itself. */
 function classItem(machine: Machine, cls: Class, key: Value): Value {
   const members = cls.find('_member_map_');
   if (members instanceof Dict) return plainItem(machine, members, key);

@@ -3,7 +3,7 @@ import type { Machine } from '../values/machine.ts';
 import { Instance } from '../values/objects.ts';
 import type { Value } from '../values/values.ts';
 
-/** Whether a value counts as true; undefined where that is unknown. */
+/** Whether a value counts as true; undefined if unknown. */
 export function truth(machine: Machine, value: Value): boolean | undefined {
   if (!(value instanceof Instance)) return plainTruth(machine, value);
   const own = value.cls.find('__bool__') ?? value.cls.find('__len__');

@@ -13,7 +13,7 @@ import { writeName } from './names.ts';
 type Try = Extract<StmtNode, { nodeType: 'Try' }>;
 type With = Extract<StmtNode, { nodeType: 'With' }>;
 
-/** What is unknown is taken to succeed: a handler runs only for what surely raises. */
+/** Unknown code is assumed to succeed: a handler runs only for code that certainly raises. */
 export function runTry(machine: Machine, node: Try, frame: Frame): Completion {
   try {
     const completion = tryBody(machine, node, frame);
@@ -66,7 +66,7 @@ function handlerOf(machine: Machine, { handlers }: Try, error: Raised, frame: Fr
   return handlers.find((handler) => takes(machine, handler, error, frame));
 }
 
-/** The dicts that are at hand, with their sizes: those that list nodes are among them. */
+/** The reachable dicts with their sizes: those that list nodes are among them. */
 function listings(machine: Machine, { module, scope }: Frame): Map<Dict, number> {
   const found = new Map<Dict, number>();
   for (const { entries } of scope ? [module, scope] : [module]) {
@@ -77,7 +77,7 @@ function listings(machine: Machine, { module, scope }: Frame): Map<Dict, number>
   return found;
 }
 
-/** Classes that were listed next to an import from outside are there only if that is. */
+/** Classes listed next to an outside import exist only if that import succeeds. */
 function doubtAdditions(machine: Machine, frame: Frame, before: ReturnType<typeof listings>): void {
   for (const [dict, size] of listings(machine, frame)) {
     machine.budget.spend(size);

@@ -36,7 +36,7 @@ function applied(machine: Machine, func: Value, row: Value): Value {
   return machine.call(func, row instanceof Tuple ? [...row.items] : [row]);
 }
 
-/** What is only known where every argument is. */
+/** A function whose result is known only if every argument is. */
 function known(run: NativeCall): NativeCall {
   return (machine, args, keywords) =>
     args.find((arg) => arg instanceof Unknown) ?? run(machine, args, keywords);
@@ -195,7 +195,7 @@ function zip(machine: Machine, sources: readonly Value[]): Iterator {
           first.why,
           first.items.map((item) => new Tuple([item])),
         );
-      // Which item meets which is unknown from here on.
+      // From here on it is unknown which items are paired.
       else {
         yield* machine.iterate(new Unknown('an unknown position'));
         return;

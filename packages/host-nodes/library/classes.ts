@@ -125,7 +125,7 @@ function initial(machine: Machine, name: string, fallback: Value | undefined): V
   return value === undefined ? raise('TypeError', `__init__() is missing the argument '${name}'`) : value;
 }
 
-/** `typing.NamedTuple`, and the base of what `namedtuple` makes: its fields are annotations of the class. */
+/** `typing.NamedTuple`, and the base of `namedtuple`'s results: its fields are annotations of the class. */
 rowType.construct = (machine, cls, args, keywords) => {
   const fields = [...fieldsOf(machine, cls).values()];
   const values = fields.map(({ name, fallback }, index) =>

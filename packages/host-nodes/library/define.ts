@@ -9,7 +9,7 @@ export function natives(prefix: string, functions: Record<string, NativeCall>): 
   return Object.entries(functions).map(([name, run]) => [`${prefix}.${name}`, new Native(name, run)]);
 }
 
-/** A function that is unknown where an argument is, and gets what instances of derived classes stand for. */
+/** A function that is unknown if any argument is. It gets the plain values of derived classes' instances. */
 export function pure(run: NativeCall): NativeCall {
   return (machine, args, keywords) => {
     const values = args.map(plain);

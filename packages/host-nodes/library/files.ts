@@ -35,7 +35,7 @@ export const open = new Native('open', (machine, args, keywords) => {
   return openFile(machine, whole, mode, keywords.has('newline'));
 });
 
-/** Names in a folder. The host's own folders hold what is installed there, so a list of them is symbolic. */
+/** Names in a folder. The host's own folders depend on the installation, so their list is symbolic. */
 const listFolder = onPath((path, machine) => {
   const inside = machine.files.inside(path);
   if (inside === undefined) return new List([], true);
@@ -52,7 +52,7 @@ const folders = {
       machine.doubts.isMissing = true;
     return names;
   },
-  /** A path has what packs ask of an entry. */
+  /** A path has the members that packs use on an entry. */
   scandir: (machine: Machine, [path = hostFolder]: Value[]) =>
     machine.call(machine.attribute(machine.call(pathType, [path]), 'iterdir')),
   walk: onPath((path, machine) => {
@@ -80,7 +80,7 @@ function* walk(machine: Machine, path: string, inside: string): Generator<Value>
   const within = names.filter((name) => machine.files.isFolder(pathOf(name)));
   const subfolders = new List([...within]);
   yield new Tuple([path, subfolders, new List(names.filter((name) => machine.files.isFile(pathOf(name))))]);
-  // The caller may have taken folders out of the list.
+  // The caller may have removed folders from the list.
   for (const name of subfolders.items)
     if (typeof name === 'string') yield* walk(machine, `${path}/${name}`, pathOf(name));
 }
@@ -103,7 +103,7 @@ function parseJson(machine: Machine, text: Value): Value {
   try {
     parsed = JSON.parse(content, markFloats);
   } catch {
-    // Python reads these constants, and an open file may be one without its byte order mark.
+    // Python accepts these constants, and a file may begin with a byte order mark.
     if (/^\ufeff|NaN|Infinity/.test(content)) return new Unknown('JSON that only Python reads');
     return raise('JSONDecodeError', 'it is not JSON');
   }
@@ -118,7 +118,7 @@ class WrittenFloat {
   }
 }
 
-/** JSON's `1.0` is a float to Python. */
+/** JSON's `1.0` is a float in Python. */
 function markFloats(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' && /[.eE]/.test(context?.source ?? '') ? new WrittenFloat(value) : value;
 }

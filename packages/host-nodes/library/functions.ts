@@ -21,7 +21,7 @@ import { lazily, names } from './builtins.ts';
 import { type Models, natives, pure } from './define.ts';
 
 const identity: NativeCall = (_, [value = null]) => value;
-/** A decorator with or without arguments of its own that changes nothing a declaration shows. */
+/** A decorator, with or without arguments, that changes no part of a declaration. */
 const transparent: NativeCall = (_, [first]) =>
   first instanceof Func ? first : new Native('decorator', identity);
 
@@ -87,7 +87,7 @@ function getter(read: (machine: Machine, value: Value, key: Value) => Value): Na
     });
 }
 
-/** What `functools.wraps` gives: one that is called like the other. */
+/** The result of `functools.wraps`: a function with the other's name. */
 function dressed(machine: Machine, made: Value, wrapped: Value): Value {
   if (!(made instanceof Func || made instanceof Class)) return made;
   for (const name of ['__module__', '__name__', '__qualname__', '__doc__']) {
@@ -127,7 +127,7 @@ function chained(machine: Machine, sources: Iterable<Value>): Value {
   });
 }
 
-/** `copy.copy` and `copy.deepcopy`. What was copied once stays one, so shared parts do not multiply. */
+/** `copy.copy` and `copy.deepcopy`. A value is copied only once, so shared parts don't multiply. */
 function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value, Value>): Value {
   machine.budget.spend();
   const before = known.get(value);
@@ -170,7 +170,7 @@ const isAsync: NativeCall = (_, [value = null]) => {
       : false;
 };
 
-/** A context that ends with the exceptions it is given. */
+/** A context that suppresses the given exceptions. */
 const suppress = builtinType('suppress');
 suppress.construct = (_machine, cls, args) => new Instance(cls, new Tuple(args));
 addMethods(suppress, {
@@ -181,7 +181,7 @@ addMethods(suppress, {
 
 type Kind = new (...args: never[]) => object;
 
-/** What comes from outside is none of the pack's functions; whether it is a class may be decided. */
+/** A value from outside isn't a function of the pack; whether it is a class may be decidable. */
 function isKind(kind: Kind): NativeCall {
   return (_, [value = null]) => {
     if (!(value instanceof Unknown)) return plain(value) instanceof kind;

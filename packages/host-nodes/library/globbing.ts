@@ -2,7 +2,7 @@ import type { Machine } from '../values/machine.ts';
 import { find } from './pattern-matching.ts';
 import { parsePattern } from './pattern-syntax.ts';
 
-/** The pack's files that a pattern of `*`, `?`, `[…]` and `**` names; undefined where it leads outside. */
+/** The pack's files that match a pattern of `*`, `?`, `[…]` and `**`; undefined if it leads outside. */
 export function matching(machine: Machine, pattern: string, recursive: boolean): string[] | undefined {
   const parts = pattern.split('/').filter((part, index) => part !== '' || index === 0);
   const fixed = parts.findIndex((part) => /[*?[]/.test(part));
@@ -39,7 +39,7 @@ function collect(
   }
 }
 
-/** Whether a file name matches a pattern, which is one of the pack's: it is matched by steps like its expressions. */
+/** Whether a file name matches a pattern of the pack, which takes steps like the pack's expressions. */
 function matchesName(machine: Machine, pattern: string, name: string): boolean {
   machine.budget.spend(pattern.length);
   const source = pattern.replaceAll(/\*+|\[(?:![\s\S]|[^!])[^\]]*\]|\W/g, (token) => {

@@ -11,7 +11,7 @@ const specType = builtinType('ModuleSpec');
 const loaderType = builtinType('Loader');
 const moduleInfoType = builtinType('ModuleInfo');
 
-/** `importlib` and `pkgutil`: how packs gather the modules of a folder. */
+/** `importlib` and `pkgutil`: how packs collect the modules of a folder. */
 export function importModels(): Models {
   return [
     ...natives('importlib', {
@@ -48,14 +48,14 @@ function makeLoader(path: string): Instance {
   return loader;
 }
 
-/** Where a loader's or a spec's file is in the pack's tree, without its ending. */
+/** The path of a loader's or a spec's file in the pack's tree, without its ending. */
 function placeOf(machine: Machine, from: Value, field: string): string | undefined {
   const path = from instanceof Instance ? asText(from.own(field)) : undefined;
   const inside = path === undefined ? undefined : machine.files.inside(path);
   return inside?.replace(/(?:^|\/)__init__\.py$/, '').replace(/\.py$/, '');
 }
 
-/** The module that a spec names. It runs in `exec_module`, where a pack may expect that it fails. */
+/** A spec's module. It runs in `exec_module`, where a pack may expect it to fail. */
 function moduleOf(machine: Machine, spec: Value): Value {
   const place = placeOf(machine, spec, 'origin');
   return (
@@ -122,13 +122,13 @@ function importModule(machine: Machine, name: Value, anchor: Value): Value {
   return machine.modules.importNamed(relative, inside === undefined ? 0 : 1, new Module(own, '', true));
 }
 
-/** A dotted name of the pack's own as a path in its tree. */
+/** The tree path of a dotted name of the pack itself. */
 function insideOf(own: string, name: string): string | undefined {
   if (name === own) return '';
   return name.startsWith(`${own}.`) ? name.slice(own.length + 1).replaceAll('.', '/') : undefined;
 }
 
-/** `iter_modules(paths, prefix)`: what lies in a package's folders; `walk_packages` goes into those that import. */
+/** `iter_modules(paths, prefix)`: the modules in a package's folders; `walk_packages` enters those that import. */
 const listModules =
   (isDeep: boolean): NativeCall =>
   (machine, args, keywords) => {

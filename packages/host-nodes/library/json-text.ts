@@ -5,12 +5,13 @@ import { condition, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { limits } from '../limits.ts';
 
-/** Hears which part is not known, and why; what it gives stands for that part, an empty text for nothing. */
+/** Gets an unknown part's path and reason; returns a replacement, an empty text to drop it, or undefined. */
 type Missing = (path: string, why: string) => string | undefined;
 
 /**
- * A value as JSON, with floats as Python writes them; undefined where a part is unknown, or is nothing JSON has, and
- * nothing stands for it. What holds a text that is `foreign`, as no machine but this one would have it, is unknown.
+ * A value as JSON, with floats as Python writes them. Undefined if a part is unknown, or doesn't exist in
+ * JSON, and has no replacement. A string that contains `foreign` exists only on this machine, so it is
+ * unknown.
  */
 export function writeJson(
   machine: Machine,
@@ -63,7 +64,7 @@ function* present(parts: Iterable<string | undefined>): Generator<string | undef
 
 const maxIndent = 8n;
 
-/** What `json.dumps` gives; unknown if it is given more than an indent. */
+/** The result of `json.dumps`; unknown with options other than an indent. */
 export function dumpJson(machine: Machine, value: Value, keywords: Keywords): Value {
   const { indent = null, ensure_ascii: ascii = true, ...others } = Object.fromEntries(keywords);
   const text = writeJson(machine, value);
@@ -100,7 +101,7 @@ function spread(machine: Machine, text: string, indent: number | undefined): str
   });
 }
 
-/** Python's JSON makes texts of keys that are numbers, booleans or None. */
+/** Python's JSON turns keys that are numbers, booleans or None into strings. */
 function jsonKey(key: Value): string | undefined {
   const known = plain(key);
   if (known === null || typeof known === 'boolean' || typeof known === 'bigint') return String(known);

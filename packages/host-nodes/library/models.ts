@@ -8,7 +8,7 @@ import { signatureModels } from './signatures.ts';
 import { textModels } from './texts.ts';
 import { valueModels } from './values.ts';
 
-/** What is known of Python's library, by dotted name. Lists and dicts in it are a pack's own, so each gets new ones. */
+/** The known parts of Python's library, by dotted name. Each pack may change its lists and dicts, so they are new. */
 export function libraryModels(): ReadonlyMap<string, Value> {
   return new Map([
     ...valueModels(),

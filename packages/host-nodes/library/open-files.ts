@@ -16,7 +16,7 @@ export function readText(machine: Machine, path: string): Value {
   return text.replace(/^\uFEFF/, '');
 }
 
-/** Keeps in memory what the pack writes into its own folder. */
+/** Keeps files in memory that the pack writes into its own folder. */
 export function writeText(machine: Machine, path: string, text: string): void {
   const inside = machine.files.inside(path);
   machine.budget.spend(10);
@@ -30,7 +30,7 @@ export function payForFolders(machine: Machine, path: string): void {
   machine.budget.text(path.length * path.split('/').length, path.length);
 }
 
-/** `open(path, mode)`: a text has line feeds for all ends of lines, unless the pack names them. */
+/** `open(path, mode)`: text has line feeds for all line ends, unless the pack names them. */
 export function openFile(machine: Machine, path: string, mode: string, keepsEnds = false): Value {
   const file = new Instance(fileType);
   file.define('name', path);

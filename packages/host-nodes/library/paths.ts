@@ -14,13 +14,13 @@ export function pathModels(): Models {
   return [...natives('os.path', paths), ['pathlib.Path', pathType], ['pathlib.PurePath', pathType]];
 }
 
-/** A path's text; undefined where it is unknown. */
+/** A path's text; undefined if unknown. */
 export function pathText(value: Value | undefined): string | undefined {
   if (value instanceof Instance && value.cls.inherits(pathType)) return asText(value.payload);
   return asText(value);
 }
 
-/** What needs a path that is known. */
+/** A function that needs a known path. */
 export function onPath(run: (path: string, machine: Machine, rest: Value[]) => Value): NativeCall {
   return (machine, [value, ...rest]) => {
     const path = pathText(value);
@@ -33,7 +33,7 @@ function absolute(path: string): string {
   return normalize(path.startsWith('/') ? path : `${hostFolder}/${path}`);
 }
 
-/** Asks the tree; what lies outside of it is unknown. */
+/** Checks the tree; paths outside it are unknown. */
 function ask(machine: Machine, path: string, question: (inside: string) => boolean): Value {
   const inside = machine.files.inside(absolute(path));
   return inside === undefined ? new Unknown('it depends on other files of the host') : question(inside);
@@ -190,7 +190,6 @@ function found(machine: Machine, path: string, pattern: string): Value {
   return list ? new List(list.map((name) => makePath(name))) : new List([], true);
 }
 
-/** The class methods of a path. */
 const places = { cwd: () => makePath(hostFolder), home: () => new Unknown('a home folder') };
 for (const [name, run] of Object.entries(places))
   pathType.define(name, new Descriptor('staticmethod', new Native(name, run)));

@@ -13,7 +13,7 @@ interface State {
 type Spend = (steps?: number) => void;
 type Step = (at: number, state: State) => boolean;
 
-/** The first match at or after a position; `whole` asks for one that ends where the text does. */
+/** The first match at or after a position; with `whole`, it must end at the end of the text. */
 export function find(
   pattern: Pattern,
   text: string,
@@ -74,7 +74,7 @@ function one(test: (character: string) => boolean, next: Step): Step {
 
 type Repeat = Extract<Node, { kind: 'repeat' }>;
 
-/** One character repeated: a loop, so that long texts do not nest. */
+/** One repeated character: a loop, so that long texts don't nest. */
 function run(test: (character: string) => boolean, { min, max, lazy }: Repeat, next: Step): Step {
   return (at, state) => {
     const { text, spend } = state;
@@ -100,7 +100,7 @@ function repeat({ body, min, max, lazy }: Repeat, next: Step): Step {
     const again: Step = (at, state) => {
       state.spend();
       if (count >= max) return false;
-      // A turn that takes nothing would go on for ever.
+      // A turn that consumes nothing would loop forever.
       const later: Step = (end, inner) => (end > at || count < min) && turn(count + 1)(end, inner);
       return compile(body, later, state.spend)(at, state);
     };

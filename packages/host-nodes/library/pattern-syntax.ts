@@ -1,6 +1,6 @@
 /*
- * Regular expressions are the pack's, so none of them runs natively: one of forty characters can take years. They are
- * read here into a tree, and pattern-matching.ts walks it by steps.
+ * Regular expressions come from the pack, so none of them runs natively: one of forty characters can take
+ * years. This parses them into a tree, and pattern-matching.ts walks it by steps.
  */
 
 export type Node =
@@ -25,7 +25,7 @@ export interface Flags {
   dotAll: boolean;
 }
 
-/** What a pattern uses and this does not follow. */
+/** The pattern uses an unsupported feature. */
 export class NotFollowed extends Error {}
 
 const classes: Record<string, (character: string) => boolean> = {
@@ -53,7 +53,7 @@ export function parsePattern(source: string, flags: Flags): Pattern {
   return new PatternParser(source, flags).parse();
 }
 
-/** How many characters a pattern takes, which looks back. */
+/** The number of characters that a lookbehind pattern consumes. */
 function widthOf(node: Node): number {
   if (node.kind === 'set') return 1;
   if (node.kind === 'at') return 0;

@@ -63,7 +63,7 @@ function parameter(
   return [node.arg, made];
 }
 
-/** Evaluated late. Texts, if the module asks for them by `from __future__ import annotations`, are not followed. */
+/** Evaluated late. Strings, from `from __future__ import annotations`, aren't followed. */
 function annotation(machine: Machine, { frame }: Func, { annotation: node }: Arg): Value {
   if (!node) return empty;
   if (frame.module.own('annotations') instanceof Unknown) return new Unknown('an annotation');

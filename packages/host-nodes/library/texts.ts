@@ -15,7 +15,7 @@ const flagBits: Record<string, bigint> = {
   DOTALL: 16n,
 };
 
-/** `re`, matched step by step: what is too long, or uses more than pattern-syntax.ts knows, is unknown. */
+/** `re`, matched step by step: unknown for long inputs and for features that pattern-syntax.ts lacks. */
 export function textModels(): Models {
   const functions: Record<string, NativeCall> = {
     compile: (_, args, keywords) => compiled(args[0] ?? null, argument(args, keywords, 1, 'flags')),

@@ -35,7 +35,7 @@ export function valueModels(): Models {
   ];
 }
 
-/** A variable of the environment is unknown, unless the pack itself says what to take without it. */
+/** An environment variable is unknown, unless the pack itself gives a fallback. */
 function setting(fallback: Value = null): Value {
   return fallback === null ? new Unknown('it depends on the environment', 'os.environ') : fallback;
 }

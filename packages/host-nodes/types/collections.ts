@@ -31,7 +31,7 @@ function changed(machine: Machine, value: Value | undefined): List {
   return list;
 }
 
-/** A position in a list; undefined where it is unknown, and the list open after what was to happen there. */
+/** A position in a list. If it is unknown, returns undefined and leaves the list open. */
 function place(machine: Machine, list: List, index: Value = -1n): number | undefined {
   const position = plain(index);
   if (position instanceof Unknown || !isCounted(machine, list.items)) {
@@ -41,7 +41,7 @@ function place(machine: Machine, list: List, index: Value = -1n): number | undef
   return Number(position) < 0 ? Number(position) + list.items.length : Number(position);
 }
 
-/** Where an item is; undefined where that is unknown. */
+/** The index of an item; undefined if unknown. */
 function find(machine: Machine, items: readonly Value[], item: Value): number | undefined {
   for (const [index, other] of items.entries()) {
     const same = equal(machine, other, item);
@@ -85,7 +85,7 @@ export const listMethods: Methods = {
     }
     return null;
   },
-  /** Of a deque, which is a list here. */
+  /** A method of a deque, which is a list here. */
   popleft: (machine, [self]) => machine.call(machine.attribute(listOf(self), 'pop'), [0n]),
   appendleft: (machine, [self, item = null]) =>
     machine.call(machine.attribute(listOf(self), 'insert'), [0n, item]),
@@ -142,7 +142,7 @@ export function update(
   for (const [name, value] of keywords ?? []) put(machine, target, name, value);
 }
 
-/** Views of a dict are lists here: nothing that declares nodes relies on their following the dict. */
+/** Views of a dict are lists here: no declaration of nodes relies on their following the dict. */
 export const dictMethods: Methods = {
   get: (machine, [self, key = null, fallback = null]) =>
     underKey(machine, dictOf(self), key, fallback) ?? null,
@@ -185,7 +185,7 @@ export const dictMethods: Methods = {
   },
 };
 
-/** What is under a key, or may be there, next to what is taken otherwise. */
+/** The value under a key, joined with the fallback if the key may be absent. */
 function underKey(machine: Machine, dict: Dict, key: Value, fallback: Value | undefined): Value | undefined {
   const found = lookUp(machine, dict, key);
   if (found === undefined) return fallback;

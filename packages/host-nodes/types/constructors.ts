@@ -15,7 +15,7 @@ import { textMethods } from './texts.ts';
 import { dictMethods, listMethods, sequenceMethods, setMethods, update } from './collections.ts';
 import * as types from '../values/builtin-types.ts';
 
-/** How each built-in class makes a value of its arguments; what is unknown stays unknown. */
+/** How each built-in class makes a value from its arguments; unknown ones stay unknown. */
 const constructors: Record<string, Construct> = {
   object: (_machine, cls) => new Instance(cls),
   str: (machine, _cls, [value = '']) => textOf(machine, value) ?? new Unknown('a text with an unknown part'),
@@ -150,7 +150,7 @@ const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null
       ),
 );
 
-/** Gives the built-in classes their constructors and methods. They are the same for every pack, and none can change them. */
+/** Gives the built-in classes their constructors and methods. All packs share them, and none can change them. */
 export function equipTypes(): void {
   for (const type of types.namedTypes) type.construct = constructors[type.name];
   types.addMethods(types.objectType, objectMethods);

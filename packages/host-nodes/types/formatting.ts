@@ -10,7 +10,7 @@ const why = 'a text with an unknown part';
 
 const specs = /^(?:(.)?([<>=^]))?([-+ ]?)(0?)(\d{0,3})(,?)(?:\.(\d{1,2}))?([sdfxX]?)$/u;
 
-/** `format(value, spec)`; undefined where the text is unknown, or a spec is not followed. */
+/** `format(value, spec)`; undefined if the text is unknown, or the spec isn't supported. */
 export function formatValue(machine: Machine, value: Value, spec: string): string | undefined {
   if (spec === '') return textOf(machine, value);
   const known = plain(value);
@@ -38,7 +38,7 @@ export function formatValue(machine: Machine, value: Value, spec: string): strin
   return pad(signed, align ?? (zero ? '=' : '>'), fill ?? (zero || ' '));
 }
 
-/** A number's digits of a kind. */
+/** A number's digits in the format `kind`. */
 function digitsIn(machine: Machine, value: Value, kind: string, places?: string): string | undefined {
   if (kind === 'f' && (typeof value === 'number' || typeof value === 'bigint'))
     return fixed(Number(value), Number(places ?? 6));
@@ -49,7 +49,7 @@ function digitsIn(machine: Machine, value: Value, kind: string, places?: string)
   return kind === 'X' ? digits.toUpperCase() : digits;
 }
 
-/** What lies between two goes to the even one, as Python rounds. */
+/** Rounds a tie to the even neighbor, as Python does. */
 function fixed(value: number, places: number): string | undefined {
   if (!(Math.abs(value) < 1e15)) return undefined;
   const rest = value.toFixed(100).split('.')[1]?.slice(places) ?? '';
@@ -100,7 +100,7 @@ export function formatPercent(machine: Machine, template: string, values: Value)
   return next === given.length ? result : new Unknown(why);
 }
 
-/** What is formatted: the value, or its text if that is asked for. */
+/** The value to format: the value itself, or its text for a conversion. */
 function converted(machine: Machine, value: Value, kind: string | undefined): Value | undefined {
   if (value instanceof Unknown) return undefined;
   if (kind === 'r' || kind === 'a') return reprOf(machine, value);

@@ -5,8 +5,8 @@ import { Several } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 
 /**
- * Sorts as `sorted` does; what does not compare leaves the order open. The comparison counts steps, so a merge sort
- * of the runtime's is bounded as everything is.
+ * Sorts as `sorted` does; values that can't be compared leave the order open. The comparison counts steps, so
+ * the runtime's merge sort has the same limits as everything else.
  */
 export function sorted(machine: Machine, items: Iterable<Value>, keywords: Keywords): Value[] {
   const key = keywords.get('key') ?? null;

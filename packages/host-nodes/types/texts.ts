@@ -51,7 +51,7 @@ const kinds: Record<string, RegExp> = {
 };
 for (const [kind, pattern] of Object.entries(kinds)) plainMethods[`is${kind}`] = (text) => pattern.test(text);
 
-/** The methods of `str`, which a class derived from it has too. */
+/** The methods of `str`, which derived classes also have. */
 export const textMethods: Methods = {
   join: (machine, [self, parts]) => joinTexts(machine, asText(self) ?? '', parts ?? null),
   format: (machine, [self, ...args], keywords) => formatBraces(machine, asText(self) ?? '', args, keywords),
@@ -71,7 +71,7 @@ for (const [name, method] of Object.entries(plainMethods)) {
   };
 }
 
-/** A documentation text without the indentation of the code around it. */
+/** A docstring without the indentation of its code. */
 export function cleaned(machine: Machine, doc: Value | undefined): Value {
   if (typeof doc !== 'string') return doc ?? null;
   machine.budget.text(doc.length);
@@ -87,7 +87,7 @@ function padded(machine: Machine, text: string, spec: string): Value {
   return formatValue(machine, text, spec) ?? new Unknown('a text with an unknown part');
 }
 
-/** A search in a span of the text is not followed. */
+/** A search in a span of the text isn't supported. */
 function position(text: string, index: number, span: Value[]): Value {
   if (span.length > 0) return new Unknown('a text with an unknown part');
   return index < 0 ? -1n : BigInt(sizeOf(text.slice(0, index)));
@@ -99,7 +99,7 @@ function partition(text: string, index: number, separator: string, fromEnd: bool
   return new Tuple([text.slice(0, index), separator, text.slice(index + separator.length)]);
 }
 
-/** A method's argument, which must be a text. */
+/** A method's argument, which must be a string. */
 function word(value: Value | undefined): string {
   return asText(value) ?? raise('TypeError', 'expected str');
 }
@@ -118,7 +118,7 @@ function strip(text: string, set: Value | undefined, left: boolean, right: boole
   return text.slice(start, end);
 }
 
-/** Whether one of the parts fits; a search in a span of the text is not followed. */
+/** Whether one of the parts fits; a search in a span of the text isn't supported. */
 function affix(part: Value | undefined, span: Value[], fits: (part: string) => boolean): Value {
   if (span.length > 0) return new Unknown('a text with an unknown part');
   return part instanceof Tuple ? part.items.some((item) => fits(word(item))) : fits(word(part));

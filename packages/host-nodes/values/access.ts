@@ -6,11 +6,11 @@ import type { Machine } from './machine.ts';
 import { join } from './join.ts';
 
 /*
- * Reading and writing dicts, sets and namespaces. Equal Python keys give the same text, different
- * ones different texts, and a text gives itself, so that a dict can be the view of a namespace.
+ * Reads and writes dicts, sets and namespaces. Equal Python keys have the same text, different ones different
+ * texts, and the key of a string is the string itself, so a dict can be the view of a namespace.
  */
 
-/** The key's text; undefined where the key is not known. */
+/** The key's text; undefined if the key is unknown. */
 export function hashKey(machine: Machine, key: Value): string | undefined {
   machine.budget.spend();
   if (key instanceof Unknown) return undefined;
@@ -33,7 +33,7 @@ export function hashKey(machine: Machine, key: Value): string | undefined {
   return `\0o${identity(key)}`;
 }
 
-/** Writing a large number takes as long as a text. */
+/** Writing a large number takes as long as writing a text. */
 export function digitsOf(machine: Machine, number: bigint | number): string {
   const digits = number.toString();
   machine.budget.read(digits.length);
@@ -66,7 +66,7 @@ function identity(value: object): number {
 
 type Collection = Dict | PythonSet;
 
-/** Why a key is not known; that of a tuple is one of its items'. */
+/** Why a key is unknown; for a tuple, because of one of its items. */
 function reasonOf(key: Value): string {
   return key instanceof Unknown ? key.why : 'an unknown key';
 }
@@ -78,7 +78,7 @@ export function put(machine: Machine, target: Dict, key: Value, value: Value): v
   else target.entries.set(hash, { key: target.entries.get(hash)?.key ?? key, value, conditional: false });
 }
 
-/** Puts what an iterable of pairs gave; pairs that may be there, under a condition. */
+/** Adds a pair from an iterable. Pairs that may exist are added under a condition. */
 export function putPair(machine: Machine, target: Dict, pair: Value): void {
   machine.heap.touch(target);
   for (const one of pair instanceof Several ? pair.items : [pair]) {
@@ -98,7 +98,7 @@ export function putPair(machine: Machine, target: Dict, pair: Value): void {
   }
 }
 
-/** Something unknown may have changed it in place. */
+/** Something unknown may have changed the value in place. */
 export function leaveOpen(machine: Machine, value: Value, why: string): void {
   const target = plain(value);
   machine.budget.spend();
@@ -112,7 +112,7 @@ export function leaveOpen(machine: Machine, value: Value, why: string): void {
   }
 }
 
-/** Gives a class the methods of Python's that are not followed: each gives something unknown, and may change its object. */
+/** Gives a class unsupported methods of Python: each returns something unknown, and may change its object. */
 export function addUnfollowed(type: Class, names: string): void {
   for (const name of names.split(' ')) {
     const why = `the method ${name}`;
@@ -126,7 +126,7 @@ export function addUnfollowed(type: Class, names: string): void {
   }
 }
 
-/** What a dict or set holds, one by one; what may be there comes last. */
+/** The items of a dict or set, one by one; those that may exist come last. */
 export function held(
   machine: Machine,
   { entries, open }: Collection,
@@ -149,7 +149,7 @@ export function addItem(machine: Machine, target: PythonSet, item: Value): void 
     target.entries.set(hash, { key: item, value: item, conditional: false });
 }
 
-/** The value under a key; undefined where it is not there, unknown where that cannot be said. */
+/** The value under a key; undefined if absent, Unknown if that can't be decided. */
 export function lookUp(machine: Machine, target: Collection, key: Value): Value | undefined {
   const hash = hashKey(machine, key);
   if (hash === undefined) return new Unknown('an unknown key');
@@ -184,7 +184,7 @@ export function removeName(heap: Heap, namespace: Namespace, name: string): bool
   return namespace.entries.delete(name);
 }
 
-/** The plain value that an instance of a class derived from a text, number, list or dict is. */
+/** The plain value of an instance whose class derives from str, a number type, list or dict. */
 export function plain(value: Value): Value {
   return value instanceof Instance && value.payload !== undefined ? value.payload : value;
 }
@@ -194,7 +194,7 @@ export function asText(value: Value | undefined): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Whether a value counts as true; undefined where that is unknown. Objects with methods of their own come elsewhere. */
+/** Whether a value counts as true; undefined if unknown. truth.ts handles objects with methods of their own. */
 export function plainTruth(machine: Machine, value: Value): boolean | undefined {
   if (value instanceof Unknown) return value.isTrue;
   if (value === null || value === false) return false;
@@ -219,7 +219,7 @@ export function plainTruth(machine: Machine, value: Value): boolean | undefined 
   return true;
 }
 
-/** The start, stop and step of a slice of so many items, as Python cuts them. */
+/** The start, stop and step of a slice of `length` items, by Python's rules. */
 export function sliceBounds({ start, stop, step }: Slice, length: number): number[] | undefined {
   const parts = [start, stop, step].map((part) => plain(part));
   if (parts.some((part) => part !== null && typeof part !== 'bigint' && typeof part !== 'boolean'))
@@ -250,7 +250,7 @@ export function slicePart<Part>(items: readonly Part[], slice: Slice): Part[] | 
   return part;
 }
 
-/** Whether a class is, or derives from, another or one of several; undefined where that is unknown. */
+/** Whether a class is, or derives from, another or one of several; undefined if unknown. */
 export function isSubclass(machine: Machine, cls: Class, of: Value): boolean | undefined {
   machine.budget.spend();
   if (of instanceof Tuple) {

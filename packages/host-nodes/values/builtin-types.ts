@@ -40,7 +40,7 @@ export function builtinType(name: string, base?: Class): Class {
   return type;
 }
 
-/** Makes a class of the host's, which may have more than is known of it. */
+/** Makes a class of the host, which may have unknown members. */
 export function hostType(name: string, base?: Class): Class {
   const type = builtinType(name, base);
   type.hasMoreMembers = true;
@@ -54,7 +54,7 @@ export function addMethods(type: Class, methods: Methods): void {
   for (const [name, run] of Object.entries(methods)) type.define(name, new Native(name, run, true));
 }
 
-/** Those that a program knows by their names. */
+/** The types that a program can name. */
 export const namedTypes = [
   ...[objectType, typeType, intType, boolType, floatType, strType, bytesType, listType, tupleType],
   ...[dictType, setType, frozensetType, rangeType, sliceType],
@@ -92,7 +92,7 @@ export function typeOf(value: Value): Class {
   return typeByKind.get(value.constructor) ?? symbolicType;
 }
 
-/** Each exception with those that derive from it. */
+/** Each exception with the classes that derive from it. */
 const derived = {
   BaseException: 'Exception SystemExit KeyboardInterrupt',
   Exception:
@@ -134,7 +134,7 @@ function exceptionType(name: string): Class {
 }
 
 /**
- * An exception of the pack's, on its way to an `except` that takes it. It is no Error: a pack may raise a million,
+ * An exception of the pack, on its way to a matching `except`. It isn't an Error: a pack may raise a million,
  * and each would pay for a stack trace.
  */
 export class Raised {
@@ -144,7 +144,7 @@ export class Raised {
     this.value = value;
   }
 
-  /** What a person reads: the class and the first argument. */
+  /** The text for a person: the class and the first argument. */
   toString(): string {
     if (!(this.value instanceof Instance)) return 'an unknown exception';
     const args = this.value.own('args');
@@ -153,7 +153,7 @@ export class Raised {
   }
 }
 
-/** Whether the pack's code ended with one of Python's own exceptions. */
+/** Whether the pack's code raised this built-in exception of Python. */
 export function isRaised(error: unknown, type: string): boolean {
   return (
     error instanceof Raised &&

@@ -4,7 +4,7 @@ import { Class, Instance } from './objects.ts';
 import { isCounted, isSame, Range, Tuple, Unknown } from './plain.ts';
 import { Dict, List, PythonSet, type Value } from './values.ts';
 
-/** Whether two values are equal; undefined where that is unknown. Shared parts cost steps each time they are met. */
+/** Whether two values are equal; undefined if unknown. Shared parts cost steps each time they occur. */
 export function equal(machine: Machine, left: Value, right: Value): boolean | undefined {
   machine.budget.spend();
   if (left instanceof Unknown || right instanceof Unknown) return undefined;
@@ -54,7 +54,7 @@ function sameItems(machine: Machine, a: readonly Value[], b: readonly Value[]): 
   return isKnown ? true : undefined;
 }
 
-/** Less than zero, zero or more, as for a sort; undefined where it is unknown or the two do not compare. */
+/** Less than zero, zero or more, as for a sort; undefined if unknown, or if the two can't be compared. */
 export function compare(machine: Machine, left: Value, right: Value): number | undefined {
   machine.budget.spend();
   const [a, b] = [plain(left), plain(right)];
@@ -79,7 +79,7 @@ export function compare(machine: Machine, left: Value, right: Value): number | u
   return undefined;
 }
 
-/** Whether a container holds an item; undefined where that is unknown. */
+/** Whether a container holds an item; undefined if unknown. */
 export function contains(machine: Machine, container: Value, item: Value): boolean | undefined {
   const holder = plain(container);
   if (holder instanceof Unknown || item instanceof Unknown) return undefined;

@@ -4,7 +4,7 @@ import { Dict, List, Module } from './values.ts';
 import type { Entry, Followed, Snapshot, Store, Value } from './values.ts';
 import type { Machine } from './machine.ts';
 
-/** One value for what two ways led to. What a way defined wins over what the other knows nothing of. */
+/** One value for the results of two ways. A defined value wins over one that the other way left unknown. */
 export function join(machine: Machine, left: Value, right: Value): Value {
   machine.budget.spend();
   if (isSame(machine, left, right)) return left;
@@ -25,7 +25,7 @@ function definesMore(value: Value, other: Value): boolean {
   return isDefinition && (other instanceof Unknown || other === null);
 }
 
-/** Items that both ways begin with are sure; of the rest only what they may be. */
+/** Items that both ways begin with are certain; the rest are only possible. */
 function joinItems(machine: Machine, left: readonly Value[], right: readonly Value[]): Value[] {
   machine.budget.spend((left.length + right.length) >> 1);
   if (left.length === right.length && isCounted(machine, left) && isCounted(machine, right))
@@ -70,7 +70,7 @@ function joinEntry(machine: Machine, left: Entry, right: Entry): Entry {
   return { key: left.key, value, conditional: left.conditional || right.conditional };
 }
 
-/** What the stores hold after any of several ways, each from the same beginning. */
+/** The contents of the stores after several ways, each from the same start. */
 export function joinedStates(machine: Machine, { ways, before }: Followed<unknown>): Map<Store, Snapshot> {
   const states = new Map<Store, Snapshot>();
   for (const store of new Set(ways.flatMap(({ after }) => [...after.keys()]))) {

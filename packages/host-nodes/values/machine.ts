@@ -5,11 +5,11 @@ import type { Risks } from '../risks.ts';
 import { List, Namespace } from './values.ts';
 import type { Followed, Heap, Keywords, Module, Value } from './values.ts';
 
-/** Variables, found from the inside out. A class body is skipped by the functions in it. */
+/** Variables, looked up from the inside out. Functions in a class body skip its scope. */
 export class Scope extends Namespace {
   readonly outer: Scope | undefined;
   readonly isClassBody: boolean;
-  /** Names that `global` and `nonlocal` lead elsewhere. */
+  /** Names that `global` and `nonlocal` redirect. */
   readonly elsewhere = new Map<string, 'global' | 'nonlocal'>();
 
   constructor(outer: Scope | undefined, isClassBody = false) {
@@ -21,11 +21,11 @@ export class Scope extends Namespace {
 
 export class Frame {
   readonly module: Module;
-  /** The lines of its file, where numbers are looked up that the tree does not tell apart. */
+  /** The lines of its file, for numbers whose spelling the tree doesn't keep. */
   readonly lines: readonly string[];
   /** Undefined at the top of a module, whose variables are the module's attributes. */
   readonly scope: Scope | undefined;
-  /** The class whose body the code was written in, for `super()`. */
+  /** The class whose body contains the code, for `super()`. */
   readonly home: { cls?: Value };
   /** A method's first argument, for `super()`. */
   self: Value | undefined;
@@ -40,7 +40,7 @@ export class Frame {
     this.home = home;
   }
 
-  /** The same place with variables of its own, such as a comprehension has. */
+  /** The same place with variables of its own, for example for a comprehension. */
   inside(scope: Scope): Frame {
     const frame = new Frame(this.module, this.lines, scope, this.home);
     frame.self = this.self;
@@ -48,7 +48,7 @@ export class Frame {
   }
 }
 
-/** How a list of statements ended; undefined is its end. */
+/** How a list of statements ended; undefined means that it ran to its end. */
 export type Completion =
   | undefined
   | { kind: 'return'; value: Value }
@@ -60,12 +60,12 @@ export type Completion =
 export interface Doubts {
   /** An exception that the pack raises under an unknown condition. */
   raised?: object | undefined;
-  /** Whether something is used that may not be there: a package that the host does not require, or a folder of it. */
+  /** Whether it uses something that may be missing: a package that the host doesn't require, or a folder of it. */
   isMissing?: boolean | undefined;
 }
 
 interface OwnModules {
-  /** Imports one of them; undefined where it has none of that name. */
+  /** Imports one of them; undefined if none has that name. */
   importOwn(path: string): Module | undefined;
   /** Makes one without running it, and runs it. */
   makeOwn(path: string): Module | undefined;
@@ -74,7 +74,7 @@ interface OwnModules {
   attribute(module: Module, name: string): Value | undefined;
 }
 
-/** The interpreter as its parts see it: they call each other through it, and so need not import each other. */
+/** The interpreter as seen by its parts: they call each other through it, without importing each other. */
 export interface Machine {
   readonly budget: Budget;
   readonly heap: Heap;
@@ -87,16 +87,16 @@ export interface Machine {
   attribute(value: Value, name: string): Value;
   setAttribute(target: Value, name: string, value: Value): void;
   iterate(value: Value): Generator<Value>;
-  /** A value of a package outside, by its dotted name: a model's, or unknown. */
+  /** A value of an outside package, by its dotted name: a model's, or unknown. */
   outside(path: string): Value;
   setOutside(path: string, value: Value): void;
-  /** What the `try` that runs may meet, though it goes on here. */
+  /** Failures that the running `try` may have in reality, although the evaluation continues. */
   doubts: Doubts;
   note(text: string): void;
-  /** The statement that runs, in which file. */
+  /** Sets the running statement and its module. */
   at(module: Module, node: StmtNode): void;
-  /** A way of an unknown condition that ended with an exception, and the keys under which it had put classes. */
+  /** Records a way of an unknown condition that raised, and the keys under which it had put classes. */
   drop(error: unknown, keys: readonly string[]): void;
-  /** That the code of such a way is about the list of nodes. */
+  /** Marks the code of such a way as being about the list of nodes. */
   blame(error: unknown): void;
 }

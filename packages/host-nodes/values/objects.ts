@@ -5,11 +5,11 @@ import { type Keywords, List, Namespace, PythonObject, type Value } from './valu
 
 export type NativeCall = (machine: Machine, args: Value[], keywords: Keywords) => Value;
 
-/** A function of Python's or of a model. */
+/** A function of Python or of a model. */
 export class Native extends PythonObject {
   readonly name: string;
   readonly run: NativeCall;
-  /** Whether it becomes a method when it is read from an instance. */
+  /** Whether it becomes a method when read from an instance. */
   readonly binds: boolean;
 
   constructor(name: string, run: NativeCall, binds = false) {
@@ -55,20 +55,20 @@ export class Super extends PythonObject {
   }
 }
 
-/** How a class that is not the pack's own makes an instance. */
+/** How a class that the pack did not define makes an instance. */
 export type Construct = (machine: Machine, cls: Class, args: Value[], keywords: Keywords) => Value;
 
 export class Class extends Namespace {
   readonly name: string;
   readonly bases: readonly Value[];
-  /** Method resolution order, itself first; what is outside of the pack is not in it. */
+  /** Method resolution order, itself first, without bases outside of the pack. */
   mro: readonly Class[] = [this];
   metaclass: Value = null;
-  /** Why an attribute that was not found may still be there. */
+  /** Why a missing attribute may still exist. */
   outside: string | undefined;
-  /** Python's own and the models': nothing changes them. */
+  /** Python's own classes and the models': nothing changes them. */
   readonly builtin: boolean;
-  /** The model of a class of the host, which has more members than the model: one that is not here is unknown. */
+  /** The model of a host class that has more members than the model: a missing one is unknown. */
   hasMoreMembers = false;
   construct: Construct | undefined;
   /** The pack's classes that derive from it directly. */
@@ -95,7 +95,7 @@ export class Class extends Namespace {
     return this.mro.includes(other);
   }
 
-  /** The dotted names of the bases outside of the pack; empty for one that is unknown. */
+  /** The dotted names of the bases outside of the pack; empty for an unknown one. */
   basesOutside(): string[] {
     const bases = this.mro.flatMap((cls) => [...cls.bases, cls.metaclass]);
     return bases.flatMap((base) => (base instanceof Unknown ? [base.path] : []));
@@ -104,7 +104,7 @@ export class Class extends Namespace {
 
 export class Instance extends Namespace {
   readonly cls: Class;
-  /** The text, number, list, dict… that an instance of a class derived from such a type is. */
+  /** The plain value of an instance whose class derives from str, a number type, list, dict… */
   payload: Value | undefined;
 
   constructor(cls: Class, payload?: Value) {

@@ -1,12 +1,12 @@
 import type { Machine } from './machine.ts';
 import { PythonObject, type Value } from './values.ts';
 
-/** A value that only running the pack, or a package outside of it, could show. It absorbs what is done with it. */
+/** A value that only running the pack, or an outside package, could show. Operations on it are unknown too. */
 export class Unknown extends PythonObject {
   readonly why: string;
   /** The dotted name it came from, such as `torch.cuda.is_available`. */
   readonly path: string;
-  /** Whether it counts as true, where at least that is known. */
+  /** Whether it counts as true, if at least that is known. */
   readonly isTrue: boolean | undefined;
 
   constructor(why: string, path = '', isTrue?: boolean) {
@@ -32,20 +32,20 @@ export class Several extends Unknown {
   }
 }
 
-/** Whether it is known how many items there are, and where. */
+/** Whether the number and positions of the items are known. */
 export function isCounted(machine: Machine, items: readonly Value[]): boolean {
   machine.budget.read(items.length);
   return !items.some((item) => item instanceof Several);
 }
 
-/** Whether two values are one, as texts of the same characters are. */
+/** Whether two values are identical; strings are if their characters are. */
 export function isSame(machine: Machine, left: Value | undefined, right: Value | undefined): boolean {
   if (typeof left === 'string' && typeof right === 'string' && left.length === right.length)
     machine.budget.read(left.length);
   return left === right;
 }
 
-/** What may be in a list, or may not. */
+/** An item that a list may or may not have. */
 export function maybe(value: Value): Several {
   return value instanceof Several ? value : new Several(condition, [value]);
 }
@@ -91,7 +91,7 @@ export class Slice extends PythonObject {
   }
 }
 
-/** What `iter`, generators and the lazy built-ins give: items that are taken once. */
+/** The result of `iter`, generators and lazy built-ins: each item can be taken once. */
 export class Iterator extends PythonObject {
   readonly items: globalThis.Iterator<Value>;
 

@@ -4,12 +4,12 @@ import { Class, Instance } from './objects.ts';
 import { Symbolic, Tuple, Unknown } from './plain.ts';
 import { Dict, List, type Value } from './values.ts';
 
-/** How many characters a text has; JavaScript counts some of them twice. */
+/** The number of characters in a text; JavaScript counts some of them twice. */
 export function sizeOf(text: string): number {
   return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 }
 
-/** What `str` gives; undefined where it is unknown, such as an address in memory. */
+/** The result of `str`; undefined if unknown, such as an address in memory. */
 export function textOf(machine: Machine, value: Value): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof Instance) {
@@ -20,7 +20,7 @@ export function textOf(machine: Machine, value: Value): string | undefined {
   return reprOf(machine, value);
 }
 
-/** What `repr` gives; undefined where it is unknown. */
+/** The result of `repr`; undefined if unknown. */
 export function reprOf(machine: Machine, value: Value): string | undefined {
   machine.budget.spend();
   if (value instanceof Unknown) return undefined;
@@ -56,7 +56,7 @@ function instanceText(machine: Machine, value: Instance): string | undefined {
   return args.items.length === 0 ? '' : reprOf(machine, args);
 }
 
-/** What the pack's own method says; null where there is none. */
+/** The result of the pack's own method; null if there is none. */
 function ownText(machine: Machine, value: Instance, name: string): string | undefined | null {
   const method = value.cls.find(name);
   if (method === undefined) return value.cls.outside === undefined ? null : undefined;
@@ -64,7 +64,7 @@ function ownText(machine: Machine, value: Instance, name: string): string | unde
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Joins what was written of the parts of something; undefined where one of them is unknown. */
+/** Joins the written parts of something; undefined if one of them is unknown. */
 export function joinParts(
   machine: Machine,
   parts: Iterable<string | undefined>,
@@ -82,7 +82,7 @@ export function joinParts(
   return known.join(separator);
 }
 
-/** Lazily: what follows an unknown part is not written. */
+/** Lazy: nothing after an unknown part is written. */
 export function* each<Item>(items: Iterable<Item>, write: (item: Item) => string | undefined) {
   for (const item of items) yield write(item);
 }
@@ -109,7 +109,6 @@ function dictText(machine: Machine, dict: Dict): string | undefined {
   return inside === undefined ? undefined : `{${inside}}`;
 }
 
-/** A float as Python writes it. */
 export function floatText(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';

@@ -1,10 +1,10 @@
 /*
- * Python's values. None, booleans, integers, floats and texts are JavaScript's null, boolean, bigint, number and string;
- * everything else is an object of a class here, in plain.ts or in objects.ts. Names that a pack chooses are keys
- * of Maps only, so that `__proto__` is a name like any other.
+ * Python's values. None, booleans, integers, floats and strings are JavaScript's null, boolean, bigint,
+ * number and string; everything else is an object of a class in this file, plain.ts or objects.ts. Names
+ * chosen by a pack are keys of Maps only, so `__proto__` is a name like any other.
  */
 
-/** What the classes of Python's values have in common: nothing but that they are such. */
+/** The common base of Python's values, which only marks them. */
 export abstract class PythonObject {
   declare protected readonly brand: 'a Python value';
 }
@@ -14,16 +14,16 @@ export type Value = null | boolean | bigint | number | string | PythonObject;
 export type Keywords = ReadonlyMap<string, Value>;
 
 /*
- * An unknown condition sends the evaluation both ways. Each way starts from the same state, so whatever can change
- * is a Store, and a journal keeps what each store held before its first change on the way.
+ * An unknown condition sends the evaluation both ways. Each way starts from the same state, so everything
+ * that can change is a Store, and a journal keeps each store's content before its first change on the way.
  */
 
 let births = 0;
 
-/** Something that can change. Its number says which is older, and stands for its identity. */
+/** Something that can change. Its number gives its age and its identity. */
 export abstract class Store extends PythonObject {
   readonly born: number;
-  /** The store that really holds what this one shows. */
+  /** The store with the actual content, if this one is a view. */
   owner: Store | undefined;
 
   constructor() {
@@ -48,7 +48,7 @@ export interface Snapshot {
 export interface Entry {
   key: Value;
   value: Value;
-  /** Whether it is there only under a condition that is unknown. */
+  /** Whether it exists only under an unknown condition. */
   conditional: boolean;
 }
 
@@ -57,14 +57,14 @@ interface Journal {
   before: Map<Store, Snapshot>;
 }
 
-/** What a way led to. */
+/** The result of a way. */
 export interface Way<Result> {
   result?: Result;
   error?: unknown;
   after: Map<Store, Snapshot>;
 }
 
-/** Ways from one state, and what the stores they changed held before. */
+/** Ways from one state, and the earlier contents of the stores they changed. */
 export interface Followed<Result> {
   ways: Way<Result>[];
   before: ReadonlyMap<Store, Snapshot>;
@@ -78,7 +78,7 @@ export class Heap {
     this.#spend = spend;
   }
 
-  /** To be called before a store changes. */
+  /** Call before a store changes. */
   touch(changing: Store): void {
     const journal = this.#journals.at(-1);
     const store = changing.owner ?? changing;
@@ -88,7 +88,7 @@ export class Heap {
     journal.before.set(store, snapshot);
   }
 
-  /** Follows one way and takes everything back that it changed; an error that `isPart` accepts ends only the way. */
+  /** Follows one way and then undoes its changes; an error that `isPart` accepts ends only the way. */
   explore<Result>(
     way: () => Result,
     isPart: (error: unknown) => boolean,
@@ -121,7 +121,7 @@ export class Heap {
 
 export class List extends Store {
   items: Value[];
-  /** Whether the host fills it at run time, such as a list of the models that are installed. */
+  /** Whether the host fills it at run time, such as a list of the installed models. */
   readonly symbolic: boolean;
 
   constructor(items: Value[] = [], symbolic = false) {
@@ -144,7 +144,7 @@ interface Cell {
   open: string | undefined;
 }
 
-/** Entries by key: what dicts, sets and namespaces have in common. */
+/** Entries by key: the common part of dicts, sets and namespaces. */
 abstract class Entries extends Store {
   /** Shared by a namespace and the dicts that are views of it. */
   protected cell: Cell = { entries: new Map(), open: undefined };
@@ -177,10 +177,10 @@ abstract class Entries extends Store {
 }
 
 export class Dict extends Entries {
-  /** What `collections.defaultdict` makes of an absent key. */
+  /** The factory of `collections.defaultdict` for an absent key. */
   fallback: Value = null;
 
-  /** A dict of its own, or a namespace's `__dict__`, which follows it. */
+  /** An independent dict, or a namespace's `__dict__`, which follows it. */
   constructor(view?: Namespace) {
     super();
     if (!view) return;
@@ -214,7 +214,7 @@ export abstract class Namespace extends Entries {
     return this.entries.get(name)?.value;
   }
 
-  /** Writes a name without a journal: only for what was just made. */
+  /** Writes a name without a journal: only for a new object. */
   define(name: string, value: Value): void {
     this.entries.set(name, { key: name, value, conditional: false });
   }

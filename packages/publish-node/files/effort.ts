@@ -4,7 +4,7 @@ const indexSentence =
   'The indexes of the repository and its submodules have too many files, or too long names.';
 
 const limits = {
-  /** Steps of comparing names with patterns. */
+  /** Comparisons of names with patterns. */
   steps: { most: 100_000_000, sentence: 'The folder has too many or too deep files for its ignore files.' },
   patterns: { most: 20_000, sentence: 'The ignore files have too many patterns for so many files.' },
   patternBytes: { most: 4_000_000, sentence: 'The ignore files are too long.' },
@@ -13,7 +13,7 @@ const limits = {
   indexNameBytes: { most: 64_000_000, sentence: indexSentence },
 };
 
-/** What a folder may cost to read. Its author may be an attacker, so each cost has a limit that honest folders are far from. */
+/** The limits for reading a folder. Its author may be an attacker, so each cost has a limit that honest folders never reach. */
 export class Effort {
   readonly #spent = new Map<keyof typeof limits, number>();
 

@@ -6,8 +6,8 @@ import { readRules } from './ignore-rules.ts';
 import { statsOf } from './own-file.ts';
 
 /*
- * Filters that keep files encrypted in git, such as git-crypt's. The folder has them readable, so what git ships to
- * everyone and what the folder holds differ by a secret.
+ * Filters that keep files encrypted in git, such as git-crypt's. The files are readable in the folder, so
+ * publishing the folder would reveal secrets that git does not.
  */
 const encrypting = /^filter=.*(?:crypt|\bage\b|gpg|openssl|sops|vault|strongbox|secret)/i;
 
@@ -17,7 +17,7 @@ interface Rules {
   patterns: readonly IgnorePattern[];
 }
 
-/** Whether git's attributes name a file of the folder as encrypted. A later rule that says otherwise does not count. */
+/** Whether git's attributes mark a file of the folder as encrypted. A later rule that reverses it doesn't count. */
 export async function encryptedByGit(
   root: string,
   paths: readonly string[],
@@ -35,7 +35,7 @@ export async function encryptedByGit(
   const shared = await readRepository(join(common, 'info/attributes'));
   const rules = [rulesIn('', shared?.toString() ?? '', macros, effort)];
   for (const path of new Set([...above, ...own])) {
-    // Git follows no link here.
+    // Git doesn't follow links here.
     if (!statsOf(join(top, path))?.isFile()) continue;
     rules.push(rulesIn(path.slice(0, path.lastIndexOf('/') + 1), await readRules(top, path), macros, effort));
   }
@@ -69,7 +69,7 @@ function rulesIn(folder: string, text: string, macros: Set<string>, effort: Effo
   return { folder, patterns: named.flatMap(({ name }) => ignorePattern(name, true) ?? []) };
 }
 
-/** As git prints a name: bytes that are not ASCII are octal. */
+/** As git prints a name: bytes that aren't ASCII are octal. */
 function unquoted(text: string): string {
   const bytes = (octal: string) => Buffer.from(octal.match(/\d+/g)?.map((byte) => parseInt(byte, 8)) ?? []);
   return text.replaceAll(/(?:\\[0-7]{3})+/g, (octal) => bytes(octal).toString()).replaceAll(/\\(.)/g, '$1');

@@ -11,8 +11,8 @@ import { realPlace, statsOf } from './own-file.ts';
 import { walkFrom } from './walk.ts';
 
 /*
- * No git is started: a repository's configuration can name programs and addresses, and each version of git has other ways to
- * be stopped from using them.
+ * Never starts git: a repository's configuration can name programs and URLs, and each version of git has
+ * other ways to stop it from using them.
  */
 
 export interface GitFiles {
@@ -26,8 +26,8 @@ export interface GitFiles {
 }
 
 /**
- * What git would ship of a folder now: tracked files, ignored or not, and new files that aren't ignored. Undefined if the
- * folder is in no work tree, or in one that ignores it.
+ * The files that git would ship of a folder now: tracked files, ignored or not, and new files that aren't
+ * ignored. Undefined if the folder is in no work tree, or in one that ignores it.
  */
 export async function gitFiles(folder: string, effort = new Effort()): Promise<GitFiles | undefined> {
   const top = workTreeOf(folder);
@@ -43,7 +43,8 @@ export async function gitFiles(folder: string, effort = new Effort()): Promise<G
     await add(found, folder, effort, { ...entry, path: entry.path.slice(prefix.length) });
   for (const path of files) found.paths.push(path.slice(prefix.length));
   const include = files.length > 0 && (await ownInclude(folders));
-  // It may be any file of the machine, like a list of excludes. Jobs have one, in which their checkout keeps its token.
+  // It may be any file of the machine, like a list of excludes. In CI jobs, the checkout keeps its token in
+  // one.
   if (include)
     found.notes.push(
       `The repository's own settings include ${include}, which is not read: what it ignores is published.`,
@@ -63,11 +64,11 @@ interface WorkTree {
   effort: Effort;
 }
 
-/** New files that no list of excludes names, and the other repositories among them. */
+/** New files that aren't excluded, and the other repositories among them. */
 async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTree) {
   const { excludes, ignoresCase: isWanted } = await personalSettings(top, folders);
   const own = await ownSetting(folders, 'core.ignorecase');
-  // As git finds it out when it makes a repository.
+  // As git detects it when it creates a repository.
   const ignoresCase =
     existsSync(join(folders.own, 'hEAD')) || (own === undefined ? isWanted : isTrue(own)) === true;
   const fold = ignoresCase ? lower : (path: string) => path;
@@ -103,7 +104,7 @@ async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTre
   return { files, repositories };
 }
 
-/** Git reads an ignore file that is not checked out from its object. It may name the new files that are next to it. */
+/** If an ignore file isn't checked out, git reads it from its object. It may name new files next to it. */
 function requireIgnoreFiles(top: string, tracked: readonly Tracked[], files: readonly string[]): void {
   const folders = new Set(files.flatMap((file) => ['', ...withParents(file)]));
   for (const { path, kind, isSkipped } of tracked) {
@@ -117,7 +118,7 @@ function requireIgnoreFiles(top: string, tracked: readonly Tracked[], files: rea
 }
 
 async function excludesOf(folders: GitFolders): Promise<string> {
-  // It may name any file of the machine, and which files are published would tell its lines.
+  // It may name any file of the machine, and the choice of published files would reveal its lines.
   if (await ownSetting(folders, 'core.excludesfile'))
     throw unreadable('its own settings name a core.excludesFile; put its lines into .git/info/exclude');
   return (await readRepository(join(folders.common, 'info/exclude')))?.toString() ?? '';
@@ -129,7 +130,7 @@ async function add(
   effort: Effort,
   { path, object, kind }: Tracked,
 ): Promise<void> {
-  // A name that is not UTF-8 is reported with the other names, and cannot be looked up.
+  // A name that isn't UTF-8 is reported with the other names, and can't be looked up.
   const stats = path.includes('\uFFFD') ? undefined : (statsOf(join(folder, path)) ?? null);
   if (stats?.isDirectory() && kind === 'submodule') await addSubmodule(found, folder, effort, path);
   else if (stats === null || (stats?.isDirectory() && kind === 'file'))

@@ -4,9 +4,9 @@ import { dirname, join, resolve } from 'node:path';
 import { Failure } from '../failure.ts';
 import { readPlain } from './own-file.ts';
 
-/** Where a work tree has its repository. */
+/** The folders of a work tree's repository. */
 export interface GitFolders {
-  /** Holds the index. */
+  /** Contains the index. */
   own: string;
   /** Shared by the work trees of a repository: settings and excludes. */
   common: string;
@@ -16,10 +16,10 @@ export function unreadable(why: string): Failure {
   return new Failure('usage', `The folder is in a git repository that cannot be read: ${why}.`);
 }
 
-/** For what people write. */
+/** For files that people write. */
 const maxTextBytes = 1_000_000;
 
-/** A file of a repository, or one that a person keeps for git. Undefined if there is none. */
+/** A file of a repository, or one that a person keeps for git. Undefined if it doesn't exist. */
 export async function readRepository(path: string, maxBytes = maxTextBytes): Promise<Buffer | undefined> {
   return readPlain(path, maxBytes).catch((error) => {
     throw unreadable(`${path} ${error.message}`);
@@ -32,7 +32,7 @@ export function workTreeOf(folder: string): string | undefined {
   return parent === folder ? undefined : workTreeOf(parent);
 }
 
-/** Rejects a `.git` that git would pass over: it would then look for a repository above. */
+/** Rejects a `.git` that git would skip: it would then look for a repository above. */
 export async function gitFoldersOf(top: string): Promise<GitFolders> {
   const git = join(top, '.git');
   const own = (await stat(git)).isDirectory() ? git : resolve(top, await named(git, /^gitdir: (.+)$/));
@@ -47,7 +47,7 @@ export async function gitFoldersOf(top: string): Promise<GitFolders> {
 async function named(path: string, pattern: RegExp): Promise<string> {
   const text = (await readRepository(path))?.toString().replace(/[\r\n]+$/, '') ?? '';
   const [, name] = pattern.exec(text) ?? [];
-  // Windows sends a person's credentials to a host that a path names.
+  // Windows sends a person's credentials to a host in a path.
   if (name === undefined || /\0|^[\\/]{2}/.test(name)) throw unreadable(`${path} is not valid`);
   return name;
 }

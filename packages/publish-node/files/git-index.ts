@@ -6,25 +6,25 @@ import { readRepository, unreadable } from './git-folders.ts';
 
 /*
  * The index of a repository: the files that git tracks, in versions 2 to 4, split or sparse. Its author may be an attacker,
- * so no git reads it: git would obey the configuration next to it, which can start programs.
+ * so git doesn't read it: git would obey the configuration next to it, which can start programs.
  */
 
 export interface Tracked {
   path: string;
   object: string;
-  /** A sparse index names a folder that is not checked out in place of its files. */
+  /** A sparse index names a folder that isn't checked out instead of its files. */
   kind: 'file' | 'submodule' | 'sparse folder';
-  /** Git does not expect it in the folder, and reads its object in its place. */
+  /** Git doesn't expect it in the folder, and reads its object instead. */
   isSkipped: boolean;
 }
 
 interface Index {
-  /** By their place in the file; those outside of the folder have none. */
+  /** By their position in the file; entries outside of the folder are missing. */
   entries: Map<number, Tracked>;
   count: number;
-  /** Of entries without a name, which replace objects of the shared file. */
+  /** Objects of entries without a name, which replace objects of the shared file. */
   replacements: string[];
-  /** The file that a split index shares with others, and bitmaps of the entries there that it deletes and replaces. */
+  /** The file that a split index shares with others, and bitmaps of its deleted and replaced entries. */
   shared?: { name: string; bitmaps: Buffer };
 }
 
@@ -62,7 +62,7 @@ async function indexIn(path: string, prefix: string, effort: Effort): Promise<In
   return parse(bytes, hashBytes, Buffer.from(prefix), effort);
 }
 
-/** Says whether the repository has SHA-1 or SHA-256. Git writes zeros if it is told to save time. */
+/** Whether the repository uses SHA-1 or SHA-256. Git writes zeros if it is configured to save time. */
 function hasChecksum(bytes: Buffer, length: number): boolean {
   const checksum = bytes.subarray(-length);
   const hash = createHash(length === 32 ? 'sha256' : 'sha1').update(bytes.subarray(0, -length));
@@ -85,7 +85,7 @@ function parse(bytes: Buffer, hashBytes: number, prefix: Buffer, effort: Effort)
     const isExtended = (bytes.readUInt16BE(at) & 0x4000) !== 0;
     const isSkipped = isExtended && (bytes.readUInt16BE(at + 2) & 0x4000) !== 0;
     at += isExtended ? 4 : 2;
-    // Version 4 names what the entry before it has in common by the number of bytes that differ.
+    // Version 4 gives the prefix shared with the previous entry by the number of bytes that differ.
     const kept = version === 4 ? varint() : nameBytes;
     const end = bytes.indexOf(0, at);
     nameBytes = nameBytes - kept + end - at;
@@ -137,7 +137,7 @@ function kindOf(mode: number): Tracked['kind'] {
   return type === 0o16 ? 'submodule' : type === 0o4 ? 'sparse folder' : 'file';
 }
 
-/** Git refuses to write such a path into an index. */
+/** Git never writes such a path into an index. */
 function pathIn(name: string): string {
   if (
     name
@@ -160,7 +160,7 @@ function changeShared({ entries, count }: Index, bitmaps: Buffer, replacements: 
   for (const position of deleted.positions) entries.delete(position);
 }
 
-/** The set bits of a bitmap that git compresses as EWAH: runs of equal words, each followed by plain words of 64 bits. */
+/** The set bits of a bitmap in git's EWAH format: runs of equal words, each followed by plain 64-bit words. */
 function bitsIn(bytes: Buffer, count: number): { positions: number[]; end: number } {
   if (bytes.length === 0) return { positions: [], end: 0 };
   const positions: number[] = [];

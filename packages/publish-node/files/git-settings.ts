@@ -6,16 +6,16 @@ import { type GitFolders, readRepository, unreadable } from './git-folders.ts';
 import { ignorePattern, pathOf } from './ignore-pattern.ts';
 
 /*
- * The few values that are read of git's settings. Those of a repository are its author's: no file that they name is opened.
+ * The few of git's settings that matter here. A repository's author controls its settings: never open a file that they name.
  */
 
 interface Setting {
-  /** Such as `core.excludesfile`, or `remote.origin.url`. */
+  /** For example `core.excludesfile`, or `remote.origin.url`. */
   key: string;
   value: string;
 }
 
-/** A comment, a section's name, or a setting with its value as git reads one: quoted in parts, and continued on lines. In linear time. */
+/** A comment, a section's name, or a setting with its value as git reads it: partly quoted, with continued lines. In linear time. */
 const token =
   /[#;][^\n]*|\[(?:"(?:\\.|[^"\\\n])*"|[^"\]\n])*\]?|(?<![a-z0-9-])([a-z][a-z0-9-]*)[ \t]*=((?:\\\r?\n|\\.|"(?:\\\r?\n|\\.|[^"\\\n])*"|[^"\\\n#;])*)/gi;
 
@@ -53,13 +53,13 @@ export async function ownInclude(folders: GitFolders): Promise<string | undefine
   return settings.find(({ key }) => /^include(?:if\..*)?\.path$/s.test(key))?.value;
 }
 
-/** The settings by which git lists files. Undefined if no file has them. */
+/** The settings that affect git's list of files. Undefined if no file has them. */
 interface ListSettings {
   excludesFile?: string | undefined;
   ignoresCase?: boolean | undefined;
 }
 
-/** What a person ignores in all repositories, and whether names that differ in case only are one. */
+/** A person's ignore rules for all repositories, and whether names that differ only in case are the same. */
 export async function personalSettings(
   top: string,
   folders: GitFolders,
@@ -85,12 +85,12 @@ export async function personalSettings(
   for (const file of files) Object.assign(found, await listSettingsIn(file, { folders, home, remotes }));
   Object.assign(found, settingsOfEnvironment(home));
   const { excludesFile = join(shared, 'ignore'), ignoresCase } = found;
-  // An empty name means none.
+  // An empty name means no file.
   const excludes = excludesFile === '' ? undefined : await readRepository(resolve(top, excludesFile));
   return { excludes: excludes?.toString() ?? '', ignoresCase };
 }
 
-/** As `GIT_CONFIG_COUNT` numbers them. */
+/** From the variables that `GIT_CONFIG_COUNT` counts. */
 function settingsOfEnvironment(home: string): ListSettings {
   const found: ListSettings = {};
   for (let at = 0; at < Math.min(Number(process.env.GIT_CONFIG_COUNT ?? 0), 1_000); at += 1) {
@@ -118,7 +118,7 @@ interface Conditions {
   remotes: readonly Setting[];
 }
 
-/** The last values in a person's settings and in those that they include. */
+/** The last values in a person's settings and in the settings that they include. */
 async function listSettingsIn(file: string, conditions: Conditions, depth = 0): Promise<ListSettings> {
   if (depth > maxDepth) throw unreadable(`${file} includes itself`);
   const found: ListSettings = {};

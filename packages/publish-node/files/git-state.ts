@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** How a file differs from what git has; undefined for one that does not. */
+/** How a file differs from git's version; undefined if it doesn't. */
 export type GitState = 'untracked' | 'modified' | undefined;
 
 /**
- * Git would compare after running the repository's filters, which are programs. So the object is computed here: of the bytes,
- * of the bytes with git's line ends, and of the Git LFS pointer.
+ * Git would compare after running the repository's filters, which are programs. So this computes the object
+ * itself: of the bytes, of the bytes with git's line ends, and of the Git LFS pointer.
  */
 export function gitStateOf(content: Buffer, object: string | undefined): GitState {
   if (object === undefined) return 'untracked';

@@ -1,11 +1,11 @@
 import type { Effort } from './effort.ts';
 
 /*
- * One line of an ignore file, as git reads it. Its author may be an attacker, so a star resumes only at the last star
- * before it, and each step is counted.
+ * One line of an ignore file, as git reads it. Its author may be an attacker, so a star backtracks only to
+ * the last star before it, and each step is counted.
  */
 
-/** What takes any number of items. */
+/** Matches any number of items. */
 const gap = '*';
 type Test = (byte: string) => boolean;
 type Token = Test | typeof gap;
@@ -13,11 +13,11 @@ type Segment = readonly Token[];
 
 export interface IgnorePattern {
   isNegated: boolean;
-  /** Whether it matches the path itself. Its parents are not considered. */
+  /** Whether it matches the path itself. Its parents aren't considered. */
   matches: (path: Path, effort: Effort) => boolean;
 }
 
-/** A path relative to the file's folder, as patterns are compared with it. */
+/** A path relative to the file's folder, in the form that patterns compare. */
 interface Path {
   bytes: string;
   segments: readonly string[];
@@ -31,7 +31,6 @@ export function pathOf(path: string, ignoresCase = false): Path {
   return { bytes, segments: bytes.split('/'), isFolder: path.endsWith('/') };
 }
 
-/** The patterns of a whole file, in its order. */
 export function ignorePatterns(text: string, ignoresCase: boolean): IgnorePattern[] {
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   return lines.flatMap((line) => ignorePattern(line.replace(/\r$/, ''), ignoresCase) ?? []);
@@ -42,23 +41,23 @@ export function lower(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Undefined for a comment, and for what git says never matches. */
+/** Undefined for a comment, and for a line that never matches in git. */
 export function ignorePattern(line: string, ignoresCase = false): IgnorePattern | undefined {
   if (line.startsWith('#')) return undefined;
   const trimmed = withoutTrailingSpaces(line);
   const isNegated = trimmed.startsWith('!');
   const named = isNegated ? trimmed.slice(1) : trimmed;
   const isForFolders = named.endsWith('/');
-  // Like git, `?` and a set match one byte, also of a longer character.
+  // Like git, `?` and a set match one byte, even of a longer character.
   const text = bytesOf(isForFolders ? named.slice(0, -1) : named);
-  // Git compares the beginning without wildcards as it is. So `ab**/c` has any depth after `ab`.
+  // Git compares the beginning without wildcards literally. So `ab**/c` has any depth after `ab`.
   const [plain = ''] = text.includes('/') ? (/^\/?([^*?[\\]*)/.exec(text)?.slice(1) ?? []) : [];
   const beginning = ignoresCase ? lower(plain) : plain;
   const found = tokensOf(text.replace(/^\//, '').slice(beginning.length), ignoresCase);
   if (found === undefined) return undefined;
   const segments = found.map((tokens) => (isAnyDepth(tokens) ? gap : tokens));
   const rooted: (Segment | typeof gap)[] = text.includes('/') ? segments : [gap, ...segments];
-  // At the end, it stands for what is in the folder, and not for the folder.
+  // At the end, it matches the content of the folder, and not the folder itself.
   if (rooted.at(-1) === gap) rooted.push([gap]);
   return {
     isNegated,
@@ -79,7 +78,7 @@ function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** An escaped one stays. */
+/** An escaped space stays. */
 function withoutTrailingSpaces(line: string): string {
   const trimmed = line.replace(/(?<! ) +$/, '');
   const [backslashes = ''] = /(?<!\\)\\*$/.exec(trimmed) ?? [];
@@ -94,7 +93,7 @@ function matchesSegment(segment: Segment, name: string, effort: Effort): boolean
   return matchesAll<Test, string>(segment, name, effort, (test, byte) => test(byte));
 }
 
-/** Whether each item of the pattern takes one of the text, and each gap any number. */
+/** Whether each item of the pattern matches one item of the text, and each gap any number. */
 function matchesAll<Item, Taken>(
   pattern: readonly (Item | typeof gap)[],
   text: ArrayLike<Taken>,
@@ -141,9 +140,9 @@ function tokensOf(text: string, ignoresCase: boolean): Token[][] | undefined {
     if (isEscaped) at += 1;
     const written = text[at];
     if (written === undefined) return undefined;
-    // Git leaves an escaped capital letter as it is, so nothing equals it.
+    // Git keeps the case of an escaped capital letter, so nothing equals it.
     const byte = ignoresCase && !isEscaped ? lower(written) : written;
-    // Before an escaped slash, two stars take at least one folder.
+    // Before an escaped slash, two stars match at least one folder.
     if (byte === '/' && isEscaped && isAnyDepth(tokens)) segments.push([gap]);
     if (byte === '/') segments.push([]);
     else if (isEscaped || !'*?'.includes(byte)) tokens.push((other) => other === byte);
@@ -160,7 +159,7 @@ const named: ReadonlyMap<string, RegExp> = new Map(
   }),
 );
 
-/** Without regard to case, names have no capital letters, and git compares them as they are except with ranges and classes. */
+/** Names without case have no capitals, so git compares them literally, except with ranges and classes. */
 function setAt(text: string, start: number, ignoresCase: boolean) {
   const member = /(\\.|[^\\])(?:-(?!\])(\\.|[^\\]))?/sy;
   const either = (is: Test): Test => (ignoresCase ? (byte) => is(byte) || is(byte.toUpperCase()) : is);
@@ -171,7 +170,7 @@ function setAt(text: string, start: number, ignoresCase: boolean) {
   // The first member may be the closing bracket.
   do {
     const at = member.lastIndex;
-    // Kept from class to class, so that a text is searched once.
+    // Kept between classes, so that a text is searched only once.
     if (text.startsWith('[:', at) && bracket < at + 2) bracket = text.indexOf(']', at + 2);
     if (bracket < 0) return undefined;
     if (text.startsWith('[:', at) && bracket > at + 2 && text[bracket - 1] === ':') {

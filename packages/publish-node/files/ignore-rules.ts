@@ -4,12 +4,12 @@ import { type IgnorePattern, ignorePattern, ignorePatterns, pathOf, withParents 
 import { readOwnFile } from './own-file.ts';
 
 interface Rules {
-  /** Relative to the folder that is published, '' or ending with a slash. */
+  /** Relative to the published folder, '' or ending with a slash. */
   folder: string;
   patterns: readonly IgnorePattern[];
 }
 
-/** Ignore files at any depth; the innermost one that has an opinion decides, and nothing returns to an excluded folder. */
+/** Ignore files at any depth; the innermost matching one decides, and nothing returns to an excluded folder. */
 export class IgnoreRules {
   readonly #rules: readonly Rules[];
   readonly #ignoresCase: boolean;
@@ -83,7 +83,7 @@ export class LastMatchRules {
   }
 }
 
-/** An ignore file that cannot be read fails: what it would leave out must not be published. */
+/** An unreadable ignore file is an error: the files that it excludes must not be published. */
 export async function readRules(root: string, path: string): Promise<string> {
   const file = await readOwnFile(root, path);
   if (file !== undefined) return file.content.toString();

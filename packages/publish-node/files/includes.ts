@@ -22,7 +22,7 @@ export async function includedFiles(root: string, includes: readonly string[]): 
     const path = normal(entry);
     const found = path.split('/').includes('..') ? undefined : await filesOf(root, path, effort);
     if (found === undefined) included.failures.push(unusable(entry, 'leads out of the folder'));
-    // It names what a build makes, most of the time, and the build may have been forgotten.
+    // It usually names build output, and the build may have been forgotten.
     else if (found.length === 0) included.failures.push(unusable(entry, 'names no file'));
     else included.files = included.files.concat(found);
   }

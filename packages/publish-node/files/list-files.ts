@@ -10,11 +10,11 @@ import { realPlace } from './own-file.ts';
 import { walk } from './walk.ts';
 
 export interface FileList {
-  /** With `/`, relative to the folder, in the order of their characters' codes. */
+  /** With `/`, relative to the folder, sorted by character codes. */
   paths: string[];
   chosenBy: 'git' | 'ignore files';
   notes: string[];
-  /** The object that git has for a tracked file; undefined without git. */
+  /** Git's object for a tracked file; undefined without git. */
   objects: ReadonlyMap<string, string> | undefined;
   /** Files that can't be published, and entries that match nothing. */
   failures: Failure[];
@@ -63,13 +63,13 @@ async function publishIgnores(root: string, paths: readonly string[]): Promise<I
   return rules;
 }
 
-/** What packs carry that were published elsewhere before: one file, and what `includes` names is published anyway. */
+/** The ignore file of another registry's packs; files that `includes` names are published anyway. */
 async function peersRules(root: string): Promise<LastMatchRules> {
   if (!existsSync(join(root, peersIgnore))) return new LastMatchRules('');
   return new LastMatchRules(await readRules(root, peersIgnore));
 }
 
-/** As `pack` and `download` name what they write; published, the next version would contain the last one. */
+/** Matches names of `pack` and `download`: otherwise, the next version would contain the last one. */
 function isOwnArchive(path: string): boolean {
   const [, version] = /^[^/]+?-(\d+\.[^/]+)\.zip$/.exec(path) ?? [];
   return version !== undefined && normalizeVersion(version) !== undefined;
@@ -83,8 +83,8 @@ const emptySubmodules =
   'These submodules are empty. Name them in .publishignore, or run git submodule update --init --recursive. In a job, give actions/checkout "submodules: recursive", or set GIT_SUBMODULE_STRATEGY.';
 
 /**
- * No kind of link in a zip works on every system, so a link to a published file becomes a copy, also if it is among the
- * parents.
+ * No kind of link in a zip works on every system, so a link to a published file becomes a copy, even if a
+ * parent is a link.
  */
 function onlyFiles(root: string, paths: readonly string[]): Pick<FileList, 'paths' | 'failures'> {
   const published = new Set(paths);

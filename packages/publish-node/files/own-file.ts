@@ -5,18 +5,18 @@ import { join, relative, sep } from 'node:path';
 import { Failure } from '../failure.ts';
 
 /*
- * A file of the folder may be a link, or below one, and lead anywhere. So files are read by their real path, and only inside
- * the folder.
+ * A file of the folder may be a link, or below one, and lead anywhere. So files are read by their real path,
+ * and only inside the folder.
  */
 
-/** Where a file of the folder really is, relative to the folder and with `/`; undefined outside of it or in no place. */
+/** The real path of a file, relative to the folder and with `/`; undefined if it is outside or doesn't exist. */
 export function realPlace(root: string, path: string): string | undefined {
   const place = ifThere(() => realpathSync.native(join(root, path)));
   if (place === undefined || !place.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
   return relative(root, place).replaceAll('\\', '/');
 }
 
-/** Not of the end of a link. Undefined if there is nothing. A tenth of the time of a promise, and folders have many files. */
+/** Doesn't follow links. Undefined if there is no file. Synchronous: ten times as fast, and folders have many files. */
 export function statsOf(path: string): Stats | undefined {
   return ifThere(() => lstatSync(path));
 }
@@ -27,7 +27,7 @@ function ifThere<Result>(work: () => Result, codes: readonly string[] = absent):
   try {
     return work();
   } catch (error) {
-    // What may not be looked at is there, and must not be left out in silence.
+    // A file that can't be inspected exists, and must not be silently left out.
     if (codes.includes(String(Object(error).code))) return undefined;
     throw error;
   }
@@ -42,8 +42,8 @@ export interface OwnFile {
 const maxOwnBytes = 1_000_000;
 
 /**
- * A regular file of the folder, whose root is a real path. Undefined for a link that leads out, or a pipe, which would
- * never end.
+ * A regular file of the folder, whose root is a real path. Undefined for a link that leads out, or a pipe,
+ * which would never end.
  */
 export async function readOwnFile(
   root: string,
@@ -63,9 +63,9 @@ export async function readOwnFile(
   }
 }
 
-/** A regular file of any place. Undefined if there is none; /dev/null is empty. */
+/** A regular file at any path. Undefined if it doesn't exist; /dev/null is empty. */
 export async function readPlain(path: string, maxBytes: number): Promise<Buffer | undefined> {
-  // Git, too, passes over settings in a home that is closed to this user.
+  // Git also skips settings in a home that this user can't enter.
   const found = ifThere(() => statSync(path), [...absent, 'EACCES']);
   if (found === undefined || found.rdev === emptyDevice) return undefined;
   if (!found.isFile()) throw new Error('is not a file');
@@ -77,7 +77,7 @@ export async function readPlain(path: string, maxBytes: number): Promise<Buffer 
 
 const emptyDevice = statSync(devNull, { throwIfNoEntry: false })?.rdev;
 
-/** Without waiting for the other end of a pipe. */
+/** Doesn't wait for the other end of a pipe. */
 function readOpen<Read>(path: string, flags: number, read: (file: number, stats: Stats) => Read): Read {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {

@@ -17,7 +17,7 @@ import { secretIn } from './secrets.ts';
 export interface PackedFile {
   path: string;
   bytes: number;
-  /** How it differs from what git has. */
+  /** How it differs from git's version. */
   git?: GitState;
 }
 
@@ -37,11 +37,11 @@ interface Choice {
   allow?: readonly string[] | undefined;
 }
 
-/** A zip's own times have no time zone; with one time for all, the same files give the same bytes everywhere. */
+/** A zip's times have no time zone; with one fixed time, the same files give the same bytes everywhere. */
 const mtime = new Date(2000, 0, 1);
 const unix = 3;
 
-/** What is published of a folder, or all that speaks against it. */
+/** The files to publish from a folder, or all reasons against it. */
 export async function chooseFiles(folder: string, { includes = [], allow = [] }: Choice): Promise<Chosen> {
   const { paths, chosenBy, notes, objects, failures } = await listFiles(folder, includes);
   if (paths.length === 0 && failures.length === 0) {
@@ -77,8 +77,8 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
 }
 
 /**
- * Compressed by a library: the output of Node's zlib differs between processors, and a second run elsewhere must recognize
- * what is published.
+ * Compressed by a library: the output of Node's zlib differs between processors, and a second run elsewhere
+ * must recognize the published archive.
  */
 export function pack(chosen: Chosen): Pack {
   const entries: Zippable = {};
@@ -97,7 +97,7 @@ export function pack(chosen: Chosen): Pack {
   return { ...chosen, archive, sha256: createHash('sha256').update(archive).digest('hex') };
 }
 
-/** More are not shown, and a hint looks at every path. */
+/** The most hints: each compares every path. */
 const maxHints = 20;
 
 function unusedEntries(allow: readonly string[], paths: readonly string[]): Problem[] {
@@ -137,7 +137,7 @@ async function readAll(root: string, paths: readonly string[], { allow, objects,
   return { contents, states, secrets, pointers };
 }
 
-/** Of a link, git has the name of its end. */
+/** For a link, git stores the name of its target. */
 function stateOf(path: string, content: Buffer, object: string | undefined): GitState {
   const state = gitStateOf(content, object);
   if (state !== 'modified' || !lstatSync(path).isSymbolicLink()) return state;

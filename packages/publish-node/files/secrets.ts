@@ -2,7 +2,7 @@ import { isWellFormed } from 'registry-rules/personal-access-tokens';
 
 const credentials = 'a credentials file';
 
-/** Files that hold secrets by their name, at any depth. */
+/** Files whose names mark them as secrets, at any depth. */
 const names: readonly [pattern: RegExp, what: string][] = [
   [
     /(?:^|\/)(?:\.env(?![^/]*[._-](?:example|sample|template)$)[^/]*(?:\/|$)|[^/]+\.env$)/i,
@@ -16,24 +16,24 @@ const names: readonly [pattern: RegExp, what: string][] = [
   [/(?:^|\/)(?:credentials|application_default_credentials|client_secret[^/]*)\.json$/i, credentials],
 ];
 
-/** The first line of a key, also as a URL writes it. */
+/** The first line of a key, including its URL-encoded form. */
 const firstLine = /-----BEGIN(?:[A-Z0-9 +]|%20){1,40}PRIVATE(?:[ +]|%20)KEY(?:(?:[ +]|%20)BLOCK)?-----/g;
-/** Until where a key's headers end, most of the time. */
+/** Usually longer than a key's headers. */
 const nearBytes = 1_000;
-/** No key is shorter, and hardly an identifier that long has digits and letters of both cases. */
+/** No key is shorter, and identifiers of this length rarely have digits and letters of both cases. */
 const fewestOfKey = 40;
 const piece = /[A-Za-z0-9+/]{16,}/g;
 const isMixed = (text: string) => /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 const ownToken = /nrp_[0-9A-Za-z]{38}/g;
 /**
- * What may stand before a key: no part of a word, but what strings, URLs and terminals write for a sign, or the option of
- * a command.
+ * Text that may precede a key: never part of a word, but an escape of strings, URLs or terminals, or the
+ * option of a command.
  */
 const before =
   /(?:(?<![A-Za-z0-9-])|(?<=\\(?:[nrtbfve]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-7]{2,3})|[%=][0-9A-Fa-f]{2}|\[[\d;]{0,20}m|(?<![\w-])-[A-Za-z]))/
     .source;
 
-/** What services of this field issue: a prefix, and what is random. The prefix is looked for first, since it is rare. */
+/** Keys of services in this field: a prefix, and a random part. The prefix is searched first: it is rare. */
 const issued: readonly [prefix: string, pattern: RegExp][] = (
   [
     ['sk-', /sk-(?:ant|proj|svcacct|admin)-([\w-]{40,200})/],
@@ -55,7 +55,7 @@ const issued: readonly [prefix: string, pattern: RegExp][] = (
 const maxScannedBytes = 1_000_000;
 const fewestDifferent = 8;
 
-/** It repeats few characters, counts or spells the alphabet, or says what it is. */
+/** It repeats few characters, counts or spells the alphabet, or names itself a placeholder. */
 function isPlaceholder(random: string): boolean {
   const codes = [...Buffer.from(random.toLowerCase())];
   const inOrder = codes.filter((code, index) => [0, 1].includes(code - (codes[index - 1] ?? 0))).length;
@@ -67,12 +67,12 @@ function isPlaceholder(random: string): boolean {
   );
 }
 
-/** Whether enough of a key follows a first line, whatever divides it: quotes, escapes, signs of a comment. */
+/** Whether enough of a key follows a first line, with any separators: quotes, escapes, comment signs. */
 function hasPrivateKey(text: string): boolean {
   return [...text.matchAll(firstLine)].some(({ 0: line, index }) => {
     const start = index + line.length;
     const [near = ''] = text.slice(start, start + nearBytes).split('-----', 1);
-    // A program names the same identifier again and again.
+    // A program repeats the same identifier.
     return [...new Set(near.match(piece)?.filter(isMixed))].join('').length >= fewestOfKey;
   });
 }
@@ -84,7 +84,7 @@ function issuedKeyIn(content: Buffer): string | undefined {
   return issued.find(([, pattern]) => [...text.matchAll(pattern)].some(isKey))?.[0];
 }
 
-/** Windows writes UTF-16, in which no pattern matches the bytes; not all programs mark it. */
+/** Windows writes UTF-16, whose bytes match no pattern; not all programs mark it. */
 function withoutUtf16(content: Buffer): Buffer {
   const mark = content.subarray(0, 2).toString('latin1');
   const isSwapped = mark === '\xFE\xFF' || isHalfZero(content, 0);
@@ -94,7 +94,7 @@ function withoutUtf16(content: Buffer): Buffer {
   return Buffer.from((isSwapped ? units.swap16() : units).toString('utf16le').replace(/^\uFEFF/, ''));
 }
 
-/** Text of Latin letters has these bytes zero, and no others. */
+/** In Latin text exactly these bytes are zero. */
 function isHalfZero(content: Buffer, parity: 0 | 1): boolean {
   const zeros = [0, 0];
   const start = content.subarray(0, 1_000);
@@ -102,7 +102,7 @@ function isHalfZero(content: Buffer, parity: 0 | 1): boolean {
   return zeros[1 - parity] === 0 && (zeros[parity] ?? 0) > start.length / 3;
 }
 
-/** In pieces, because a string of the whole file takes its size in memory again. What begins near the end of a piece is in the next one too. */
+/** In overlapping pieces: a string of the whole file would take its size in memory again. A match near an end is in both. */
 function someText(bytes: Buffer, is: (text: string) => boolean): boolean {
   for (let start = 0; start < bytes.length; start += pieceBytes)
     if (is(bytes.toString('latin1', start, start + pieceBytes + 2 * nearBytes))) return true;

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 
-/** What tools leave behind; `includes` may bring it back. */
+/** Leftovers of tools; `includes` may bring them back. */
 const leftBehind = [
   ...'.DS_Store Thumbs.db __pycache__/ *.pyc .venv/ venv/ node_modules/ .hg/ .bzr/ .jj/ .svn/'.split(' '),
   ...'.mypy_cache/ .pytest_cache/ .ruff_cache/ .tox/ .idea/ .vscode/'.split(' '),
 ];
 
-/** The files below a folder that no .gitignore leaves out, as paths with `/`. */
+/** The files below a folder that no .gitignore excludes, as paths with `/`. */
 export async function walk(root: string): Promise<string[]> {
   return walkFrom({ root, ignoreFiles: ['.gitignore'] }, '', new IgnoreRules().and(leftBehind));
 }
 
-/** Every file below a folder of it. */
+/** Every file below a subfolder of the root. */
 export function walkAll(root: string, folder: string): Promise<string[]> {
   return walkFrom({ root, ignoreFiles: [] }, folder, new IgnoreRules());
 }
@@ -23,7 +23,7 @@ export function walkAll(root: string, folder: string): Promise<string[]> {
 interface Walk {
   root: string;
   ignoreFiles: readonly string[];
-  /** Whether a folder is left out for another reason than a rule. */
+  /** Whether a folder is excluded for a reason other than a rule. */
   leaves?: (folder: string) => boolean;
 }
 
@@ -39,7 +39,7 @@ export async function walkFrom(walk: Walk, folder: string, outer: IgnoreRules): 
   for (const entry of entries) {
     const path = folder + nameOf(entry);
     if (entry.name === '.git') continue;
-    // A folder whose name is not UTF-8 cannot be opened by it, and is reported as a file.
+    // A folder whose name isn't UTF-8 can't be opened by it, and is reported as a file.
     if (!entry.isDirectory() || path.includes('\uFFFD')) {
       if (!rules.match(path)) files.push(path);
     } else if (!rules.match(`${path}/`) && !leaves?.(`${path}/`)) {
@@ -53,7 +53,7 @@ function linkedSentence(path: string): string {
   return `${path} is a link to something, which only git before 2.32 follows. Put the file in its place.`;
 }
 
-/** Git on a Mac has composed names in its index, however the disk spells them. */
+/** Git on a Mac has composed names in its index, whatever the disk's spelling. */
 function nameOf({ name }: Dirent): string {
   return process.platform === 'darwin' ? name.normalize() : name;
 }
