@@ -6,7 +6,7 @@ import { normalizeVersion } from 'registry-rules/version-label';
 import { connect } from './connect.ts';
 import { Failure } from './failure.ts';
 
-/** Where the commands that only read find the registry. */
+/** The registry's URLs for the commands that only read. */
 export interface ReadFlags {
   baseUrl: string;
   downloadsUrl?: string | undefined;
@@ -17,15 +17,15 @@ export interface Wanted {
   version: string | undefined;
 }
 
-/** NODE or NODE@VERSION, which may be spelled as for a publish: `v1.0` is 1.0.0. */
+/** NODE or NODE@VERSION, spelled as for a publish: `v1.0` is 1.0.0. */
 export function wantedOf(text: string): Wanted {
   const [, node = text, version] = /^([^@]+)@(.+)$/.exec(text) ?? [];
   return { node, version: version && (normalizeVersion(version) ?? version) };
 }
 
 /**
- * A client that knows where the registry serves its files. If it was not told, the registry's own answer about the wanted
- * version does: its download URL is next to them.
+ * A client with the URL of the registry's files. Without an option, it comes from the registry's response
+ * about the wanted version: its download URL begins with it.
  */
 export async function openRegistry(flags: ReadFlags, wanted?: Wanted): Promise<RegistryClient> {
   const { baseUrl } = flags;
@@ -51,7 +51,7 @@ async function downloadsOf(baseUrl: string, wanted: Wanted | undefined): Promise
   return /^(.+)\/archives\//.exec(entry?.node_version?.downloadUrl ?? '')?.[1];
 }
 
-/** A newer registry may have values that this command does not know, but no other types. */
+/** A newer registry may have values that this command doesn't know, but no other types. */
 export function requireShape(schema: z.ZodMiniType, file: unknown, what: string): void {
   const issue = schema.safeParse(file).error?.issues.find(({ code }) => code === 'invalid_type');
   if (!issue) return;
@@ -69,7 +69,7 @@ export async function requireNode(registry: RegistryClient, id: string): Promise
   return node;
 }
 
-/** The version that is named, or the latest. */
+/** The named version, or the latest. */
 export function requireVersion(node: IndexedNode, label: string | undefined): PublicVersion {
   const found =
     label === undefined ? node.latest_version : node.versions.find(({ version }) => version === label);

@@ -1,6 +1,6 @@
 import { readOwnFile } from './files/own-file.ts';
 
-/** What requirements.txt of a folder names, without its comments and its options for pip. Undefined without the file. */
+/** The requirements in a folder's requirements.txt, without comments and pip options. Undefined without the file. */
 export async function readRequirements(root: string): Promise<string[] | undefined> {
   const file = await readOwnFile(root, 'requirements.txt').catch(() => undefined);
   return file?.content

@@ -6,7 +6,7 @@ type Types = {
 
 const maxShown = 12;
 
-/** What a host node takes and returns, in a line each. Its texts are JSON of a stranger. */
+/** The inputs and outputs of a host node, in a line each. Its texts are a stranger's JSON. */
 export function signatureOf({ input_types, return_types, return_names }: Types): string[] {
   const { required, optional } = parsed(input_types);
   const inputs = [
@@ -23,7 +23,7 @@ export function signatureOf({ input_types, return_types, return_names }: Types):
   ];
 }
 
-/** `["IMAGE", {…}]`, or a list of choices in the place of the type. */
+/** `["IMAGE", {…}]`, or a list of choices instead of the type. */
 function typeOf(spec: unknown): string {
   const type = Array.isArray(spec) ? spec[0] : spec;
   return Array.isArray(type) ? `one of ${type.length || 'a list'}` : textOf(type);

@@ -14,8 +14,9 @@ import { reasonOf } from './new-file.ts';
 const about = '--unpack';
 
 /**
- * Unpacks an archive into a new folder. The checks of the registry run again, because the server may be hostile: names that
- * leave the folder, links, devices, clashes and sizes that are not true are rejected before the first file is written.
+ * Unpacks an archive into a new folder. The registry's checks run again, because the server may be hostile:
+ * names that leave the folder, links, devices, clashes and false sizes are rejected before the first file is
+ * written.
  */
 export async function unpack(archive: Buffer, folder: string): Promise<number> {
   const file: ArchiveFile = {
@@ -44,9 +45,9 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
       if (isStored(entry) || entry.packedBytes === 0) await pipeline(packed, written);
       else await pipeline(packed, createInflateRaw(), written);
     }
-    // A draft is its maker's alone; the unpacked folder is like any new one.
+    // Only its creator can read a draft; the unpacked folder gets the usual permissions.
     await chmod(draft, 0o777 & ~process.umask());
-    // An empty folder may be there; rename replaces no other.
+    // An empty folder may exist; rename replaces no other.
     await rename(draft, target);
   } catch (cause) {
     if (draft !== undefined) await rm(draft, { recursive: true, force: true });
@@ -56,7 +57,7 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
   return entries.filter((entry) => !isFolder(entry)).length;
 }
 
-/** Before anything is written; the last word has the rename. */
+/** Checks before anything is written; the rename has the last word. */
 async function requireNew(target: string, folder: string): Promise<void> {
   const stats = await stat(target).catch(() => undefined);
   if (stats === undefined || (stats.isDirectory() && (await readdir(target)).length === 0)) return;

@@ -11,8 +11,9 @@ interface WhoamiFlags extends IdentityFlags {
 }
 
 /**
- * No endpoint says whose a token is. Two requests that can't change anything show what it may do: a version with oversized
- * metadata, and a change of the node with a condition that never holds. Both fail for that reason only if the caller may.
+ * No endpoint identifies a token's owner. Two requests that can't change anything test its permissions: a
+ * version with oversized metadata, and a change of the node with a condition that never holds. If allowed,
+ * both fail only for that.
  */
 export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Mean): Promise<Ending> {
   const read = await readMetadata(folder, flags.metadata);

@@ -12,7 +12,7 @@ export interface WithdrawFlags extends Address {
   accessToken?: string | undefined;
 }
 
-/** An owner takes a node out of every list, or puts it back. What was published stays for those who depend on it. */
+/** An owner removes a node from every list, or restores it. Published versions stay for their users. */
 export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean: Mean): Promise<Ending> {
   const read = await readMetadata(folder, flags.metadata);
   mean({ ...meantBy(read), version: undefined });

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 rmSync('dist', { recursive: true, force: true });
 
-// One file, so that the package brings no others along, and a page loads it as it is.
+// One file, so that the package needs no others, and a page can load it directly.
 await build({
   entryPoints: ['client.ts'],
   outfile: 'dist/client.js',
@@ -21,7 +21,7 @@ execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescri
   stdio: 'inherit',
 });
 
-// The compiler leaves both, and TypeScript before 5.7 reads neither.
+// The compiler keeps both, and TypeScript before 5.7 reads neither.
 for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts'))) {
   const types = readFileSync(`dist/${name}`, 'utf8');
   const older = types

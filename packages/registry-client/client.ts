@@ -62,7 +62,7 @@ const task = { task_id: 'string' } as const;
 
 export type RegistryClient = ReturnType<typeof createRegistryClient>;
 
-/** A client of every operation. The access token, or what fetches one, is asked for each call. */
+/** A client of every operation. The access token, or a function that fetches one, is read for each call. */
 export function createRegistryClient(options: ClientOptions) {
   const settings = clientSettings(options);
   const index = readIndex(options.downloadsUrl, settings);
@@ -110,10 +110,10 @@ export function createRegistryClient(options: ClientOptions) {
     publish: (input: PublishInput, given: PublishOptions = {}): Promise<Published> =>
       retriedWhole(() => publish(settings, versions, input, given)),
 
-    /** The archive of a version as a stream, which fails unless the bytes are those that were published. */
+    /** The archive of a version as a stream, which fails unless the bytes match the published ones. */
     download: index.download,
 
-    /** The archive of a version as a whole, if its bytes are those that were published. */
+    /** The archive of a version as a whole, if its bytes match the published ones. */
     downloadBlob: index.downloadBlob,
 
     nodes: {
@@ -129,7 +129,7 @@ export function createRegistryClient(options: ClientOptions) {
         body: Body<'updateNode'>,
         { ifMatch, ...given }: ConditionalOptions = {},
       ) {
-        // The answer to a conditional change may be what got lost, and its repetition would find the change made.
+        // The response to a conditional change may be lost, and a repeat would find the change already made.
         const call: Call = {
           method: 'PUT',
           path: `/publishers/${segment(publisherId)}/nodes/${segment(nodeId)}`,
@@ -171,7 +171,7 @@ export function createRegistryClient(options: ClientOptions) {
     },
 
     tasks: {
-      /** Goes on waiting for a task, after a reload for example, by the `statusUrl` that `onState` has told. */
+      /** Waits for a task again, for example after a reload, by the `statusUrl` that `onState` received. */
       wait: (statusUrl: string, given: WaitOptions = {}) => wait(statusUrl, given),
     },
   };

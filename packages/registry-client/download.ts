@@ -15,8 +15,9 @@ export interface Downloadable {
 }
 
 /**
- * The bytes of an archive as they arrive. The stream fails with `wrong_digest` at its end, or as soon as it is too long, if
- * they are not those that were published; with `timed_out` if nothing arrives for `timeoutMs`.
+ * The bytes of an archive as they arrive. If they don't match the published ones, the stream fails with
+ * `wrong_digest` at its end, or as soon as it is too long. It fails with `timed_out` if nothing arrives for
+ * `timeoutMs`.
  */
 export async function download(
   { fetch: request, timeoutMs }: Settings,
@@ -28,7 +29,7 @@ export async function download(
     throw new RegistryError('invalid_request', 'This version has no archive to download.');
   const connection = new AbortController();
   const late = () => new RegistryError('timed_out', `${url} sent nothing for ${timeoutMs} ms.`);
-  /** A step of the download; where it fails, the connection is given up. */
+  /** A step of the download; if it fails, the connection is closed. */
   const step = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await within(timeoutMs, signal, work, late);
@@ -68,12 +69,12 @@ export async function download(
       },
       cancel: () => connection.abort(),
     },
-    // Nothing is read before someone asks for it.
+    // Nothing is read before it is requested.
     { highWaterMark: 0 },
   );
 }
 
-/** The whole of a download. A browser's `Response` would hide why its stream failed. */
+/** A whole download. A browser's `Response` would hide why its stream failed. */
 export async function blobOf(stream: ReadableStream<Uint8Array>): Promise<Blob> {
   const reader = stream.getReader();
   const parts: Uint8Array<ArrayBuffer>[] = [];

@@ -4,7 +4,6 @@ import ts from 'typescript';
 
 const { factory } = ts;
 
-/** Writes openapi.ts from the API document. */
 const nodes = await openapiTS(new URL('../../docs/openapi.json', import.meta.url), {
   defaultNonNullable: false,
   transform: openList,
@@ -15,8 +14,8 @@ writeFileSync(
 );
 
 /**
- * A field that takes anything but names the values known today. In a union with `unknown` an editor would complete none
- * of them, so known texts are joined by `string & {}`, and other known types stand alone.
+ * A field that accepts anything but names today's values. An editor would complete none of them in a union
+ * with `unknown`, so known strings are joined by `string & {}`, and other known types stand alone.
  */
 function openList({ anyOf }: SchemaObject): ts.TypeNode | undefined {
   const [known, other, ...more] = anyOf ?? [];

@@ -2,7 +2,7 @@ import { sha256Of } from './hex.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Fetch } from './settings.ts';
 
-/** An image as its caller has it: a URL or base64 data, or the bytes themselves. */
+/** An image from a caller: a URL or base64 data, or the bytes themselves. */
 export type ImageInput = string | Blob | Uint8Array | ArrayBuffer;
 
 type ImageField =
@@ -34,16 +34,16 @@ export interface UploadProgress {
   total: number;
 }
 
-/** So much of all images together fits into a request, as base64. */
+/** The most bytes of all images together that fit into a request, as base64. */
 const maxInlineBytes = 4_000_000;
 
 interface Prepared {
   body: unknown;
-  /** What may have to be uploaded, by its digest. */
+  /** The images that may have to be uploaded, by their digests. */
   uploads: Map<string, Blob>;
 }
 
-/** The request as JSON can have it: small images as base64, larger ones by the name of their bytes. */
+/** The request in a form for JSON: small images as base64, larger ones by a name made from their bytes. */
 export async function withoutBytes(body: unknown): Promise<Prepared> {
   const uploads = new Map<string, Blob>();
   let inline = 0;
@@ -51,7 +51,7 @@ export async function withoutBytes(body: unknown): Promise<Prepared> {
     const blob = blobOf(value);
     if (blob) {
       const bytes = new Uint8Array(await blob.arrayBuffer());
-      // The service takes an empty text for an absent image, and would run another task.
+      // The service reads an empty string as an absent image, and would run another task.
       if (bytes.length === 0) throw new RegistryError('invalid_request', 'An image has no bytes.');
       if (inline + bytes.length <= maxInlineBytes) {
         inline += bytes.length;
@@ -94,11 +94,11 @@ function base64(bytes: Uint8Array): string {
 interface UploadOptions {
   signal: AbortSignal | undefined;
   onUpload: ((progress: UploadProgress) => void) | undefined;
-  /** The caller's own, which is used even where a browser could tell the progress. */
+  /** The caller's own fetch, which is used even if a browser could report the progress. */
   fetch: Fetch | undefined;
 }
 
-/** Sends what an `upload_needed` asks for, one after the other. */
+/** Uploads the images that an `upload_needed` names, one after the other. */
 export async function uploadImages(
   needed: RegistryError,
   uploads: ReadonlyMap<string, Blob>,
@@ -121,7 +121,7 @@ export async function uploadImages(
   onUpload?.({ sent: total, total });
 }
 
-/** What is used of the browser's older interface, which alone tells how much of a body has left. */
+/** The used part of the browser's older interface: only that reports how much of a body was sent. */
 interface OlderRequest {
   readonly status: number;
   readonly upload: { onprogress: (event: { loaded: number }) => void };

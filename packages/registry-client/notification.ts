@@ -1,15 +1,15 @@
 import type { components } from './openapi.ts';
 
-/** Why a notification must not be believed. */
+/** Why a notification must not be trusted. */
 export type InvalidReason =
-  /** The body is not what arrived, such as an object that something parsed. */
+  /** The body isn't the raw one, but for example a parsed object. */
   | 'not_raw'
-  /** A header of the signature is missing or cannot be read. */
+  /** A header of the signature is missing or can't be read. */
   | 'missing_header'
-  /** The attempt was made more than five minutes ago, or is to be made as far in the future. */
+  /** The attempt's time is more than five minutes ago, or more than five minutes ahead. */
   | 'too_old'
   | 'too_new'
-  /** No signature is by one of the keys over these bytes. */
+  /** No signature over these bytes is by one of the keys. */
   | 'wrong_signature'
   /** It is signed, and isn't JSON. */
   | 'not_json'
@@ -28,11 +28,11 @@ export class InvalidNotification extends Error {
 }
 
 export interface Notification {
-  /** The same however often a notification is sent: do nothing for one that you know. */
+  /** The same in every attempt to send it: skip a notification whose id you know. */
   id: string;
   /** When this attempt was made. */
   timestamp: Date;
-  /** What the provider says about the task: `task_id`, `state`, `media` and `error`, and the provider's own fields. */
+  /** The provider's report about the task: `task_id`, `state`, `media` and `error`, and the provider's own fields. */
   payload: TaskNotification;
 }
 
@@ -44,8 +44,8 @@ const toleranceSeconds = 5 * 60;
 const encoder = new TextEncoder();
 
 /**
- * Checks that a notification comes from the service and is new, and reads it. `body` is what arrived, before anything
- * parsed it; `publicKey` is a `whpk_…` or a list of them. It works in browsers, too.
+ * Checks that a notification comes from the service and is new, and reads it. `body` is the raw body, before
+ * any parser; `publicKey` is a `whpk_…` or a list of them. Also works in browsers.
  */
 export async function verifyNotification(
   headers: HeaderFields,
@@ -53,15 +53,15 @@ export async function verifyNotification(
   publicKey: string | readonly string[],
 ): Promise<Notification> {
   const bytes = bytesOf(body);
-  // An environment variable that is not set is not a key either.
+  // An unset environment variable isn't a key either.
   const keys = await Promise.all([publicKey ?? []].flat().map(readKey));
   if (keys.length === 0)
     throw new InvalidNotification('no_keys', 'Pass the public key of the service: whpk_….');
   const id = header(headers, 'webhook-id');
   const seconds = header(headers, 'webhook-timestamp');
   const signatures = header(headers, 'webhook-signature');
-  // What is signed is the id, the time and the body, with dots between them. With a dot in the id, one signature
-  // would hold for other times and bodies, too.
+  // The signature covers the id, the time and the body, with dots between them. With a dot in the id, one
+  // signature would also be valid for other times and bodies.
   if (id.includes('.')) throw new InvalidNotification('missing_header', 'The header webhook-id has a dot.');
   if (!/^\d{1,12}$/.test(seconds))
     throw new InvalidNotification('missing_header', 'The header webhook-timestamp is not a valid time.');
@@ -74,7 +74,7 @@ export async function verifyNotification(
 
 const rawNeeded = 'Pass the raw body: the text, or the bytes, that arrived before anything parsed it.';
 
-/** Callers without types pass other things, too. */
+/** Callers without types may pass anything. */
 function bytesOf(body: unknown): Uint8Array {
   if (typeof body === 'string') return encoder.encode(body);
   if (isArrayBuffer(body)) return new Uint8Array(body);
@@ -82,7 +82,7 @@ function bytesOf(body: unknown): Uint8Array {
   return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
 }
 
-/** Also one of another realm, such as a frame or a test. */
+/** Also accepts one of another realm, such as a frame or a test. */
 function isArrayBuffer(body: unknown): body is ArrayBuffer {
   return Object.prototype.toString.call(body) === '[object ArrayBuffer]';
 }
@@ -116,7 +116,7 @@ function fieldOf(headers: Record<string, string | readonly string[] | undefined>
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** A service signs with two keys at most; more signatures would only cost time. */
+/** A service signs with at most two keys; more signatures would only cost time. */
 const maxSignatures = 8;
 
 async function isSigned(content: Bytes, signatures: string, keys: readonly Verifier[]): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { jsonOf } from './request.ts';
 
-/** A paid call that may have started a task, and whose answer this client never had. */
+/** A paid call that may have started a task, but whose response was lost. */
 interface OpenCall {
-  /** Of its path and body. */
+  /** The digest of its path and body. */
   digest: string;
   key: string;
   statusUrl: string | undefined;
@@ -28,7 +28,7 @@ export class OpenCalls {
     return equal.sort((one, other) => one.underWay - other.underWay)[0]?.key;
   }
 
-  /** A call with this key begins, or has ended. */
+  /** Call when a call with this key begins, or has ended. */
   count(key: string, change: 1 | -1): void {
     const call = this.#calls.find((each) => each.key === key);
     if (call) call.underWay += change;
@@ -40,7 +40,7 @@ export class OpenCalls {
     else this.#calls.push({ digest: digestOf(path, body), key, statusUrl, since: Date.now(), underWay: 0 });
   }
 
-  /** The outcome of a call is known: by its answer, or by what its status URL shows. */
+  /** The outcome of a call is known: from its response, or from its status URL. */
   close(known: { key: string } | { statusUrl: string }): void {
     const isKnown = ({ key, statusUrl }: OpenCall) =>
       'key' in known ? key === known.key : statusUrl === known.statusUrl;
@@ -48,7 +48,7 @@ export class OpenCalls {
   }
 }
 
-/** Not of `crypto.subtle`, which is missing on pages that came over plain http. */
+/** Without `crypto.subtle`, which is missing on pages that came over plain http. */
 function digestOf(path: string, body: unknown): string {
   return String(sha256(new TextEncoder().encode(`${path} ${jsonOf(body)}`)));
 }

@@ -8,7 +8,7 @@ import type { Fetch, Settings } from './settings.ts';
 import { type FinishedTask, requireWait, type StartedTask, type WaitOptions, waitForTask } from './tasks.ts';
 import type { Body, KeyedOptions, operations, Reply } from './types.ts';
 
-/** The operations whose answers say what they cost. */
+/** The operations whose responses name their cost. */
 type PaidOperation = {
   [Name in keyof operations]: operations[Name]['responses'] extends {
     200: { headers: { 'X-Credits-Used'?: unknown } };
@@ -18,20 +18,20 @@ type PaidOperation = {
 }[keyof operations];
 
 export interface PaidOptions extends KeyedOptions {
-  /** Hears how much of the large images has been sent; in browsers while it is sent. */
+  /** Receives how much of the large images has been sent; in browsers during the upload. */
   onUpload?: ((progress: UploadProgress) => void) | undefined;
 }
 
-/** What a paid call takes to wait for its task. */
+/** The options of a paid call that waits for its task. */
 export interface WaitingOptions extends PaidOptions, Omit<WaitOptions, 'fetch'> {
   wait: true;
 }
 
-/** The calls that spend money, and the wait for what they started. `ownFetch` is the caller's. */
+/** The calls that spend money, and the wait for their tasks. `ownFetch` is the caller's. */
 export function paidCalls(settings: Settings, ownFetch: Fetch | undefined) {
   const open = new OpenCalls();
 
-  /** Sends a paid request, and its large images first if the service has not got them yet. */
+  /** Sends a paid request; uploads its large images first if the service doesn't have them yet. */
   async function pay<Data>(
     path: string,
     answer: Call['answer'],
@@ -67,7 +67,7 @@ export function paidCalls(settings: Settings, ownFetch: Fetch | undefined) {
     }
   }
 
-  /** Waits for a task. Once its status is there, the outcome of the call that started it is known. */
+  /** Waits for a task. Once it has a status, the outcome of the call that started it is known. */
   function wait(statusUrl: string, options: WaitOptions, started?: StartedTask) {
     const { fetch = ownFetch, onState } = options;
     const onStatus: WaitOptions['onState'] = (progress) => {
@@ -92,7 +92,7 @@ export function paidCalls(settings: Settings, ownFetch: Fetch | undefined) {
     const { taskId, key } = await pay<Reply<Name>>(path, answer, body, { ...keyed, onResponse: hear }).then(
       ({ data, key }) => ({ taskId: taskIdOf(data), key }),
       (error: unknown) => {
-        // A repeated call whose first answer was lost: its task exists.
+        // A repeated call whose first response was lost: its task exists.
         if (!(error instanceof RegistryError) || error.code !== 'idempotency_consumed' || !statusUrl)
           throw error;
         return { taskId: undefined, key: String(error.idempotencyKey) };

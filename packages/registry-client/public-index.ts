@@ -17,7 +17,7 @@ export type PublicVersion = Schemas['PublicVersion'];
 type ReaderOptions = Omit<SendOptions, 'headers'>;
 
 export interface PublicIndexOptions extends ReaderOptions {
-  /** Where the registry serves its downloads: every `downloadUrl` begins with it. */
+  /** The registry's URL for downloads: every `downloadUrl` begins with it. */
   downloadsUrl: string;
 }
 
@@ -27,16 +27,16 @@ export interface ReadOptions extends ReaderOptions {
 
 export type PublicIndex = ReturnType<typeof createPublicIndex>;
 
-/** Reads the public part of a registry, and nothing else; it needs no API. */
+/** Reads only the public part of a registry; it needs no API. */
 export function createPublicIndex({ downloadsUrl, ...options }: PublicIndexOptions) {
   return readIndex(requireAddress('downloadsUrl', downloadsUrl), readerSettings(options));
 }
 
-/** What the files of the index say of themselves: they may be a minute old. */
+/** The lifetime that the index files declare: they may be a minute old. */
 const freshMs = 60_000;
 const maxPieces = 10_000;
 
-/** Any file may be at an address. What is walked through here must be there. */
+/** A URL may serve any file. These check the parts that the client walks through. */
 const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 const isList = (value: unknown) => Array.isArray(value) && value.every(isObject);
 const shapes = {
@@ -51,8 +51,8 @@ const shapes = {
 type IsShape<Content> = (file: Partial<Content>) => boolean;
 
 /**
- * Reads static files that need no token and have no rate limit. A file that was read is kept with its ETag, and downloaded
- * again only if it has changed.
+ * Reads static files that need no token and have no rate limit. Keeps each file with its ETag, and downloads
+ * it again only if it has changed.
  */
 export function readIndex(downloadsUrl: string | undefined, settings: Settings) {
   const kept = new Map<string, Kept>();
@@ -77,7 +77,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
 
   let config: { at: number; content: Schemas['IndexConfig'] } | undefined;
 
-  /** Every registry with a publisher has this file, so without it the address is not that of a registry. */
+  /** Every registry with a publisher has this file, so without it the URL isn't a registry's. */
   async function requireConfig(options: ReadOptions): Promise<Schemas['IndexConfig']> {
     if (config && Date.now() - config.at < freshMs) return config.content;
     const content = await read<Schemas['IndexConfig']>('config.json', shapes.config, options);
@@ -94,7 +94,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
   }
 
   interface Catalog {
-    /** When it was read: until it may have changed, no letter of a search asks again. */
+    /** When it was read: until it may have changed, typing in a search makes no request. */
     at: number;
     pieces: (Schemas['CatalogPiece'] | undefined)[];
     entries: CatalogEntry[];
@@ -121,7 +121,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     return last;
   }
 
-  /** A file that is missing says nothing unless the others are there. */
+  /** A missing file means something only if the others exist. */
   async function readOf<Content>(
     nodeId: string,
     rest: string,
@@ -143,7 +143,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     /** A node with its publisher and all published versions; undefined if there is none. */
     node,
 
-    /** All published versions of a node, highest first; none of a node that is not there or banned. */
+    /** All published versions of a node, highest first; empty if the node is missing or banned. */
     versions: async (nodeId: string, options: ReadOptions = {}): Promise<PublicVersion[]> =>
       (await node(nodeId, options))?.versions ?? [],
 
@@ -176,16 +176,16 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
       return catalog.search(text);
     },
 
-    /** The archive of a version as a stream, which fails unless the bytes are those that were published. */
+    /** The archive of a version as a stream, which fails unless the bytes match the published ones. */
     download: streamOf,
 
-    /** The archive of a version as a whole, if its bytes are those that were published. */
+    /** The archive of a version as a whole, if its bytes match the published ones. */
     downloadBlob: async (version: Downloadable, options?: ReadOptions): Promise<Blob> =>
       blobOf(await streamOf(version, options)),
   };
 }
 
-/** Spellings that differ in case or punctuation name one node. */
+/** Spellings that differ in case or punctuation name the same node. */
 function folded(nodeId: string): string {
   return encodeURIComponent(nodeId.toLowerCase().replace(/[-_.]+/g, '-'));
 }

@@ -5,7 +5,7 @@ import { type AccessToken, type Fetch, milliseconds, type SendOptions, type Sett
 import type { BulkEntry, BulkPair, CallOptions, NodeVersion, PublishBody, Reply } from './types.ts';
 import { pause, within } from './within.ts';
 
-/** Puts the bytes to the signed URL with `Content-Type: application/zip` and returns the status of the answer. */
+/** Puts the bytes to the signed URL with `Content-Type: application/zip` and returns the response's status. */
 export type Upload = (url: string, archive: Uint8Array | Blob, signal?: AbortSignal) => Promise<number>;
 
 export interface PublishInput {
@@ -23,16 +23,16 @@ export interface PublishOptions extends SendOptions {
   signal?: AbortSignal | undefined;
   /** How long to wait for the upload to be checked. */
   waitMs?: number | undefined;
-  /** How long the upload may take, all its attempts together. */
+  /** How long the upload may take, including all attempts. */
   uploadTimeoutMs?: number | undefined;
   onStep?: ((step: 'registering' | 'uploading' | 'checking') => void) | undefined;
-  /** Another way to send the bytes, such as one that shows how far it is. */
+  /** Another way to send the bytes, for example with progress. */
   upload?: Upload | undefined;
 }
 
 export interface Published {
   version: NodeVersion & { downloadUrl: string };
-  /** True where an earlier call published these bytes and this one had nothing to do. */
+  /** True if an earlier call published these bytes and this one had nothing to do. */
   wasPublished: boolean;
 }
 
@@ -50,17 +50,17 @@ const firstPollMs = 250;
 const maxPollMs = 2_000;
 const standardWaitMs = 120_000;
 const uploadAttempts = 4;
-/** As long as the signed URL lives, which is enough for 100 MB at 1 Mbit/s. */
+/** The lifetime of the signed URL, which is enough for 100 MB at 1 Mbit/s. */
 const standardUploadMs = 15 * 60_000;
 
 /**
- * Brings a version to its published state from wherever an earlier call left it:
+ * Publishes a version from any state that an earlier call left:
  *
  *   published with these bytes   -> done, nothing is uploaded
- *   published with other bytes   -> an error: what is published never changes
- *   pending, or not there        -> registered (again), uploaded, and waited for
+ *   published with other bytes   -> an error: published bytes never change
+ *   pending, or absent           -> registered (again), uploaded, and waited for
  *
- * The service is asked to register it in every case, so that only those who may publish it hear that it is published.
+ * Always asks the service to register it, so that only callers who may publish it learn that it is published.
  */
 export async function publish(
   settings: Settings,
@@ -81,7 +81,7 @@ export async function publish(
   const { publisherId, nodeId, node = {}, version: fields } = input;
   const body = { personal_access_token: token, node, node_version: fields };
   const registered = await versions.register(publisherId, nodeId, body, calls).catch((error: unknown) => {
-    // The digest says whether with these bytes.
+    // The digest tells whether the bytes are the same.
     if (digest === undefined || !(error instanceof RegistryError) || error.code !== 'version_exists')
       throw error;
   });
@@ -110,8 +110,8 @@ async function findVersion(versions: Versions, pair: BulkPair, options: CallOpti
 }
 
 /**
- * Until the version is open, or pending for a reason that waiting does not end. Reads can be older than the upload and
- * show why an earlier one failed, so only a reason that is read twice counts.
+ * Waits until the version is open, or pending for a reason that waiting doesn't end. Reads may be older than
+ * the upload and show why an earlier one failed, so a reason counts only if it is read twice.
  */
 async function waitFor(
   look: () => Promise<NodeVersion | undefined>,
@@ -145,7 +145,7 @@ function notPublished({ status_reason: sentence, status_reason_code: reason }: N
   return new RegistryError(code, sentence ?? String(reason));
 }
 
-/** Why nothing can be published under a version any more. */
+/** Why a version can no longer be published. */
 const closings: Record<string, string> = {
   NodeVersionStatusBanned: 'The operator of the registry has banned this version',
   NodeVersionStatusDeleted: 'This version was deleted',
@@ -171,7 +171,7 @@ function openedVersion(version: NodeVersion | undefined, digest: string | undefi
   return { ...version, downloadUrl };
 }
 
-/** The same bytes do no harm, so an upload that broke off is sent again. */
+/** Sending the same bytes again does no harm, so a broken upload is retried. */
 async function uploadAgain(
   url: string,
   archive: Uint8Array | Blob,

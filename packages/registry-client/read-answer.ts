@@ -3,8 +3,8 @@ import { type ErrorCode, RegistryError } from './registry-error.ts';
 import type { Call } from './request.ts';
 
 /**
- * The gateway's own response, `{"message": "…"}`, as a code that callers can decide by. Ours checks no token, so a 401 or
- * 403 of this shape comes from something else.
+ * The gateway's own response, `{"message": "…"}`, as a code for callers. Our gateway checks no token, so a
+ * 401 or 403 in this form comes from something else.
  */
 const gatewayCodes: Record<number, ErrorCode> = {
   404: 'route_not_found',
@@ -15,7 +15,7 @@ const gatewayCodes: Record<number, ErrorCode> = {
   503: 'unavailable',
 };
 
-/** The address of a task's status; undefined if the service gave none, because it relays no notifications. */
+/** The URL of a task's status; undefined if the service gave none, because it relays no notifications. */
 export function statusUrlOf({ headers }: Response): string | undefined {
   return /<(https?:[^>]+)>\s*;\s*rel="?status"?/.exec(headers.get('link') ?? '')?.[1];
 }
@@ -26,13 +26,13 @@ const openCodes = new Set<ErrorCode>([
   ...['idempotency_in_flight', 'idempotency_consumed'],
 ]);
 
-/** The error that an answer stands for, and whether the service itself gave it or something before it. */
+/** The error in a response, and whether the service itself sent it. */
 export interface Refusal {
   error: RegistryError;
   isFromService: boolean;
 }
 
-/** The content of a response: the body of a success, or the error that it stands for. */
+/** The content of a response: the body of a success, or its error. */
 export function readAnswer(
   response: Response,
   text: string,
@@ -44,7 +44,7 @@ export function readAnswer(
   return ok ? successOf(response, text, fields) : refusalOf(response, text, baseUrl);
 }
 
-/** Something that is not the service answers without end, or with a file. */
+/** Another server responds without end, or with a file. */
 export function unendingAnswer({ status }: Response, maxBytes: number): Refusal {
   const sentence = `The registry answered ${status} with more than ${maxBytes / 1_000_000} MB.`;
   const error = new RegistryError('invalid_reply', sentence, { status, mayBeDone: true });
@@ -73,7 +73,7 @@ function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
   };
   const code = textIn(body, 'error');
   const message = textIn(body, 'message');
-  // Every answer of the service has this header; a proxy's own errors may have an `error`, too.
+  // Every response of the service has this header; a proxy's own errors may also have an `error`.
   if (code !== undefined && ownId !== null) {
     const mayBeDone = openCodes.has(code) || facts.statusUrl !== undefined;
     const details = detailsIn(body);

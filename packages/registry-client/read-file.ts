@@ -11,8 +11,8 @@ export interface Kept {
 }
 
 /**
- * Browsers keep files and their ETags themselves, and would ask the server for permission to send this header from another
- * origin.
+ * Browsers cache files and their ETags themselves, and would need the server's permission to send this header
+ * from another origin.
  */
 const hasHttpCache = 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
 

@@ -1,4 +1,4 @@
-/** The text of an answer, up to a number of bytes after decompression; undefined for a longer one, which is not read on. */
+/** The text of a response, up to a number of decompressed bytes; undefined if longer, and the rest isn't read. */
 export async function readText(response: Response, maxBytes: number): Promise<string | undefined> {
   if (response.body === null) return '';
   const decoder = new TextDecoder();
@@ -17,12 +17,12 @@ export async function readText(response: Response, maxBytes: number): Promise<st
   }
 }
 
-/** S3 answers 403 with XML for a file that is not there; any other 403 is of a proxy, and says nothing of the file. */
+/** S3 answers 403 with XML for a missing file; any other 403 is a proxy's, and means nothing for the file. */
 export function isAbsent({ status }: Response, text: string): boolean {
   return status === 404 || (status === 403 && /<Error>|<Error\/>/.test(text));
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if it isn't JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

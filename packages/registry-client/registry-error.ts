@@ -2,22 +2,22 @@ import type { components } from './openapi.ts';
 
 type ServiceCode = components['schemas']['ErrorBody']['error'];
 
-/** What happens without an answer of the service itself. */
+/** Errors without a response of the service itself. */
 type ClientCode =
-  /** The gateway's own answers, which have no code; its 429 has the service's `too_many_requests`. */
+  /** The gateway's own responses, which have no code; its 429 gets the service's `too_many_requests`. */
   | 'route_not_found'
   | 'method_not_allowed'
-  /** There was no answer: no connection, or a lost one; or none in time. */
+  /** There was no response: no connection, or a lost one; or none in time. */
   | 'unreachable'
   | 'timed_out'
-  /** The answer did not come from the service: a proxy's own page, for example, or a redirect. */
+  /** The response did not come from the service: a proxy's own page, for example, or a redirect. */
   | 'invalid_reply'
   | 'redirected'
-  /** Waiting: the task failed, has not ended in time, or its status is shown nowhere. */
+  /** Waiting: the task failed, has not ended in time, or no URL shows its status. */
   | 'task_failed'
   | 'still_running'
   | 'no_status'
-  /** A download has other bytes than were published, or is gone. */
+  /** A download has other bytes than the published ones, or is gone. */
   | 'wrong_digest'
   | 'not_found'
   /** `publish`: the upload failed, its archive was rejected, or it is still being checked. */
@@ -28,13 +28,13 @@ type ClientCode =
   | 'published_with_other_bytes'
   | 'version_closed';
 
-/** A newer service may answer codes that this client does not know yet. */
+/** A newer service may return codes that this client doesn't know yet. */
 export type ErrorCode = ServiceCode | ClientCode | (string & {});
 
 interface ErrorDetail {
   path: string;
   message: string;
-  /** With `upload_needed`: where to PUT the bytes. */
+  /** With `upload_needed`: the URL for the bytes. */
   uploadUrl?: string;
 }
 
@@ -46,7 +46,7 @@ interface Facts extends Continuation {
   cause?: unknown;
 }
 
-/** What it takes to go on after an error. */
+/** The data for continuing after an error. */
 interface Continuation {
   mayBeDone?: boolean;
   idempotencyKey?: string | undefined;
@@ -57,26 +57,26 @@ interface Continuation {
 
 const maxNamed = 5;
 
-/** The only error of a call, except the reason of its own signal and what a function of its caller throws. */
+/** The only error of a call, except its own signal's reason and errors of its caller's functions. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   /** Decide by this; show `message`. */
   readonly code: ErrorCode;
-  /** The message without the fields, for those who show `details` next to it. */
+  /** The message without the fields, for callers that show `details` next to it. */
   readonly sentence: string;
-  /** The status of the answer; undefined where there was none. */
+  /** The status of the response; undefined without one. */
   readonly status: number | undefined;
-  /** Every field that is wrong, and how. */
+  /** Every invalid field, with its problem. */
   readonly details: readonly ErrorDetail[];
-  /** What the service's log calls the request. */
+  /** The request's id in the service's log. */
   readonly requestId: string | undefined;
-  /** After how many seconds the same call may be made again, where the service says so. */
+  /** After how many seconds the same call may be repeated, if the service says so. */
   readonly retryAfter: number | undefined;
   /** True if the work may have been done although this call failed; a paid task may have started. */
   readonly mayBeDone: boolean;
   /** The key of the call: with it, the same call in another process continues this one. */
   readonly idempotencyKey: string | undefined;
-  /** Where the task is shown if it has started all the same, for `tasks.wait`. A secret, so not in `toJSON`. */
+  /** The task's status URL, if it has started anyway, for `tasks.wait`. A secret, so not in `toJSON`. */
   readonly statusUrl: string | undefined;
   readonly taskId: string | undefined;
   /** Continues the call after it was sent: the same request with the same key, or the same wait. It never pays again. */
@@ -84,7 +84,7 @@ export class RegistryError extends Error {
 
   constructor(code: ErrorCode, sentence: string, facts: Facts = {}) {
     const details = facts.details ?? [];
-    // The fields of `upload_needed` are addresses, not faults.
+    // The fields of `upload_needed` are URLs, not problems.
     super(code === 'upload_needed' ? sentence : withFields(sentence, details), { cause: facts.cause });
     this.code = code;
     this.sentence = sentence;
@@ -99,14 +99,14 @@ export class RegistryError extends Error {
     this.retry = facts.retry;
   }
 
-  /** For logs: the message of an error is no field of its own, and JSON would leave it out. */
+  /** For logs: an error's message isn't enumerable, so JSON would omit it. */
   toJSON() {
     const { name, code, message, status, details, requestId, retryAfter, idempotencyKey, taskId } = this;
     return { name, code, message, status, details, requestId, retryAfter, idempotencyKey, taskId };
   }
 }
 
-/** Tells an error what only its callers know. */
+/** Adds facts to an error that only its callers know. */
 export function addFacts(error: RegistryError, facts: Continuation): RegistryError {
   return Object.assign(error, facts);
 }

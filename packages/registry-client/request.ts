@@ -18,8 +18,8 @@ export interface Call {
 }
 
 /**
- * The request of a call, once `fetch` can send it. For what it cannot send it throws the same TypeError as for a lost
- * connection, and its sentence may show a token.
+ * The request of a call, if `fetch` can send it. Otherwise `fetch` would throw the same TypeError as for a
+ * lost connection, with a message that may show a token.
  */
 export function requestOf(
   { baseUrl, headers: given }: Pick<Settings, 'baseUrl' | 'headers'>,
@@ -44,7 +44,7 @@ export function requestOf(
   return { url, init: { method: call.method, headers, body: jsonOf(call.body), redirect: 'manual' } };
 }
 
-/** Of two spellings of a header both would be sent. */
+/** With two spellings of a header, both would be sent. */
 function lowerCased(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

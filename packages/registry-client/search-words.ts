@@ -1,4 +1,4 @@
-/** How a search takes texts apart: for the catalog, and for the pieces that the site searches. */
+/** How a search splits texts: for the catalog, and for the pieces that the site searches. */
 
 interface Entry {
   id: string;
@@ -28,7 +28,7 @@ export function words(text: string): string[] {
   return text.match(word) ?? [];
 }
 
-/** `VideoUpscaler` is found by `upscaler`, too. */
+/** `upscaler` also finds `VideoUpscaler`. */
 export function wordsAndTheirParts(text: string): string[] {
   return words(text).flatMap((found) => {
     const parts = partsOf(found);
@@ -44,7 +44,7 @@ export function partsOf(found: string): string[] {
 export const minFuzzyLength = 4;
 const maxSwapped = 12;
 
-/** With two letters the other way round, the most frequent typo, which counts as two for a fuzzy search. */
+/** With two neighboring letters swapped, the most frequent typo, which counts as two for a fuzzy search. */
 export function swapped(found: string): string[] {
   if (found.length < minFuzzyLength || found.length > maxSwapped) return [];
   return Array.from(
@@ -58,7 +58,7 @@ export function plain(term: string): string {
   return term.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-/** By what administrators ranked, then by the downloads of 90 days, then by name. */
+/** By the administrators' ranking, then by the downloads of 90 days, then by name. */
 export function byUse(a: Entry, b: Entry): number {
   const [one, other] = [a, b].map(({ name, id }) => (name || id).toLowerCase());
   return (

@@ -15,7 +15,7 @@ type CatalogEntry = components['schemas']['CatalogEntry'];
 
 const fields = ['id', 'name', 'tags', 'description', 'publisher', 'host_node_words'] as const;
 
-/** Finds entries that have every word, also where a word only begins so or has a typo in it; best matches first. */
+/** Finds entries that have every word, even as a beginning or with a typo; best matches first. */
 export function searchOver(entries: readonly CatalogEntry[]): (text: string) => CatalogEntry[] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const engine = new MiniSearch<CatalogEntry>({
@@ -39,19 +39,19 @@ export function searchOver(entries: readonly CatalogEntry[]): (text: string) => 
   };
 }
 
-/** How well an entry matches, best first; entries of one rank are ordered by their use. */
+/** How well an entry matches, best first; entries of equal rank are ordered by their use. */
 function rankOf(entry: CatalogEntry, text: string, { match, terms }: SearchResult): number {
   const typed = plain(text);
   if (entry.preempted_host_node_names?.some((name) => plain(name) === typed)) return 0;
   if ([entry.id, entry.name ?? ''].some((name) => plain(name) === typed)) return 1;
   const isOf = (...names: string[]) =>
     terms.every((term) => match[term]?.some((field) => names.includes(field)));
-  // A word with a typo is one that does not begin with what was typed.
+  // A match that doesn't begin with the typed text has a typo.
   const isTyped = terms.every((term) => words(typed).some((word) => term.startsWith(word)));
   return (isOf('id', 'name') ? 2 : isOf('id', 'name', 'tags', 'publisher') ? 3 : 4) + (isTyped ? 0 : 3);
 }
 
-/** Each word as it is or, like the name of a host node that someone pasted, as all of its parts. */
+/** Each word as it is or, like the pasted name of a host node, as all of its parts. */
 function everyOf(text: string): QueryCombination {
   const one = (queries: string[]): QueryCombination => ({
     combineWith: 'AND',

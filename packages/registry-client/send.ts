@@ -8,12 +8,12 @@ import { pause, within } from './within.ts';
 
 const firstPauseMs = 200;
 const maxPauseMs = 5_000;
-/** A host that refuses connections is rather the wrong one. */
+/** A host that refuses connections is probably the wrong one. */
 const maxUnsent = 5;
-/** More than the service's largest answer, which is 6 MB: others may answer in its place. */
+/** More than the service's largest response, which is 6 MB: another server may respond instead. */
 const maxAnswerBytes = 8_000_000;
 
-/** Sends a call, again where that cannot do its work twice, and returns the body of its success. */
+/** Sends a call, repeats it if that can't do its work twice, and returns the body of its success. */
 export async function send<Data>(
   clientSettings: Settings,
   call: Call,
@@ -36,7 +36,7 @@ export async function send<Data>(
   return data as Data;
 }
 
-/** A function of the caller must not hold a call for longer than the registry may. */
+/** A function of the caller must not hold a call longer than the registry may. */
 async function tokenOf({ accessToken, timeoutMs }: Settings, signal: AbortSignal | undefined) {
   if (typeof accessToken !== 'function') return accessToken;
   return within(
@@ -56,11 +56,11 @@ export interface Answer<Data> {
 interface Attempts<Data> {
   attempt: () => Promise<Answer<Data>>;
   mayRepeat: (refusal: Refusal) => boolean;
-  /** Hears the response of the last attempt, before its error is thrown. */
+  /** Receives the response of the last attempt, before its error is thrown. */
   onRefused?: (response: Response) => void;
 }
 
-/** Makes attempts until one succeeds, or the last one is refused. */
+/** Makes attempts until one succeeds, or the last one is rejected. */
 export async function untilDone<Data>(
   { attempts, patienceMs, onRetry }: Settings,
   signal: AbortSignal | undefined,
@@ -78,7 +78,7 @@ export async function untilDone<Data>(
     const mostAttempts = attempts ?? (isUnsent ? maxUnsent : Number.POSITIVE_INFINITY);
     if (waitMs === undefined || made >= mostAttempts || Date.now() + waitMs > end) {
       if (response) onRefused?.(response);
-      // An earlier attempt may have arrived, which a refused connection would deny.
+      // An earlier attempt may have arrived, which a refused connection would hide.
       throw isUnsent && open ? open : addFacts(error, { mayBeDone: open !== undefined });
     }
     onRetry?.({ attempt: made, waitMs, error });
@@ -109,7 +109,7 @@ type TextResponse =
   | { response: Response; text: string | undefined; lost?: never }
   | { response?: never; text?: never; lost: RegistryError };
 
-/** One request, and the text of its answer; undefined for a longer one. Only the caller's own signal is thrown. */
+/** One request, and the text of its response; undefined if too long. Throws only for the caller's own signal. */
 export async function textAt(
   { timeoutMs, fetch: request }: Pick<Settings, 'timeoutMs' | 'fetch'>,
   url: string,
@@ -140,7 +140,7 @@ export async function textAt(
   }
 }
 
-/** What Node says of a port that fetch may not use. */
+/** Node's message for a port that fetch may not use. */
 const blockedPort = 'bad port';
 
 const reasons: Record<string, string> = {
@@ -161,7 +161,7 @@ const kinds: readonly [RegExp, string][] = [
   [/^PROXY_/, 'the proxy does not connect'],
 ];
 
-/** Before any byte of the request left. Browsers do not tell. */
+/** Failures before any byte of the request left. Browsers don't reveal them. */
 const unsent = new Set([blockedPort, 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function isUnsent(code: string): boolean {
@@ -179,26 +179,24 @@ export function becauseOf(code: string): string {
   return reason === undefined ? '' : `: ${reason} (${code})`;
 }
 
-/** Nothing was done: these say so by their meaning. */
+/** By their meaning, nothing was done. */
 const untouched = new Set<string>(['conflict', 'idempotency_in_flight', 'provider_unreachable']);
 
 /**
- * Exactly what the service documents as safe. Final are above all 504, for then the work may have been done, every
- * other 502, and 409 `idempotency_consumed`, which says the same afterwards.
+ * Exactly the cases that the service documents as safe. Not repeated are above all 504, because the work may
+ * have been done, every other 502, and 409 `idempotency_consumed`, which means the same afterwards.
  */
 function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
   if (isFromService && untouched.has(error.code)) return true;
   const { status, retryAfter } = error;
   if ((status === 429 || status === 503) && retryAfter !== undefined) return true;
   if (isFromService || error.code === 'redirected') return false;
-  // The gateway throttles before it calls the function; its 503 can come after one that ran, as a lost answer can.
+  // The gateway throttles before it calls the function, but may send 503 after one that ran.
   if (status === 429) return true;
   return (status === undefined || status === 503) && call.isRepeatable;
 }
 
-/**
- * The delay that the service asks for. Otherwise it grows from attempt to attempt, at random so that clients spread.
- */
+/** The delay that the service requests. Otherwise it grows with each attempt, at random so that clients spread. */
 function pauseBefore(attempt: number, { retryAfter }: RegistryError): number {
   if (retryAfter !== undefined) return retryAfter * 1000;
   return Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);

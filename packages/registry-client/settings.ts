@@ -1,6 +1,6 @@
 import { RegistryError } from './registry-error.ts';
 
-/** What is used of `fetch`: another one may have a cache, a proxy or a trace. */
+/** The used part of `fetch`: a replacement may have a cache, a proxy or a trace. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** A wait before the same call is sent again. */
@@ -13,13 +13,13 @@ export interface Retry {
 
 /** How calls are sent; a single call may have its own. `undefined` means the default. */
 export interface SendOptions {
-  /** How long one attempt may take, its answer read to the end. */
+  /** How long one attempt may take, including reading its response. */
   timeoutMs?: number | undefined;
   /** How often a call is sent at most; by default as often as `patienceMs` allows. */
   attempts?: number | undefined;
   /** From the first attempt to the start of the last one. */
   patienceMs?: number | undefined;
-  /** Hears of each wait before it begins. */
+  /** Called before each wait. */
   onRetry?: ((retry: Retry) => void) | undefined;
   fetch?: Fetch | undefined;
   /** Sent with each request to the registry; never to another host. */
@@ -27,17 +27,16 @@ export interface SendOptions {
 }
 
 export interface ClientOptions extends SendOptions {
-  /** The registry's address. */
   baseUrl: string;
-  /** Where the registry serves its files, for what only reads: every `downloadUrl` begins with it. */
+  /** The registry's URL for files, for calls that only read: every `downloadUrl` begins with it. */
   downloadsUrl?: string | undefined;
-  /** An access token, or what fetches one for each call within its signal and `timeoutMs`. */
+  /** An access token, or a function that fetches one for each call within its signal and `timeoutMs`. */
   accessToken?: AccessToken | undefined;
 }
 
 export type AccessToken = string | ((signal: AbortSignal) => string | Promise<string>);
 
-/** The options of a call, all of them decided. */
+/** The options of a call with all defaults. */
 export interface Settings {
   baseUrl: string;
   accessToken: AccessToken | undefined;
@@ -52,12 +51,12 @@ export interface Settings {
 const standard: Settings = {
   baseUrl: '',
   accessToken: undefined,
-  // Longer than the gateway's 30 seconds, so that the service's own answer is what ends an attempt.
+  // Longer than the gateway's 30 seconds, so that the service's own response ends an attempt.
   timeoutMs: 35_000,
   attempts: undefined,
   patienceMs: 60_000,
   onRetry: undefined,
-  // Looked up for each request, so that what replaces it later is used.
+  // Looked up for each request, so that a later replacement is used.
   fetch: (url, init) => fetch(url, init),
   headers: {},
 };
@@ -84,12 +83,12 @@ export function settingsWith(settings: Settings, given: SendOptions): Settings {
   };
 }
 
-/** Without the slash that a path begins with. */
+/** Without a trailing slash, because paths begin with one. */
 export function requireAddress(name: string, address: unknown): string {
   if (typeof address !== 'string' || address === '')
     throw new RegistryError('invalid_request', `The option ${name} is missing.`);
   if (!isWebAddress(address)) {
-    // Not shown: it may hold a password.
+    // Not shown: it may contain a password.
     const details = [{ path: name, message: 'is not an http or https address without a password' }];
     throw new RegistryError('invalid_request', 'The client has nowhere to send calls.', { details });
   }
@@ -102,7 +101,7 @@ function isWebAddress(address: string): boolean {
   return username === '' && password === '';
 }
 
-/** Timers take no more, and would end at once. */
+/** Timers accept no more, and would end at once. */
 const maxMs = 2 ** 31 - 1;
 
 export function milliseconds(name: string, value: number, least = 0): number {

@@ -7,24 +7,23 @@ import { pause } from './within.ts';
 
 type TaskStatus = components['schemas']['TaskStatus'];
 
-/** How a task stands. */
 export interface TaskProgress {
   state: TaskStatus['state'];
   taskId: string | undefined;
-  /** Where the task's status is shown: keep it, to go on waiting after a reload. It needs no token, so it is a secret. */
+  /** The task's status URL: keep it, to continue waiting after a reload. It needs no token, so it is a secret. */
   statusUrl: string;
 }
 
 export interface FinishedTask {
   taskId: string | undefined;
-  /** The URLs of what was made. */
+  /** The URLs of the results. */
   media: string[];
   statusUrl: string;
 }
 
 export interface WaitOptions {
   signal?: AbortSignal | undefined;
-  /** Hears each state once. */
+  /** Receives each state once. */
   onState?: ((progress: TaskProgress) => void) | undefined;
   /** How long to wait for the end of the task; an hour by default. */
   waitMs?: number | undefined;
@@ -35,7 +34,7 @@ const standardWaitMs = 3_600_000;
 const firstPauseMs = 1000;
 const maxPauseMs = 10_000;
 const growth = 1.3;
-/** Some providers name what was made after the success. */
+/** Some providers name the results only after the success. */
 const lateMediaMs = 60_000;
 const timeoutMs = 10_000;
 const maxBytes = 1_000_000;
@@ -44,15 +43,16 @@ export function requireWait(waitMs = standardWaitMs): number {
   return milliseconds('waitMs', waitMs);
 }
 
-/** What a call knows of the task that it started. */
+/** The facts about a task from the call that started it. */
 export interface StartedTask {
   taskId: string | undefined;
   idempotencyKey: string | undefined;
 }
 
 /**
- * Waits until a task has ended: for its media, or for the RegistryError `task_failed` with the provider's reason. `started`
- * is what is known of a task whose URL comes from the answer that started it.
+ * Waits until a task has ended: returns its media, or throws the RegistryError `task_failed` with the
+ * provider's reason. `started` has the known facts of a task whose URL comes from the response that started
+ * it.
  */
 export async function waitForTask(
   statusUrl: string,
@@ -100,13 +100,13 @@ function nothingIn(waitMs: number): string {
   return `Nothing has appeared at the status URL within ${waitMs} ms: the provider is slow, or the URL is wrong or older than seven days.`;
 }
 
-/** Missing until something is said of the task; undefined if the answer is lost. Both are asked for again. */
+/** Missing until the task has a status; undefined if the response is lost. Both are requested again. */
 async function readStatus(
   url: string,
   request: Fetch,
   signal: AbortSignal | undefined,
 ): Promise<TaskStatus | 'missing' | 'something else' | undefined> {
-  // No token goes along: the URL is the only secret.
+  // Sends no token: the URL is the only secret.
   const init = { cache: 'no-store', credentials: 'omit' } as const;
   const { response, text = '' } = await textAt({ timeoutMs, fetch: request }, url, {
     init,

@@ -23,9 +23,9 @@ export type PublishBody = Body<'publishNodeVersion'>;
 /** The options of any call. */
 export interface CallOptions extends SendOptions {
   signal?: AbortSignal | undefined;
-  /** Names the request in the service's log; the service makes one up otherwise. */
+  /** Identifies the request in the service's log; by default the service generates one. */
   requestId?: string | undefined;
-  /** Hears the final answer, an error too, for its headers: ETag, Idempotent-Replayed, RateLimit, X-Credits-Used. */
+  /** Receives the final response, even an error, for headers such as ETag, RateLimit and X-Credits-Used. */
   onResponse?: ((response: Response) => void) | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The result of `work`, unless the caller's signal or the time ends first; its own signal then says so. `AbortSignal.any`
- * would do the same, but Node 20.0 and many browsers lack it.
+ * The result of `work`, unless the caller's signal or the time ends first; the signal of `work` is then
+ * aborted. `AbortSignal.any` would do the same, but Node 20.0 and many browsers lack it.
  */
 export async function within<Result>(
   ms: number,

@@ -1,4 +1,4 @@
-/** Ids with the same fold cannot both exist. A run of punctuation counts as one, as package indexes have it. */
+/** Ids with the same fold can't both exist. A run of punctuation counts as one, as in package indexes. */
 export function foldNodeId(nodeId: string): string {
   return nodeId.toLowerCase().replace(/[-_.]+/g, '-');
 }

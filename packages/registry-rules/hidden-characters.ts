@@ -1,6 +1,6 @@
 /**
- * Control, invisible and bidirectional characters, with which a text can look like another one. The joiners spell words
- * and emoji, so they are taken between letters or emoji.
+ * Control, invisible and bidirectional characters, which can make a text look like another one. The joiners
+ * spell words and emoji, so they are accepted between letters or emoji.
  */
 const pattern = [
   String.raw`(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]`,
@@ -8,7 +8,7 @@ const pattern = [
   String.raw`[\u200c\u200d](?![\p{L}\p{M}\p{Emoji}])`,
 ].join('|');
 
-/** Made when a text needs it: to make and compile it takes three percent of a cold start. */
+/** Created when first needed: creating and compiling it takes three percent of a cold start. */
 let hidden: RegExp | undefined;
 const plainAscii = /^[ -~]*$/;
 

@@ -10,7 +10,7 @@ export type ExtractedFields = {
 
 interface Entries {
   entries: Map<string, ExtractedFields>;
-  /** Why an entry is missing, as far as one is. */
+  /** Why entries are missing, if any are. */
   problem: string | undefined;
 }
 
@@ -22,8 +22,8 @@ const maxEntryBytes = 80_000;
 const maxVersionBytes = 2_000_000;
 
 /**
- * The entries that a version gets: only what endpoint 7 also accepts. A field that it rejects, or that does not fit, is
- * stored as unknown; a name that it rejects makes the extraction incomplete.
+ * The entries of a version: only values that endpoint 7 also accepts. A field that it rejects, or that
+ * doesn't fit, is stored as unknown; a name that it rejects makes the extraction incomplete.
  */
 export function entriesOf(nodes: readonly ReadHostNode[]): Entries {
   let left = maxVersionBytes;

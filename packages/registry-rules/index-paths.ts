@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { foldNodeId } from './fold-node-id.ts';
 
-/** Where the files of the index lie in the bucket. A node's id is folded, so that every spelling finds it. */
+/** The paths of the index files in the bucket. A node's id is folded, so that every spelling finds it. */
 
 const root = 'index/v1/';
 
@@ -11,7 +11,7 @@ export function nodePath(nodeId: string): string {
   return `${root}nodes/${foldNodeId(nodeId)}.json`;
 }
 
-/** Of the files that a node has in addition. */
+/** For a node's additional files. */
 function nodeFolder(nodeId: string): string {
   return `${root}nodes/${foldNodeId(nodeId)}/`;
 }
@@ -24,15 +24,15 @@ export function hostNodesPath(nodeId: string, version: string): string {
   return `${nodeFolder(nodeId)}${version}/host-nodes.json`;
 }
 
-/** The number of pieces is part of the path, so a catalog of another size is written next to the one in use. */
+/** The number of pieces is part of the path, so a catalog of another size is written next to the live one. */
 export function catalogPath(pieces: number, piece: number): string {
   return `${root}catalog/${pieces}/${piece}.json`;
 }
 
-/** The most used nodes, which a reader shows first. */
+/** The most used nodes, which readers show first. */
 export const topPath = `${root}top.json`;
 
-/** Where pages lie; infra/template/page-addresses.js leads their addresses here. */
+/** The folder of pages; infra/template/page-addresses.js maps their URLs to it. */
 export const pageRoot = 'pages/';
 
 export function nodePagePath(nodeId: string): string {
@@ -49,14 +49,14 @@ export function publisherPagePath(publisherId: string): string {
   return `${publisherPages}${foldNodeId(publisherId)}.html`;
 }
 
-/** What the site's search reads for a word; packages/site/search-pieces.ts has its content. */
+/** The files of the site's search, by word; packages/site/search-pieces.ts defines their content. */
 export const searchPages = `${pageRoot}search/`;
 
 export function searchPiecePath(piece: number): string {
   return `${searchPages}${piece}.json`;
 }
 
-/** The piece of the catalog that a node belongs to. */
+/** The piece of the catalog that contains a node. */
 export function pieceOf(nodeId: string, pieces: number): number {
   return Number.parseInt(hash('sha256', foldNodeId(nodeId)).slice(0, 8), 16) % pieces;
 }

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 
 type Issue = z.core.$ZodIssue;
 
-/** The sentence for each kind of issue. zod's own messages are not in the bundles. */
+/** The sentence for each kind of issue. zod's own messages aren't in the bundles. */
 export function issueSentence(issue: Issue, input: unknown): string {
   if (issue.code !== 'custom' && valueAt(input, issue.path) === undefined) return 'is required';
   switch (issue.code) {

@@ -37,12 +37,12 @@ export function isSendable(name: string): boolean {
 }
 
 /**
- * Decodes the escapes that a client encodes twice, since a gateway would route by the characters. Every other "%" is
- * part of the name.
+ * Decodes the escapes that a client encodes twice, because a gateway would route by the decoded characters.
+ * Every other "%" is part of the name.
  */
 function decodeEscapes(name: string): string {
   return name.replace(/%(?:2F|3F|23|25)/gi, (escaped) => decodeURIComponent(escaped));
 }
 
-/** In a file of its own: pages fold ids too, and load no schemas. */
+/** A separate file, because pages fold ids as well, but load no schemas. */
 export { foldNodeId } from './fold-node-id.ts';

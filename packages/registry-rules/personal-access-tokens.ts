@@ -31,7 +31,7 @@ export function isWellFormed(token: string): boolean {
   );
 }
 
-/** The hash under which a token is stored. */
+/** The hash that a token is stored under. */
 export function hashPersonalAccessToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

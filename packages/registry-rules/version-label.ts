@@ -6,9 +6,10 @@ const short = /^[vV]?(\d+)(?:\.(\d+))?$/;
 const full = new RegExp(String.raw`^[vV]?(\d+)\.(\d+)\.(\d+)(?:-(${identifiers}))?(?:\+(${identifiers}))?$`);
 
 /**
- * Reads a version label leniently (`v1.2` is `1.2.0`) and returns its normal form, or undefined if it is not a semantic
- * version. Only a full one may have more than numbers: `1-2` and `2024-01-01` would become something that was not
- * meant. Build metadata is part of the label: `1.0.0+cu118` and `1.0.0+cu121` are two versions.
+ * Reads a version label leniently (`v1.2` is `1.2.0`) and returns its normal form, or undefined if it isn't a
+ * semantic version. Only a full version may contain more than numbers: `1-2` and `2024-01-01` would become
+ * something else than intended. Build metadata is part of the label: `1.0.0+cu118` and `1.0.0+cu121` are two
+ * versions.
  */
 export function normalizeVersion(label: string): string | undefined {
   const match = label.length <= maxVersionLength ? (full.exec(label) ?? short.exec(label)) : null;
@@ -20,12 +21,12 @@ export function normalizeVersion(label: string): string | undefined {
   return build === undefined ? identified : `${identified}+${build}`;
 }
 
-/** The label that a path names: form encoding makes a blank of a `+`. */
+/** The label in a path: form encoding turns a `+` into a space. */
 export function normalizeVersionInPath(label: string): string | undefined {
   return normalizeVersion(label.replaceAll(' ', '+'));
 }
 
-/** Orders two normal forms by precedence, which build metadata has no part in: negative where `a` is lower. */
+/** Orders two normal forms by precedence, without build metadata: negative if `a` is lower. */
 export function compareVersions(a: string, b: string): number {
   const [coreA, preReleaseA] = splitOnce(withoutBuild(a));
   const [coreB, preReleaseB] = splitOnce(withoutBuild(b));
@@ -95,9 +96,9 @@ const shape = new RegExp(
 );
 
 /**
- * The semantic spelling of a version that is nearly one, as Python projects write them: `1.0.0rc1` is `1.0.0-rc.1`,
- * and what comes after a release is build metadata, which makes it a version of its own. Undefined where there is
- * none to propose, as with an epoch, which would be lost.
+ * The semantic spelling of a version that is close to one, as Python projects write them: `1.0.0rc1` is
+ * `1.0.0-rc.1`, and suffixes after a release become build metadata, which makes a version of its own.
+ * Undefined if there is no proposal, for example with an epoch, which would be lost.
  */
 export function semanticSpelling(label: string): string | undefined {
   const parts = shape.exec(label.trim().toLowerCase().replaceAll(',', '.'))?.groups;

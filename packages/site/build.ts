@@ -6,7 +6,7 @@ import { searchPage } from './templates/search-page.ts';
 
 /** A file as a static host serves it. */
 export interface BuiltFile {
-  /** From the root of the host, without a slash in front. */
+  /** From the root of the host, without a leading slash. */
   path: string;
   type: string;
   cacheControl: string;
@@ -23,12 +23,12 @@ const types: Record<string, string> = {
 export const sitePage = 'site/index.html';
 export const unknownPath = 'site/unknown.html';
 
-/** The worker loads the last script only for what the pieces of the index do not answer. */
+/** The worker loads the last script only if the pieces of the index have no result. */
 const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css', 'search-catalog.ts'];
 
 /**
- * The files of the site that a release brings. The pages of nodes are written one by one, so scripts and styles keep their
- * names, and a browser asks for them again after an hour. `links` leads to pages next to the site.
+ * The files of the site in a release. The pages of nodes are written one by one, so scripts and styles keep
+ * their names, and a browser requests them again after an hour. `links` adds links to pages next to the site.
  */
 export async function buildSite(siteUrl?: string, links: Record<string, string> = {}): Promise<BuiltFile[]> {
   const { outputFiles } = await build({

@@ -10,11 +10,11 @@ interface Reader {
 }
 
 const tagName = /<(\/?)([a-zA-Z][a-zA-Z0-9-]*)/y;
-/** Each letter is read once: no two parts can take the same one. */
+/** Each letter is read once: no two parts can match the same one. */
 const attribute = /[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/y;
 const tagEnd = /[\s/]*>/y;
 
-/** Reads HTML as a row of tags and texts, in one pass. Comments, and what is in `dropped` elements that end, is left out. */
+/** Reads HTML as a sequence of tags and texts, in one pass. Drops comments, and the content of closed `dropped` elements. */
 export function readTags(source: string, dropped: ReadonlySet<string>, { text, tag }: Reader): void {
   let at = 0;
   const endless = new Set<string>();
@@ -43,7 +43,7 @@ export function readTags(source: string, dropped: ReadonlySet<string>, { text, t
   if (at < source.length) text(source.slice(at));
 }
 
-/** Where a comment or a declaration ends that begins here. */
+/** Where a comment or a declaration that begins here ends. */
 function commentEnd(source: string, at: number): number | undefined {
   if (!/^<[!?]/.test(source.slice(at, at + 2))) return undefined;
   const close = source.startsWith('<!--', at) ? '-->' : '>';

@@ -5,14 +5,14 @@ import { html } from './templates/markup.ts';
 import { pictureAddress, webAddress, withoutTurns } from './templates/text.ts';
 
 /*
- * A publisher's Markdown as HTML that can do nothing but be read. It is made when it is written, once for all readers,
- * and without a DOM: every tag and attribute of the result is written here, and every other `<` is text. None of the
- * allowed elements changes how a browser reads what is in it.
+ * A publisher's Markdown as passive HTML. It is made when it is written, once for all readers, and without a
+ * DOM: this writes every tag and attribute of the result, and every other `<` is text. None of the allowed
+ * elements changes how a browser parses its content.
  */
 
 const markdown = new Marked({ gfm: true, async: false });
 
-/** Deeper than any text, and shallow for a browser. */
+/** Deeper than any real text, and shallow for a browser. */
 const maxDepth = 40;
 const maxLength = 400_000;
 /** Some texts take a parser seconds, or minutes: a hundred thousand stars. */
@@ -22,7 +22,7 @@ const plainTags = `abbr b blockquote center code dd del details div dl dt em i i
   strong sub summary sup table tbody td tfoot th thead tr tt u ul var`;
 const allowed = new Set(`a img h1 h2 h3 h4 h5 h6 br hr ${plainTags}`.split(/\s+/));
 const alone = new Set(['br', 'hr', 'img']);
-/** What is in them is no text for readers. */
+/** Elements whose content isn't text for readers. */
 const dropped = new Set('script style title textarea template noscript iframe svg math select'.split(' '));
 const attributes: Record<string, RegExp> = {
   align: /^(?:left|center|right)$/,
@@ -37,7 +37,7 @@ export interface ReadmePlace {
   repository: string | undefined;
 }
 
-/** Empty for one that is to be shown as plain text: it is no Markdown, or too much. */
+/** Empty if it should be shown as plain text: it isn't Markdown, or too long. */
 export function renderReadme(text: string, place: ReadmePlace): string {
   if (/\.(?:rst|txt)$/i.test(place.path)) return '';
   const rendered = within(maxMs, () => sanitize(markdown.parse(text) as string, place));
@@ -72,7 +72,7 @@ export function sanitize(source: string, place: ReadmePlace): string {
         if (depth >= 0) close(open.length - depth);
         return;
       }
-      // Below the heading of the section, and none skips a level.
+      // Below the section's heading, without skipping a level.
       if (isHeading(tag.name)) level = Math.min(Number(tag.name[1]) + 2, level + 1, 6);
       const written = writtenTag(tag, place, level);
       if (alone.has(tag.name)) text += written.start;
@@ -106,7 +106,7 @@ function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
     .map(([key, value]) => html` ${key}="${value}"`);
   if (name === 'a') {
     const href = webAddress(given.href) ?? addressInRepository(given.href ?? '', place);
-    // A part of the README has no address of its own.
+    // A part of the README has no URL of its own.
     if (href === undefined) return { name, start: '<span>', end: '</span>' };
     return {
       name,
@@ -122,12 +122,12 @@ function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
     return { name, start: start.text, end: '' };
   }
   const own = isHeading(name) ? `h${level}` : name;
-  // Wider than a phone, they scroll by themselves, also by keyboard.
+  // If wider than a phone, they scroll by themselves, including by keyboard.
   const focus = name === 'pre' || name === 'table' ? html` tabindex="0"` : undefined;
   return { name, start: `<${own}${html`${safe}${focus}`.text}>`, end: `</${own}>` };
 }
 
-/** Text with its character references, without those of characters that turn it. */
+/** Text with its character references, except those for characters that change its direction. */
 function escapedText(text: string): string {
   const plain = text.replace(reference, (whole) => (withoutTurns(decoded(whole)) === '' ? '' : whole));
   return withoutTurns(plain).replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -146,12 +146,12 @@ function decoded(whole: string): string {
   return named[name] ?? whole;
 }
 
-/** The value of an attribute. It is escaped again as a whole, so an unknown name stays as it is written. */
+/** The value of an attribute. It is escaped again as a whole, so an unknown name stays as written. */
 function plainText(value: string): string {
   return value.replace(/&(?:#x[0-9a-f]{1,6}|#\d{1,7}|\w{1,20});?/gi, decoded);
 }
 
-/** Where GitHub and GitLab show a file of the latest commit. Undefined if the link does not stay in the repository. */
+/** The URL where GitHub and GitLab show a file of the latest commit. Undefined if the link leaves the repository. */
 function addressInRepository(link: string, { path, repository }: ReadmePlace): string | undefined {
   const root = webAddress(repository)?.replace(/[?#].*$|(?:\.git)?\/*$/g, '');
   if (!root?.startsWith('https:') || link === '' || link.startsWith('#')) return undefined;

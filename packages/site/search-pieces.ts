@@ -2,24 +2,25 @@ import { plain, searchedText, words, wordsAndTheirParts } from 'registry-client/
 import type { CatalogEntry } from 'registry-rules/schemas/index-files';
 
 /*
- * What the search of the site reads in place of the whole catalog: a word is in the piece of its first letters, so each
- * typed word costs one small file. A piece has no dates or numbers, and changes only if a word or the order does.
+ * The site's search reads these instead of the whole catalog: a word is in the piece of its first letters, so
+ * each typed word costs one small file. A piece has no dates or numbers, and changes only if a word or the
+ * order does.
  */
 
 export interface SearchPiece {
   /** Ids, most used first. */
   nodes: string[];
-  /** For each word its nodes as `pack` wrote them, most used first. */
+  /** For each word, its nodes as `pack` encoded them, most used first. */
   words: Record<string, number[]>;
 }
 
 export const searchPieces = 1000;
-/** Shorter words are found if they are typed as a whole. */
+/** Shorter words are found only as whole words. */
 export const pieceLetters = 3;
-/** A word of more nodes has only those that it says most of. */
+/** A word with more nodes keeps only the most relevant ones. */
 export const maxOfWord = 1000;
 
-/** What a word says of a node, best first: a lower one counts more. */
+/** Where a node has a word, best first: a lower one counts more. */
 export const kinds = { preempted: 0, whole: 1, name: 2, tag: 3, text: 4 } as const;
 const kindCount = 5;
 
@@ -29,11 +30,11 @@ export const unpack = (packed: number) => ({
   kind: packed % kindCount,
 });
 
-/** Next to words: a name or an id as a whole, and a tag. */
+/** Besides words: a whole name or id, and a tag. */
 export const wholeKey = (text: string) => `=${plain(text.trim())}`;
 export const tagKey = (tag: string) => `#${tag}`;
 
-/** The piece of a word. Whole names are where their first word is. */
+/** The piece of a word. Whole names are in the piece of their first word. */
 export function searchPieceOf(text: string): number {
   const [first = ''] = words(plain(text));
   let sum = 7;
@@ -74,7 +75,7 @@ function best(packed: number[]): number[] {
   return byKind.slice(0, maxOfWord).sort((a, b) => a - b);
 }
 
-/** The words of an entry, each with the best that it says. */
+/** The words of an entry, each with its best kind. */
 function wordsOf(entry: CatalogEntry): Map<string, number> {
   const { id, name = '', tags = [], preempted_host_node_names: preempted = [] } = entry;
   const kindOf = new Map<string, number>();

@@ -23,7 +23,7 @@ const flags = [
 ];
 
 jest.setTimeout(60_000);
-/** Below it, so that a wait in vain is named. */
+/** Shorter, so that a failed wait is named. */
 const timeout = 50_000;
 
 export function launchBrowser(): Promise<Browser> {
@@ -58,7 +58,7 @@ interface Violation {
 /** The violations that axe finds outside these elements, each with the element. */
 export async function accessibilityProblems(page: Page, exclude: string[] = []): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await readFile(axePath, 'utf8'));
-  // Describing what passes takes longer than finding what does not.
+  // Describing passes takes longer than finding violations.
   const options = { resultTypes: ['violations'] };
   const { violations }: { violations: Violation[] } = await page.evaluate(
     `axe.run(${JSON.stringify({ exclude })}, ${JSON.stringify(options)})`,

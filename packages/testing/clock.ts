@@ -15,7 +15,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Until the test ends, only the date stands still: no minute and no day ends in the middle of it. */
+/** Until the test ends, only the date stands still: no minute or day ends during the test. */
 export function stopDate(now = Date.now()): void {
   jest.useFakeTimers({ now, doNotFake: [...loop, ...timers] });
 }
@@ -24,12 +24,12 @@ export function noon(): number {
   return Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2;
 }
 
-/** Until the test ends, it is noon and later: the date goes on, and no day ends. */
+/** Starts the test at noon: the date continues, and no day ends. */
 export function startAtNoon(): void {
   jest.useFakeTimers({ now: noon(), doNotFake: [...loop, ...timers], advanceTimers: 1 });
 }
 
-/** Until the test ends, dates and timers stand still unless it advances them, and the network goes on. */
+/** Until the test ends, dates and timers stand still unless the test advances them; the network continues. */
 export function stopTimers(now = Date.now()): void {
   jest.useFakeTimers({ now, doNotFake: [...loop, 'setInterval', 'clearInterval'] });
 }

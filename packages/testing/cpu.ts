@@ -1,4 +1,4 @@
-/** The time that this thread computes for some work, in milliseconds: what else the machine does takes none of it. */
+/** The CPU time of this thread for some work, in milliseconds, unaffected by the machine's other load. */
 export async function cpuMsOf(work: () => unknown): Promise<number> {
   const began = process.threadCpuUsage();
   await work();

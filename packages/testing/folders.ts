@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach } from '@jest/globals';
 
-/** Holds the folders of a file's tests, and goes with the last of them. */
+/** Contains the folders of a file's tests, and is removed after the last of them. */
 export const directory = await mkdtemp(join(tmpdir(), 'node-registry-folders-'));
-/** The folder of the test that runs. */
+/** The folder of the running test. */
 export let folder: string;
 
 export async function enter(path?: string): Promise<void> {

@@ -14,7 +14,7 @@ const maxShrinkMs = 60_000;
 jest.setTimeout(120_000 + runs * 20_000);
 
 interface Options<Value> {
-  /** More for a cheap property, less for one that takes its time. */
+  /** More for a cheap property, less for a slow one. */
   weight?: number;
   /** Values to try first, counted as runs. */
   examples?: readonly Value[];

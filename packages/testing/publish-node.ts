@@ -6,7 +6,7 @@ import { run } from 'publish-node/program';
 import { directory } from './folders.ts';
 import { type Ending, own, type RunOptions, runFile } from './shell.ts';
 
-/** The packed command, which starts in a third of the time of its sources. The first test of a run that asks builds it. */
+/** The packed command, which starts three times as fast as its sources. The first test that needs it builds it. */
 export function packedProgram(): string {
   const program = join(process.env.TEST_DIRECTORY ?? directory, 'publish-node.cjs');
   if (existsSync(program)) return program;
@@ -27,7 +27,7 @@ export function packedProgram(): string {
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** Runs the command in this process, one run after another: its environment and its folder are this process's. */
+/** Runs the command in this process, one run after another: they share its environment and folder. */
 export function publishNode(args: readonly string[], options: RunOptions = {}): Promise<Ending> {
   const ending = turn.then(() => runHere(args, options));
   turn = ending.catch(() => undefined);
@@ -61,7 +61,7 @@ export function spawnPublishNode(args: readonly string[], options?: RunOptions):
   return runFile(process.execPath, [packedProgram(), ...args], options);
 }
 
-/** What shows a publish of a folder that has no metadata, without sending anything. */
+/** Arguments that show a publish of a folder without metadata, without sending anything. */
 export function dryRun(folder: string): string[] {
   return [...'publish --dry-run --publisher demo --node x --version 1.0.0'.split(' '), folder];
 }

@@ -9,7 +9,7 @@ interface ScriptedReply {
   body?: unknown;
 }
 
-/** A server that gives each request the next of its replies, as a registry writes them. */
+/** A server that answers each request with the next of its replies, in a registry's format. */
 export async function startReplies() {
   const replies: ScriptedReply[] = [];
   const server = createServer(async (request, response) => {

@@ -12,7 +12,7 @@ export interface ProgramResult {
 
 interface Options {
   cwd?: string;
-  /** On top of this process's environment; undefined takes a variable away. */
+  /** Added to this process's environment; undefined removes a variable. */
   environment?: NodeJS.ProcessEnv;
 }
 

@@ -40,7 +40,7 @@ export async function writeFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** Files without content, by their names with blanks in between. */
+/** Files without content, by their names separated by spaces. */
 export function emptyFiles(names: string): Files {
   return Object.fromEntries(names.split(' ').map((name) => [name, '']));
 }

@@ -1,6 +1,6 @@
 import { transformSync } from 'esbuild';
 
-/** Strips types by the same esbuild that bundles the packages. */
+/** Strips types with the same esbuild that bundles the packages. */
 export default {
   process: (source, sourcefile) =>
     transformSync(source, { loader: 'ts', format: 'esm', target: 'node24', sourcemap: 'inline', sourcefile }),

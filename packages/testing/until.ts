@@ -9,7 +9,7 @@ afterEach(() => {
   if (inVain) throw new Error(`This never became true: ${inVain}`);
 });
 
-/** Waits for what another process, socket or timer does, until the test's limit ends. */
+/** Waits for another process, socket or timer, until the test's time limit. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   waits.add(isSo);
   while (waits.has(isSo) && !(await isSo())) await pause(10);

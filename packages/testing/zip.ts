@@ -7,7 +7,7 @@ export interface ZipFile {
   method?: number;
   flags?: number;
   mode?: number;
-  /** The low bits of the external attributes, as DOS has them. */
+  /** The low bits of the external attributes, as DOS defines them. */
   attributes?: number;
   /** The system that made it in the high byte, and the version of the format in the low one. */
   madeBy?: number;

@@ -1,6 +1,6 @@
 import { RandomAccessReader } from 'yauzl';
 
-/** The bytes of an archive, wherever they are stored. All reads of one file see the same bytes, or fail. */
+/** The bytes of an archive, in any store. All reads of one file see the same bytes, or fail. */
 export interface ArchiveFile {
   readonly sizeBytes: number;
   /** The bytes from `start` to `end`, excluding `end`. */
@@ -12,7 +12,7 @@ export interface ArchiveFile {
 /** The zip reader asks for a few bytes at a time, so each read of the file fetches a whole window. */
 const windowBytes = 256 * 1024;
 
-/** The archive points the zip reader to bytes that it does not have. */
+/** The archive points the zip reader to bytes that the file doesn't have. */
 export class OutsideFile extends Error {
   override readonly name = 'OutsideFile';
 }
@@ -20,7 +20,7 @@ export class OutsideFile extends Error {
 /** The header in front of an entry's data. */
 export const localHeader = { signature: 0x04034b50, bytes: 30 } as const;
 
-/** Where the data of an entry begins whose local header is at `offset`. */
+/** Where an entry's data begins if its local header is at `offset`. */
 export async function dataStart(reader: ArchiveReader, offset: number): Promise<number> {
   const header = await reader.bytesAt(offset, localHeader.bytes);
   return offset + localHeader.bytes + header.readUInt16LE(26) + header.readUInt16LE(28);
@@ -30,7 +30,7 @@ type Callback = (error: Error | null) => void;
 
 /** Random access to an archive for the zip reader. Holds at most one window. */
 export class ArchiveReader extends RandomAccessReader {
-  /** The error if the file could not be read, in contrast to a problem with its content. */
+  /** The error if the file could not be read, as opposed to a problem with its content. */
   failure: unknown;
   readonly #file: ArchiveFile;
   #window: Buffer = Buffer.alloc(0);

@@ -2,7 +2,7 @@
 export class ArchiveProblem extends Error {
   override readonly name = 'ArchiveProblem';
 
-  /** Without the frame of an archive that was uploaded. */
+  /** The sentence without the text around it for an uploaded archive. */
   readonly sentence: string;
 
   constructor(sentence: string, options?: ErrorOptions) {
@@ -14,8 +14,8 @@ export class ArchiveProblem extends Error {
 const maxQuoteLength = 100;
 
 /**
- * Characters without width, ink or direction of their own: they only make one name look like another. Emoji need the
- * variation selectors. The last two are annotation marks and the empty braille pattern.
+ * Characters without width, ink or direction of their own: they only make one name look like another. Emoji
+ * need the variation selectors. The last two are annotation marks and the empty braille pattern.
  */
 export const invisible = /[[\p{Default_Ignorable_Code_Point}--[\uFE00-\uFE0F]]\uFFF9-\uFFFB\u2800]/v;
 const unprintable = new RegExp(`[\\p{C}\\p{Zl}\\p{Zp}${invisible.source}]`, 'gv');

@@ -21,7 +21,7 @@ interface CheckedArchive {
   entries: ArchiveEntry[];
 }
 
-/** Throws an ArchiveProblem if it must not be published. A bomb is recognized by its directory, before it is unpacked. */
+/** Throws an ArchiveProblem if the archive must not be published. Detects a bomb by its directory, before unpacking. */
 export async function checkArchive(
   file: ArchiveFile,
   maxBytes: number = archiveLimits.archiveBytes,
@@ -36,8 +36,8 @@ export async function checkArchive(
 }
 
 /**
- * Reads the whole archive once, front to back, like programs that unpack while they download. Returns its digest, and
- * checks that every entry matches the directory. Nothing is written.
+ * Reads the whole archive once, front to back, like programs that unpack while they download. Returns its
+ * digest, and checks that every entry matches the directory. Writes nothing.
  */
 async function readContent(chunks: AsyncIterable<Uint8Array>, directory: Directory): Promise<string> {
   const hash = createHash('sha256');
@@ -65,13 +65,13 @@ async function readEntry(source: ByteSource, entry: ArchiveEntry, next: number):
 }
 
 /*
- * Programs that unpack while they download see only the header before an entry's data and perhaps a descriptor after
- * it. Both must match the directory, or those programs see other files.
+ * Programs that unpack while they download see only the header before an entry's data and perhaps a
+ * descriptor after it. Both must match the directory, or those programs see other files.
  */
 
 const descriptor = 0x08074b50;
 
-/** The second form has a signature, which the format leaves to the writer. */
+/** The second form has a signature, which the format makes optional. */
 const descriptorBytes = { bare: 12, signed: 16 } as const;
 
 /** Reads up to the start of the entry's data. The next entry begins at `next`. */
@@ -149,7 +149,7 @@ function checkStated(entry: ArchiveEntry, stated: Sizes): void {
 const maxWholeBytes = 1024 * 1024;
 const chunkBytes = 128 * 1024;
 
-/** Reads an entry's data and unpacks it into a counter, so that the sizes in the directory are known to be true. */
+/** Reads an entry's data and unpacks it into a counter, which proves the sizes in the directory. */
 async function readData(source: ByteSource, entry: ArchiveEntry): Promise<void> {
   const seen = { bytes: 0, crc32: 0 };
   const count = (chunk: Buffer) => {

@@ -18,8 +18,8 @@ const zip64LocatorBytes = 20;
 const entryHeaderBytes = 46;
 
 /**
- * Reads and checks the zip's central directory. Programs read an inconsistent archive differently, so one may show
- * other files than another one runs. Therefore everything ambiguous is rejected.
+ * Reads and checks the zip's central directory. Programs read an inconsistent archive differently, so one may
+ * show other files than another one runs. Therefore everything ambiguous is rejected.
  */
 export async function readDirectory(file: ArchiveFile): Promise<Directory> {
   const reader = new ArchiveReader(file);
@@ -113,7 +113,7 @@ function leadsOutside(): ArchiveProblem {
   );
 }
 
-/** The zip reader's own errors have no codes. A sentence that it words differently means a damaged list. */
+/** The zip reader's own errors have no codes. An unknown error text means a damaged list. */
 function problemOf(error: unknown): ArchiveProblem {
   if (error instanceof OutsideFile) return leadsOutside();
   const text = error instanceof Error ? error.message : '';

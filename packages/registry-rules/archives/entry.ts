@@ -63,7 +63,7 @@ export function isStored({ method }: ArchiveEntry): boolean {
   return method === methods.stored;
 }
 
-/** Sizes and checksum follow the data, for programs that did not know them in advance. */
+/** Sizes and checksum follow the data, from programs that did not know them in advance. */
 export function isDescribedAfter(entry: ArchiveEntry): boolean {
   return (entry.flags & flags.describedAfter) !== 0;
 }
@@ -142,7 +142,7 @@ const knownFlags = 0x6 | flags.describedAfter | flags.utf8;
 /** The format's version, times ten. Later ones, and bzip2 in 46, need methods that are rejected anyway. */
 const maxVersionNeeded = 45;
 
-/** The bytes that stay beyond ASCII when unzip converts a name. */
+/** The bytes that stay outside ASCII when unzip converts a name. */
 const beyondAscii = /[\x80-\x97\x99-\xBA\xBD\xBE\xC6\xC7\xCC\xCF-\xD4\xD6-\xD8\xDB\xDD-\xF1\xF3-\xFF]/;
 
 function isMadeOnUnix(versionMadeBy: number): boolean {
@@ -164,7 +164,7 @@ function checkOrigin(name: string, entry: Entry): void {
   if ((entry.generalPurposeBitFlag & ~knownFlags) !== 0) throw rarelyPacked(name);
 }
 
-/** Some programs look at the low byte only, some skip the entry, and some reject the whole archive. */
+/** Some programs check only the low byte, some skip the entry, and some reject the whole archive. */
 export function checkVersionNeeded(name: string, version: number): void {
   if (version > maxVersionNeeded) {
     throw new ArchiveProblem(`${quote(name)} needs a rare version of the zip format. Make it a plain zip.`);

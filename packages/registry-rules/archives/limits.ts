@@ -1,4 +1,4 @@
-/** What a finalizer checks in its 300 s: it inflates about 80 MB a second. More than 65,535 entries would need zip64. */
+/** The most that a finalizer can check in 300 s: it inflates about 80 MB a second. Over 65,535 entries need zip64. */
 export const archiveLimits = {
   /** Unless the operator sets another. */
   archiveBytes: 100_000_000,

@@ -13,8 +13,8 @@ const notOnWindows = [
 ];
 
 /**
- * Programs that run commands which a folder of this name configures, when they are used in the unpacked folder. A `.svn`
- * configures none. Windows also knows the short names.
+ * Programs that read their configuration from a folder of this name, and run commands from it, when used in
+ * the unpacked folder. A `.svn` has no such configuration. Windows also accepts the short names.
  */
 const programs: Record<string, string> = { git: 'git', hg: 'Mercurial', bzr: 'Bazaar', jj: 'Jujutsu' };
 const ofProgram = /(?:^|\/)(?:\.(git|hg|bzr|jj)|(git|hg|bzr|jj)~\d+)(?:\/|$)/i;
@@ -23,7 +23,7 @@ function badName(name: string, problem: string): ArchiveProblem {
   return new ArchiveProblem(`the name ${quote(name)} ${problem}`);
 }
 
-/** Rejects a name that leaves the folder it is unpacked into, that a system cannot write, or that deceives a reader. */
+/** Rejects a name that leaves the target folder, that a system can't write, or that deceives a reader. */
 export function checkName(name: string): void {
   if (name === '') throw new ArchiveProblem('it has a file without a name. Make the zip again.');
   if (name.length > maxNameLength) {
@@ -73,7 +73,7 @@ function checkSegments(name: string): void {
   }
 }
 
-/** A version number as on VMS. unzip cuts it off, whatever system the archive was made on. */
+/** A version number as on VMS. unzip cuts it off, for archives from any system. */
 function checkEnding(name: string): void {
   const [ending] = /;\d*(?=\/|$)/.exec(name) ?? [];
   if (ending !== undefined) {
@@ -90,7 +90,7 @@ export function checkDistinct(names: readonly string[]): void {
   for (const { problem } of findClashes(names)) throw problem;
 }
 
-/** All of them, each with one of its two names, for a publisher who can still rename the files. */
+/** All clashes, each with one of its two names, for a publisher who can still rename the files. */
 export function* findClashes(names: readonly string[]): Generator<{ name: string; problem: ArchiveProblem }> {
   const sorted = names
     .map((name) => ({ name, path: sortable(name) }))
@@ -115,13 +115,13 @@ function sortable(name: string): string {
   return foldCase(name).replaceAll('/', separator);
 }
 
-/** One spelling for the names that a system which ignores case takes for one. */
+/** One spelling for names that are the same on a system that ignores case. */
 function foldCase(name: string): string {
   // Both directions: the Kelvin sign, the final sigma and the sharp s find their partner in only one.
   return name.normalize('NFC').toLowerCase().toUpperCase();
 }
 
-/** Without the characters that some file systems leave out of a comparison. */
+/** Removes the characters that some file systems ignore in comparisons. */
 function withoutIgnorable(name: string): string {
   return name.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
@@ -168,7 +168,7 @@ function withoutSlash(name: string): string {
   return isFolderName(name) ? name.slice(0, -1) : name;
 }
 
-/** The names that make a folder a repository. Some systems accept a file in the place of a folder. */
+/** The names that make a folder a repository. Some systems accept a file instead of a folder. */
 const ofRepository = /(?<![^/])(?:HEAD|OBJECTS|REFS|COMMONDIR)(?![^/])/g;
 
 interface FoundFolder {
@@ -176,7 +176,7 @@ interface FoundFolder {
   parts: Set<string>;
 }
 
-/** Rejects an archive with a folder that git treats as a repository although it is not named `.git`. */
+/** Rejects an archive with a folder that git treats as a repository although it isn't named `.git`. */
 export function rejectGitFolders(names: readonly string[]): void {
   for (const { problem } of findGitFolders(names)) throw problem;
 }

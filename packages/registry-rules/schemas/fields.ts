@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
 import { hasNoHiddenCharacters, hiddenMessage } from '../hidden-characters.ts';
 
-/** A point in time as RFC 3339 writes it. zod's own pattern also knows days of months, at the price of a kilobyte. */
+/** A point in time in RFC 3339's format. zod's own pattern also checks the days of months, but adds a kilobyte. */
 export const Timestamp = z
   .string()
   .check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/))
   .with(z.meta({ format: 'date-time' }));
 
-/** How many items a list of a record may have; the record as a whole has a bound of its own. */
+/** The most items in a record's list; the whole record has a limit of its own. */
 export const maxRecordItems = 1000;
 
 /**
- * A list of bounded length. zod checks the length before the items: a body can hold a million of them, and each
- * wrong one would make an issue.
+ * A list of limited length. zod checks the length before the items: a body may contain a million of them, and
+ * each invalid one would make an issue.
  */
 export function list<Item extends z.ZodMiniType>(item: Item, maxItems: number) {
   return z.array(item).check(z.maxLength(maxItems));
@@ -23,7 +23,7 @@ export function texts() {
   return list(z.string(), maxRecordItems);
 }
 
-/** A text by which people tell things apart. */
+/** A text that people use to tell things apart. */
 export const plainText = z.string().check(z.refine(hasNoHiddenCharacters, hiddenMessage));
 
 export function tags() {
@@ -40,12 +40,12 @@ export function clearable<Shape extends Record<string, z.ZodMiniType>>(shape: Sh
   return Object.fromEntries(entries) as Clearable<Shape>;
 }
 
-/** Describes a field of an answer that the interface does not have. */
+/** Describes a field of a response that the interface doesn't have. */
 export function added(description: string) {
   return z.describe(`Added by this service: ${description}`);
 }
 
-/** Clients send null, "" or [] for a field that they do not set, which is the same as not sending it. */
+/** Clients send null, "" or [] for a field that they don't set, which equals not sending it. */
 export function isUnset(value: unknown): boolean {
   return (
     value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)

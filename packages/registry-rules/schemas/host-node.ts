@@ -23,7 +23,7 @@ const { host_node_name, ...writable } = fields;
 
 export const maxLeftOpen = 20;
 
-/** Next to the fields of the contract. Only an extraction writes it. */
+/** In addition to the fields of the contract. Only an extraction writes them. */
 const ownFields = {
   display_name: z
     .string()

@@ -6,8 +6,8 @@ import { Publisher } from './publisher.ts';
 import { Timestamp } from './fields.ts';
 
 /*
- * The public index: static files that anyone reads. The fields are the contract's, without those of administrators and
- * without the publisher's members.
+ * The public index: static files that anyone may read. The fields are the contract's, without those of
+ * administrators and without the publisher's members.
  */
 
 const revision = z.optional(z.int()).with(z.describe('Counts the writes of this file'));

@@ -13,7 +13,7 @@ export const NodeVersionStatus = z
   .with(added('Pending until the archive has arrived and been checked'));
 export type NodeVersionStatus = z.infer<typeof NodeVersionStatus>;
 
-/** Programs decide by these, never by the words of `status_reason`. */
+/** Programs decide by these, never by the text of `status_reason`. */
 export const StatusReasonCode = z
   .enum([
     'awaiting_upload',
@@ -80,7 +80,7 @@ const fields = {
   version: z.string().with(z.describe('Version label in normal form')),
 };
 
-/** What the interface does not have. */
+/** Fields that the interface doesn't have. */
 const addedFields = {
   status: NodeVersionStatus,
   status_reason_code: StatusReasonCode,
@@ -100,7 +100,7 @@ const addedFields = {
 
 const { host_node_extract_status, createdAt, downloadUrl, id, node_id, status_reason, ...writable } = fields;
 
-/** What a publisher says of a version. Fields that the service sets itself are accepted and ignored. */
+/** A publisher's input for a version. Fields that the service sets itself are accepted and ignored. */
 export const NodeVersionInput = z.object({ ...clearable(writable), version: VersionLabel });
 export type NodeVersionInput = z.infer<typeof NodeVersionInput>;
 
@@ -109,5 +109,5 @@ export const NodeVersion = z
   .with(z.meta({ id: 'NodeVersion' }));
 export type NodeVersion = z.infer<typeof NodeVersion>;
 
-/** Fields that another value may be sent for by admins only. */
+/** Fields that only admins may change. */
 export const adminVersionFields = ['tags_admin'] as const;

@@ -7,7 +7,7 @@ import { isRunByPage } from '../web-address.ts';
 const nodeStatuses = ['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'] as const;
 export type NodeStatus = (typeof nodeStatuses)[number];
 
-/** A text that names a place, kept as it is sent: a URL of any kind, `git@host:path`, a relative path. */
+/** A text that names a place, stored as sent: a URL of any kind, `git@host:path`, a relative path. */
 const place = z
   .string()
   .check(z.refine((value) => !isRunByPage(value), 'must not be a URL that runs code, such as javascript:'));
@@ -62,14 +62,14 @@ const fields = {
   translations,
 };
 
-/** Fields that another value may be sent for by admins only. */
+/** Fields that only admins may change. */
 export const adminNodeFields = ['preempted_host_node_names', 'search_ranking', 'tags_admin'] as const;
 
 const { created_at, downloads, repo_stars, latest_version, publisher, rating, ...writable } = fields;
 
 /**
- * What a caller may say of a node. Clients send a whole Node back that they have read, so the fields that the
- * service computes are accepted and ignored, and those of admins may be sent as they stand.
+ * A caller's input for a node. Clients send back a whole Node that they have read, so fields that the service
+ * computes are accepted and ignored, and those of admins are accepted if unchanged.
  */
 export const NodeInput = z.object({
   ...clearable(writable),

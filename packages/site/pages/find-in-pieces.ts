@@ -5,10 +5,10 @@ import { maxOfWord, pieceLetters, searchPieceOf, tagKey, unpack, wholeKey } from
 
 type Load = (piece: number) => Promise<SearchPiece>;
 
-/** Nodes by id, with how well they match (a lower one is better) and how much they are used. */
+/** Nodes by id, with their match (lower is better) and the order of their use. */
 interface Matches {
   of: Map<string, { rank: number; place: number }>;
-  /** Whether there are more, which its pieces do not have. */
+  /** Whether there are more nodes than its pieces contain. */
   isCut: boolean;
 }
 
@@ -31,7 +31,7 @@ export async function findInPieces(load: Load, text: string, tag: string) {
   return { ids, isCut };
 }
 
-/** Whether nodes are found only by the whole of a text. */
+/** Whether only a whole text finds nodes. */
 export const isShort = (text = '') => text !== '' && plain(text).length < pieceLetters;
 
 const none = (): Matches => ({ of: new Map(), isCut: false });
@@ -41,7 +41,7 @@ async function exactly(load: Load, text: string, key: string): Promise<Matches> 
   return matching(nodes, Object.hasOwn(words, key) ? [[words[key] ?? [], 0]] : []);
 }
 
-/** The nodes of a word, and how much worse than the word itself it is. */
+/** The nodes of a word, and how much worse than an exact match they are. */
 type Found = readonly [packed: readonly number[], more: number];
 
 function matching(nodes: readonly string[], found: readonly Found[]): Matches {
@@ -54,7 +54,7 @@ function matching(nodes: readonly string[], found: readonly Found[]): Matches {
   return { of, isCut: found.some(([packed]) => packed.length >= maxOfWord) };
 }
 
-/** A word, or like the name of a host node all of its parts, or what it may have been meant to be. */
+/** A word; or all parts of it, like the name of a host node; or its probable spellings. */
 async function spelled(load: Load, word: string): Promise<Matches> {
   const found = await beginning(load, plain(word));
   const parts = partsOf(word);
@@ -87,7 +87,7 @@ async function beginning(load: Load, word: string, letters = word): Promise<Matc
   return matching(piece.nodes, found);
 }
 
-/** Those of both. A node that a cut list lacks may be one of its others, and comes last. */
+/** The nodes in both. A node that a cut list lacks may be one of its others, and comes last. */
 function both(a: Matches, b: Matches): Matches {
   const [base, other] = a.isCut && !b.isCut ? [b, a] : [a, b];
   const of: Matches['of'] = new Map();
@@ -98,7 +98,7 @@ function both(a: Matches, b: Matches): Matches {
   return { of, isCut: base.isCut };
 }
 
-/** Whether so few letters at most were added, dropped, changed or swapped. */
+/** Whether at most this many letters were added, dropped, changed or swapped. */
 function isNear(typed: string, known: string, max: number): boolean {
   if (Math.abs(typed.length - known.length) > max) return false;
   return distance(typed, known) <= max || swapped(typed).some((other) => distance(other, known) < max);

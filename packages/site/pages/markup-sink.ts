@@ -5,7 +5,7 @@ interface Policy {
   createScriptURL: (text: string) => string;
 }
 
-/** The page's policy names this one: markup is what the templates made, and the one worker is the site's own. */
+/** The page's policy names this one: markup comes only from templates, and the only worker is the site's. */
 const rules: Policy = { createHTML: (text) => text, createScriptURL: () => '/site/search-worker.js' };
 const { trustedTypes } = globalThis as {
   trustedTypes?: { createPolicy: (name: string, rules: Policy) => Policy };

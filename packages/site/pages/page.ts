@@ -1,4 +1,4 @@
-/** Makes the page of a node better than its HTML: a line is copied, pictures that fail go, and host nodes are filtered. */
+/** Improves a node's HTML page: copies lines, removes pictures that fail, and filters host nodes. */
 const copiedMs = 2000;
 const minToFilter = 12;
 

@@ -1,13 +1,13 @@
 import { type CatalogEntry, createPublicIndex } from 'registry-client';
 
-/* Searches the whole catalog, which costs a slow line seconds: for what the pieces cannot order, and what they do not find. */
+/* Searches the whole catalog, which takes a slow line seconds: if the pieces can't order the results, or find none. */
 
 const index = createPublicIndex({ downloadsUrl: location.origin, attempts: 2 });
 
 let loading: Promise<unknown> | undefined;
 
 export async function findInCatalog(text: string, tag: string, order: string): Promise<CatalogEntry[]> {
-  // Searches that follow each other wait for the same files.
+  // Consecutive searches wait for the same files.
   loading ??= index.catalog().catch((error: unknown) => {
     loading = undefined;
     throw error;

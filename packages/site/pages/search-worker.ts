@@ -4,27 +4,26 @@ import type { CatalogEntry, IndexedNode } from 'registry-rules/schemas/index-fil
 import type { SearchPiece } from '../search-pieces.ts';
 import { findInPieces, isShort } from './find-in-pieces.ts';
 
-/** What the page asks for. */
 export interface Question {
   turn: number;
   text: string;
   tag: string;
   order: string;
-  /** How many it shows. */
+  /** The number of results that the page shows. */
   wanted: number;
 }
 
-/** What it gets: the first results soon, then all that it wants. */
+/** The worker's replies: the first results soon, then all wanted ones. */
 export interface Reply {
   turn: number;
   found?: CatalogEntry[];
-  /** How many match; undefined until all that are wanted are there. */
+  /** The number of matches; undefined until all wanted results are there. */
   count?: number;
-  /** Whether more match than were counted. */
+  /** Whether there are more matches than counted. */
   isCut?: boolean;
   /** Whether these are only the most used nodes. */
   isTop?: boolean;
-  /** Whether only the whole catalog can answer. */
+  /** Whether only the whole catalog has the answer. */
   isSlow?: boolean;
   tags?: string[];
   error?: string;
@@ -43,7 +42,7 @@ async function read<Content>(path: string): Promise<Content | undefined> {
   return answer.json();
 }
 
-/** Each is asked for once, unless that failed. */
+/** Loads each key once, unless that failed. */
 function once<Key, Content>(load: (key: Key) => Promise<Content>): (key: Key) => Promise<Content> {
   const known = new Map<Key, Promise<Content>>();
   return (key) => {
@@ -64,7 +63,7 @@ async function topNodes(): Promise<CatalogEntry[]> {
   return top;
 }
 
-/** A result as its own file has it now: undefined for a node that was banned or withdrawn since. */
+/** A result from its node's own file: undefined if the node was banned or withdrawn since. */
 const entryOf = once(async (id: string): Promise<CatalogEntry | undefined> => {
   const known = top?.find((entry) => entry.id === id);
   if (known) return known;
@@ -84,7 +83,7 @@ const entryOf = once(async (id: string): Promise<CatalogEntry | undefined> => {
   };
 });
 
-/** Every word begins a word of the entry, or is in it. */
+/** Every word begins a word of the entry, or is inside one. */
 function isIn({ id, name, description, publisher, tags = [] }: CatalogEntry, typed: string[]): boolean {
   const said = plain([id, name, description, publisher.name, ...tags].join(' '));
   return typed.every((word) => said.includes(plain(word)));
@@ -105,7 +104,7 @@ async function answer(question: Question, tell: Tell): Promise<void> {
       return tell({ found: found.slice(0, wanted), count: found.length, isTop: true, tags: tagsOf(all) });
   }
   tell({ isSlow: true });
-  // What is being typed may be found with the next letter.
+  // The next letter may give results for the text being typed.
   await new Promise((resolve) => setTimeout(resolve, typingMs));
   if (question.turn !== latest) return;
   const { findInCatalog } = await import('./search-catalog.js');
@@ -114,7 +113,7 @@ async function answer(question: Question, tell: Tell): Promise<void> {
   tell({ found: entries, count: found.length, tags: tagsOf(found) });
 }
 
-/** False if they have nothing. */
+/** False if they contain nothing. */
 async function tellFromPieces({ turn, text, tag, wanted }: Question, tell: Tell): Promise<boolean> {
   const { ids, isCut } = await findInPieces(piece, text, tag);
   const found: CatalogEntry[] = [];
@@ -131,7 +130,6 @@ async function tellFromPieces({ turn, text, tag, wanted }: Question, tell: Tell)
   return true;
 }
 
-/** The most frequent ones. */
 function tagsOf(entries: readonly CatalogEntry[]): string[] {
   const counts = new Map<string, number>();
   for (const { tags = [] } of entries) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
@@ -144,7 +142,7 @@ function tagsOf(entries: readonly CatalogEntry[]): string[] {
 addEventListener('message', async ({ data }: MessageEvent<Question>) => {
   const { turn } = data;
   latest = turn;
-  // A slower answer to an earlier text comes too late.
+  // A slower reply to an earlier text comes too late.
   const tell: Tell = (given) => {
     if (latest === turn) postMessage({ turn, ...given } satisfies Reply);
   };

@@ -15,25 +15,25 @@ const results = at('results');
 const more = at<HTMLButtonElement>('more-results');
 
 let found: CatalogEntry[] = [];
-/** How many are asked for. */
+/** The number of requested results. */
 let wanted = step;
 let turn = 0;
 /** The turn whose results are drawn. */
 let drawn = 0;
-/** Where the page is to be once all is drawn. */
+/** The scroll position to restore once everything is drawn. */
 let place = 0;
-/** A keyboard's user goes on at the first new entry. */
+/** A keyboard user continues at the first new entry. */
 let focused: number | undefined;
 let drawing: ReturnType<typeof setTimeout> | undefined;
 const worker = searchWorker();
 
-/** Addresses were behind the # once. */
+/** URLs used to have their path behind the #. */
 function leaveOldAddress(): void {
   if (location.hash.startsWith('#/'))
     location.replace(location.hash.slice(1).replace(/^\/(?=\?|$)/, '/search'));
 }
 
-/** A slow phone draws a few cards at a time, and answers in between. */
+/** A slow phone draws a few cards at a time, and stays responsive in between. */
 function draw(): void {
   clearTimeout(drawing);
   const from = results.children.length;
@@ -81,7 +81,7 @@ more.onclick = () => {
   ask(wanted + step);
 };
 
-/** Each turn draws all again, unless it only wants more. */
+/** Each turn draws everything again, unless it only requests more. */
 function ask(count: number): void {
   wanted = count;
   const question = { turn, text: text.value, tag: tag.value, order: order.value, wanted };
@@ -112,7 +112,7 @@ function offerTags(names: readonly string[]): void {
   tag.append(...added.map((name) => new Option(name.slice(0, maxTagLetters), name)));
 }
 
-/** Each letter would be a step of the history. */
+/** Otherwise, each letter would be a step of the history. */
 function rememberAndFind(): void {
   const given = Object.entries({ q: text.value, tag: tag.value, order: order.value });
   const parameters = new URLSearchParams(given.filter(([, value]) => value !== ''));
@@ -121,7 +121,7 @@ function rememberAndFind(): void {
   find();
 }
 
-/** The place in a list that somebody comes back to. */
+/** Saves the place in the list for a reader who comes back. */
 addEventListener('pagehide', () => history.replaceState({ y: scrollY, wanted }, ''));
 for (const event of ['wheel', 'touchstart', 'keydown'])
   addEventListener(event, () => (place = 0), { passive: true });

@@ -3,7 +3,7 @@ import { foldNodeId } from 'registry-rules/fold-node-id';
 import { html, type Markup } from './markup.ts';
 import { countOf, dateOf, foreign, icon } from './text.ts';
 
-/** Where the page of a node, or of one of its versions, is. */
+/** The path of the page of a node, or of one of its versions. */
 export function nodeAddress(id: string, version?: string): string {
   return `/nodes/${[foldNodeId(id), ...(version === undefined ? [] : [version])].map(encodeURIComponent).join('/')}`;
 }
@@ -14,7 +14,6 @@ export function publisherLink({ id = '', name }: Named): Markup {
   return html`<a href="/publishers/${encodeURIComponent(id)}">${foreign(name || id)}</a>`;
 }
 
-/** A node in a list. */
 export function entryCard(entry: CatalogEntry): Markup {
   const {
     id,

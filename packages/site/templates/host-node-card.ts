@@ -3,7 +3,7 @@ import { html, type Markup } from './markup.ts';
 import { readHostNode, type Value } from './read-host-node.ts';
 import { countOf, foreign, pill } from './text.ts';
 
-/** The colors that people know from the host, in steps of 15 degrees; other types get one from their name. */
+/** The host's usual colors, in steps of 15 degrees; other types get one from their name. */
 const hues: Record<string, number> = {
   ...{ IMAGE: 14, LATENT: 20, MODEL: 17, CLIP: 3, VAE: 0, CONDITIONING: 2, MASK: 8, AUDIO: 12 },
   ...{ VIDEO: 15, CONTROL_NET: 11, CLIP_VISION: 1, STYLE_MODEL: 5, INT: 6, FLOAT: 9, STRING: 22 },
@@ -29,7 +29,7 @@ ${openList(node.left_open ?? [])}
 
 export const conditionally = 'Listed only under a condition that its code does not show.';
 
-/** What only running the pack shows, with the reason. */
+/** The values that only running the pack shows, with the reasons. */
 function openList(open: readonly string[]): Markup | undefined {
   if (open.length === 0) return undefined;
   const items = open.map((each) => html`<li>${foreign(cut(each))}</li>`);
@@ -63,7 +63,7 @@ function widgetRow({ name, type, preset = '', choices, isOptional }: Value): Mar
   return html`<li><span>${foreign(cut(name))} <small>${foreign(isOptional ? `${known}, optional` : known)}</small></span>${shown}</li>`;
 }
 
-/** A default may be a text of a hundred kilobytes. */
+/** A default may be a string of a hundred kilobytes. */
 function cut(text: string): string {
   return text.length > maxShown ? `${text.slice(0, maxShown).toWellFormed()}…` : text;
 }

@@ -10,10 +10,10 @@ export interface Page {
   image?: string | undefined;
   /** Whether search engines may list it. */
   isListed?: boolean;
-  /** What it says to programs, as JSON-LD. */
+  /** Data for programs, as JSON-LD. */
   facts?: object;
   scripts?: readonly string[];
-  /** Links next to the site, as of the local stack. */
+  /** Links to pages next to the site, for example in the local stack. */
   links?: Record<string, string>;
   main: Content;
 }
@@ -26,7 +26,7 @@ const policy = [
 
 const maxDescription = 200;
 
-/** A whole page. Canonical addresses and the feed exist only where the site has a name of its own. */
+/** A whole page. Canonical URLs and the feed exist only if the site has a domain name. */
 export function layout(siteUrl: string | undefined, page: Page): string {
   const title = visibleText(page.title);
   const description = withoutTurns(page.description).slice(0, maxDescription).toWellFormed();
@@ -67,13 +67,13 @@ ${page.main}
 `.text;
 }
 
-/** Data, which no policy takes for a script. Nothing in it ends the element. */
+/** Data, which no policy treats as a script. Nothing in it can end the element. */
 function jsonLd(facts: object): Markup {
   const text = withoutTurns(JSON.stringify({ '@context': 'https://schema.org', ...facts }));
   return new Markup(`<script type="application/ld+json">${text.replaceAll('<', '\\u003c')}</script>`);
 }
 
-/** What is at an address that leads nowhere. */
+/** The page for an unknown URL. */
 export function unknownPage(): string {
   return layout(undefined, {
     title: 'Not found · Node registry',

@@ -6,7 +6,7 @@ import { countOf, foreign, visibleText, withoutTurns } from './text.ts';
 
 export { byUse } from 'registry-client/search-words';
 
-/** The page of a publisher, by its nodes; undefined entries say that there are none any more. */
+/** The page of a publisher with its nodes; no entries mean that it has none left. */
 export function publisherPage(
   siteUrl: string | undefined,
   publisher: CatalogEntry['publisher'],
@@ -23,7 +23,7 @@ export function publisherPage(
   });
 }
 
-/** The most used nodes, for those who read without scripts. */
+/** The most used nodes, for readers without scripts. */
 export function nodesPage(siteUrl: string | undefined, entries: readonly CatalogEntry[]): string {
   return layout(siteUrl, {
     title: 'Most used nodes · Node registry',
@@ -35,13 +35,13 @@ export function nodesPage(siteUrl: string | undefined, entries: readonly Catalog
 
 const xml = '<?xml version="1.0" encoding="utf-8"?>\n';
 const maxFed = 50;
-/** A sitemap has at most so many addresses. */
+/** The limit of URLs in a sitemap. */
 const maxMapped = 50_000;
 
-/** An Atom feed of the latest versions. Its ids are addresses, so it exists only where they last. */
+/** An Atom feed of the latest versions. Its ids are URLs, so it exists only if they last. */
 export function feed(siteUrl: string, entries: readonly CatalogEntry[]): string {
   const latest = entries.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, maxFed);
-  // XML has fewer characters than a publisher's text may have.
+  // XML allows fewer characters than a publisher's text may have.
   const plain = (text: string) =>
     withoutTurns(text).replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
   return (

@@ -1,4 +1,4 @@
-/** Text that is HTML already. Only `html` makes it, so no text of a caller is taken for markup. */
+/** Text that is already HTML. Only `html` creates it, so a caller's text is never treated as markup. */
 export class Markup {
   readonly text: string;
 

@@ -19,7 +19,7 @@ export interface NodeFiles {
   readme?: IndexedReadme | undefined;
 }
 
-/** The page of a node, with everything that the index says of it and of its latest version. */
+/** The page of a node, with all data of the index about it and its latest version. */
 export function nodePage(siteUrl: string | undefined, files: NodeFiles): string {
   const { node, readme } = files;
   const version = node.latest_version;
@@ -35,7 +35,7 @@ export function nodePage(siteUrl: string | undefined, files: NodeFiles): string 
   });
 }
 
-/** The page of a version. One that is not offered any more says so. */
+/** The page of a version. If the version is no longer offered, the page says so. */
 export function versionPage(siteUrl: string | undefined, files: NodeFiles, label: string): string {
   const { node } = files;
   const version = node.versions.find((each) => each.version === label);
@@ -115,7 +115,7 @@ function downloadsOf({ downloads, downloads_90_days: recent }: IndexedNode): str
 
 const maxLanguages = 20;
 
-/** Each language has any value: texts by field, or a text. */
+/** Each language has any value: strings by field, or one string. */
 function translationsOf({ translations }: IndexedNode): Content {
   if (typeof translations !== 'object' || translations === null) return undefined;
   const languages = Object.entries(translations).slice(0, maxLanguages);
@@ -190,7 +190,7 @@ ${facts({
 })}</section>`;
 }
 
-/** Which CI job published a version, by the token that its issuer signed. */
+/** The CI job that published a version, from the token signed by its issuer. */
 function provenanceOf({ provenance }: PublicVersion): Content {
   if (!provenance) return 'a person, with a personal access token';
   const { issuer, repository, commit, ref, workflow, run } = provenance;
@@ -199,7 +199,7 @@ function provenanceOf({ provenance }: PublicVersion): Content {
 
 const maxCards = 60;
 
-/** Banned ones are not listed, and deprecated ones are folded away: the contract hides them. */
+/** Banned ones aren't listed, and deprecated ones are folded: the contract hides them. */
 function hostNodeSection(file: IndexedHostNodes | undefined): Markup {
   const nodes = (file?.host_nodes ?? []).filter(({ policy }) => policy !== 'HostNodePolicyBanned');
   const current = nodes.filter(({ deprecated }) => !deprecated);
@@ -247,7 +247,7 @@ function versionList(node: IndexedNode): Markup | undefined {
   return html`<section aria-label="Versions"><h2>Versions</h2>${folded(items, maxVersions, 'versions')}</section>`;
 }
 
-/** Its HTML was sanitized when it was written. Without one it is shown as it is. */
+/** Its HTML was sanitized when it was written. Without HTML, the text is shown unchanged. */
 function readmeSection({ html: safe, text, is_cut }: IndexedReadme): Markup {
   const content = !safe ? html`<pre tabindex="0">${foreign(text)}</pre>` : new Markup(safe);
   return html`<section aria-label="README"><h2>README</h2><div class="readme">${content}</div>

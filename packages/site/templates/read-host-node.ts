@@ -4,9 +4,9 @@ export interface Value {
   type: string;
   isOptional?: boolean;
   isList?: boolean;
-  /** What a person sets on a widget at first. Without it, the value comes from or goes to another host node. */
+  /** The initial value of a widget. Without it, the value comes from or goes to another host node. */
   preset?: string;
-  /** How many there are to choose from. */
+  /** The number of choices. */
   choices?: number;
 }
 
@@ -29,8 +29,8 @@ interface Described {
 const widgetTypes = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO', 'COLOR']);
 
 /**
- * Sorts a host node's inputs as the host does: a list of choices or a simple type is a widget, every other type a
- * socket. The fields are texts that an extraction or an owner wrote, so anything may be in them.
+ * Sorts a host node's inputs as the host does: a list of choices or a simple type is a widget, every other
+ * type a socket. An extraction or an owner wrote the fields, so they may contain anything.
  */
 export function readHostNode(described: Described): Drawing {
   const declared = parsed(described.input_types);
@@ -65,7 +65,7 @@ function readInput(input: unknown): Omit<Value, 'name'> {
   return { type, preset, ...(type === 'COMBO' && { choices: choices.length }) };
 }
 
-/** A JSON list, or names with commas between them. */
+/** A JSON list, or names separated by commas. */
 function listOf(text: string | undefined): string[] {
   if (!text) return [];
   const list = parsed(text);

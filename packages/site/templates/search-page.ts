@@ -1,7 +1,7 @@
 import { layout } from './layout.ts';
 import { html } from './markup.ts';
 
-/** The page that people begin at. `links` leads to pages next to the site. */
+/** The start page. `links` adds links to pages next to the site. */
 export function searchPage(siteUrl: string | undefined, links: Record<string, string>): string {
   return layout(siteUrl, {
     title: 'Node registry',

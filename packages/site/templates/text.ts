@@ -3,19 +3,19 @@ import { type Content, html, type Markup } from './markup.ts';
 const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const maxCodePoints = 8;
 
-/** A text of a publisher, whose direction marks turn nothing. Invisible text is shown as code points. */
+/** A publisher's text; its direction marks can't affect others. Invisible text is shown as code points. */
 export function foreign(text: string): Markup {
   return html`<bdi>${visibleText(text)}</bdi>`;
 }
 
-/** The same where there is no element around it, as in a title. */
+/** The same without an element around it, for example in a title. */
 export function visibleText(text: string): string {
   if (text === '' || visible.test(text)) return withoutTurns(text);
   const points = [...text].slice(0, maxCodePoints).map((letter) => letter.codePointAt(0) ?? 0);
   return points.map((point) => `U+${point.toString(16).toUpperCase().padStart(4, '0')}`).join(' ');
 }
 
-/** `exe.png` stays what it is: neither of these characters has a glyph, and they move or hide those that do. */
+/** `exe.png` stays unchanged: none of these characters has a glyph, and they move or hide visible ones. */
 export function withoutTurns(text: string): string {
   return text.replace(/[\p{Bidi_Control}\u200b\u2060\ufeff]/gu, '');
 }
@@ -33,7 +33,7 @@ export function notice(tone: 'plain' | 'warn' | 'bad', sentence: string): Markup
   return html`<p class="notice ${tone}">${foreign(sentence)}</p>`;
 }
 
-/** Undefined for an address that is not one of the web, or contains a password. */
+/** Undefined if the URL isn't a web address, or contains a password. */
 export function webAddress(text: string | undefined): string | undefined {
   const url = text === undefined ? null : URL.parse(text.trim());
   const isWeb = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
@@ -85,7 +85,7 @@ export function facts(entries: Record<string, Content>): Markup {
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** The first items, and the others behind a line that opens them. */
+/** The first items; a line opens the others. */
 export function folded(items: readonly Markup[], shown: number, list: string): Content {
   const open = (some: readonly Markup[]) => html`<ul class="plain ${list}">${some}</ul>`;
   const rest = items.slice(shown);
@@ -94,7 +94,7 @@ export function folded(items: readonly Markup[], shown: number, list: string): C
   return [open(items.slice(0, shown)), rest.length > 0 && more];
 }
 
-/** A publisher's picture, or the first letter if there is none that can be shown. */
+/** A publisher's picture, or the first letter if no picture can be shown. */
 export function icon(address: string | undefined, name: string): Markup {
   const [letter = '?'] = name.match(/[\p{L}\p{N}]/u) ?? [];
   const src = pictureAddress(address);
