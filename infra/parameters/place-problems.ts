@@ -7,12 +7,15 @@ const maxFunctionName = 64;
 export function placeProblems(framework: Framework, { notifications }: Values): string[] {
   const { service } = framework;
   const aws = framework.getProvider('aws');
+  const region = aws.getRegion();
   const functions = service
     .getAllFunctions()
     .filter((name) => notifications === 'relay' || service.getFunction(name).condition === undefined);
   return [
     ...longNames(service.service, aws.getStage(), functions),
-    ...(isReachable(aws.getRegion()) ? [] : [unreachable(aws.getRegion())]),
+    ...(isReachable(region)
+      ? []
+      : [`The stage cannot be in ${region}: the functions do not know the names of its services.`]),
   ];
 }
 
@@ -29,8 +32,4 @@ export function longNames(service: string, stage: string, functions: readonly st
 /** The regions whose service names lib/aws/signing.ts can build. */
 export function isReachable(region: string): boolean {
   return !/^(?:us-iso|eu-iso|eusc-)/.test(region);
-}
-
-function unreachable(region: string): string {
-  return `The stage cannot be in ${region}: the functions do not know the names of its services.`;
 }

@@ -43,21 +43,17 @@ export const since = command({
     const time = Date.parse(since);
     if (Number.isNaN(time)) throw new UsageError(`"${since}" is not a time.`);
     const entries = await listHistorySince(new Date(time).toISOString());
-    const data = entries.map(({ pk, at, actor, action, subject, detail }) => ({
-      ...{ at, actor, action, subject, detail, of: pk.replace('#', ' ').toLowerCase() },
-    }));
+    const data = entries.map((entry) => ({ ...shown(entry), of: entry.pk.replace('#', ' ').toLowerCase() }));
     return { data, text: data.map((entry) => JSON.stringify(entry)).join('\n') };
   },
 });
 
+function shown({ at, actor, action, subject, detail }: HistoryRecord) {
+  return { at, actor, action, subject, detail };
+}
+
 function answer(history: HistoryRecord[], none: string) {
-  const data = history.map(({ at, actor, action, subject, detail }) => ({
-    at,
-    actor,
-    action,
-    subject,
-    detail,
-  }));
+  const data = history.map(shown);
   const text = table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], data.map(Object.values), { none });
   return { data, text };
 }

@@ -9,6 +9,7 @@ import { withDownloads } from '../downloads.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { versionCopy } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
+import { NodeVersionStatus } from 'registry-rules/schemas/node-version';
 import { memberTable } from './publishers.ts';
 import { command, type CommandResult, UsageError } from '../command.ts';
 import { fields, table } from 'command-line/table';
@@ -40,13 +41,7 @@ export const list = command({
   },
 });
 
-const findable: Record<string, NodeVersionRecord['status']> = {
-  active: 'NodeVersionStatusActive',
-  banned: 'NodeVersionStatusBanned',
-  flagged: 'NodeVersionStatusFlagged',
-  pending: 'NodeVersionStatusPending',
-};
-const findableNames = Object.keys(findable).join(', ');
+const statusNames = NodeVersionStatus.options.map(shortStatus).join(', ');
 
 export const find = command({
   parameters: [],
@@ -55,7 +50,7 @@ export const find = command({
   readsOnly: true,
   notes: 'Reads the whole table.',
   options: {
-    status: { value: 'STATUS', about: findableNames },
+    status: { value: 'STATUS', about: statusNames },
     token: { value: 'ID', about: 'Only those published with this token of token list' },
     trust: { value: 'ID', about: 'Only those published by jobs of this trust of trust list' },
   },
@@ -64,8 +59,8 @@ export const find = command({
     'node-version find --token 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52',
   ],
   async run(_, { status: name = '', token: token_id, trust: trust_id }) {
-    const status = findable[name];
-    if (name !== '' && !status) throw new UsageError(`The status must be one of ${findableNames}.`);
+    const status = NodeVersionStatus.options.find((each) => shortStatus(each) === name);
+    if (name !== '' && !status) throw new UsageError(`The status must be one of ${statusNames}.`);
     if (!(status ?? token_id ?? trust_id)) throw new UsageError('Give a status, a token or a trust.');
     const versions = await findVersions({ status, token_id, trust_id });
     const rows = versions.map(({ node_id, version, publisher_id, status, createdAt, status_reason }) => [
@@ -208,7 +203,7 @@ export const takedown = command({
   notes:
     'Bans the version, denies its archive to readers, and leaves an entry in the history. Send the notice to the members\nthat it lists: the registry itself sends no mail. Callers see the reason as status_reason.',
   isDefault: true,
-  options: { reason: { value: 'TEXT', about: 'The reason, and what to do about it', required: true } },
+  options: { reason },
   isResumable: true,
   examples: ['takedown demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0 and change your keys"'],
   impact: async ({ node, version }) => `takes down ${await describeNodeVersion(node, version)}`,

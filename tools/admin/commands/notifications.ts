@@ -23,7 +23,7 @@ export const list = command({
   options: { waiting: { about: 'List those that are still waiting' } },
   examples: ['notification list', 'notification list --waiting --json'],
   async run(_, { waiting }) {
-    const records = waiting ? await listWaiting() : await listFailed();
+    const records = await listFirst(waiting);
     const rows = records.map((record) => [
       record.id,
       record.address === undefined ? undefined : URL.parse(record.address)?.host,
@@ -106,19 +106,14 @@ function shown({ pk: _, sk: __, body: ___, ...record }: NotificationRecord): obj
 /** What one listing shows at most. */
 const maxListed = 1000;
 
-/** No attempt is further away, and no clock that far ahead. */
-const untilTomorrow = () => ({ from: 0, to: Date.now() + 24 * 60 * 60 * 1000 });
-
-/** What was given up, the latest first. */
-async function listFailed(): Promise<NotificationRecord[]> {
-  const listed = { work: 'failed-notifications', period: untilTomorrow(), order: 'newest first' } as const;
-  return readAll(await firstDue(newContext(), listed, maxListed));
-}
-
-/** What is still to be sent, the next first. */
-async function listWaiting(): Promise<NotificationRecord[]> {
-  const listed = { work: 'notifications', period: untilTomorrow(), order: 'oldest first' } as const;
-  return readAll(await firstDue(newContext(), listed, maxListed));
+/** What was given up, the latest first, or what is still to be sent, the next first. */
+async function listFirst(isWaiting: boolean | undefined): Promise<NotificationRecord[]> {
+  const [work, order] = isWaiting
+    ? (['notifications', 'oldest first'] as const)
+    : (['failed-notifications', 'newest first'] as const);
+  // No attempt is further away, and no clock that far ahead.
+  const period = { from: 0, to: Date.now() + 24 * 60 * 60 * 1000 };
+  return readAll(await firstDue(newContext(), { work, order, period }, maxListed));
 }
 
 async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {

@@ -47,7 +47,7 @@ interface Options {
 
 export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }: Options): Promise<Rebuilt> {
   const began = Date.now();
-  const listed = await listAllNodes();
+  const listed = await listIds();
   const written: string[] = [];
   const expected = new Set([configPath, topPath]);
   const write = async (path: string, refresh: Promise<'written' | 'unchanged'>) => {
@@ -64,7 +64,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     },
   );
   // A node that was published until then is in the old size only, and may not be listed yet.
-  const nodeIds = (pieces > catalog_pieces ? await listAllNodes() : listed).sort();
+  const nodeIds = (pieces > catalog_pieces ? await listIds() : listed).sort();
   // Readers whose config is a minute old still look there; the next rebuild removes them.
   for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));
 
@@ -101,8 +101,8 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
   return { nodes: nodeIds.length, written, removed: await removeOthers(expected, began), pieces };
 }
 
-async function listAllNodes(): Promise<string[]> {
-  const nodes = scanFor(nodeKey('').sk, { ProjectionExpression: 'pk, sk, id' });
+async function listIds(): Promise<string[]> {
+  const nodes = scanFor(nodeKey('').sk, { ProjectionExpression: 'id' });
   return Array.fromAsync(nodes, (item) => foldNodeId(nodeRecord(item).id));
 }
 

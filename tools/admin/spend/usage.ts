@@ -73,11 +73,10 @@ async function* pagesOf({ pk, sk }: Key): AsyncGenerator<Item[]> {
 }
 
 function daysBetween(from: string, to: string): string[] {
-  const first = Date.parse(from);
-  const count = Math.floor((Date.parse(to) - first) / dayMs) + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, index) =>
-    new Date(first + index * dayMs).toISOString().slice(0, 10),
-  );
+  const days: string[] = [];
+  for (let at = Date.parse(from); at <= Date.parse(to); at += dayMs)
+    days.push(new Date(at).toISOString().slice(0, 10));
+  return days;
 }
 
 /** As log lines name a user. */
