@@ -36,8 +36,6 @@ export const parameterSets = {
   },
   /** Everything that can be switched on. */
   full,
-  /** The same before its rollout was enabled, or after it was disabled. */
-  atOnce: { ...full, rollout: 'off' },
   /** The same, with every function restarted. */
   restarted: { ...full, restart: '2026-11-21T12:00:00Z' },
 } satisfies Record<string, Record<string, string>>;

@@ -219,22 +219,20 @@ describe('node', () => {
   });
 });
 
-describe('host-node list', () => {
-  test('lists the host nodes of that version only', async () => {
-    const nodeId = `hosts-${randomUUID()}`;
-    await addNode('acme', nodeId);
-    for (const version of ['1.0.0', '1.0.1']) await addVersion('acme', nodeId, version);
-    for (const hostNodeName of ['Load | all', 'Save']) {
-      const path = { nodeId, version: '1.0.0', hostNodeName };
-      await invoke(updateHostNode, 'update-host-node', { path, headers: { authorization: bearer('olga') } });
-    }
+test('host-node list lists the host nodes of that version only', async () => {
+  const nodeId = `hosts-${randomUUID()}`;
+  await addNode('acme', nodeId);
+  for (const version of ['1.0.0', '1.0.1']) await addVersion('acme', nodeId, version);
+  for (const hostNodeName of ['Load | all', 'Save']) {
+    const path = { nodeId, version: '1.0.0', hostNodeName };
+    await invoke(updateHostNode, 'update-host-node', { path, headers: { authorization: bearer('olga') } });
+  }
 
-    const names = (await adminJson('host-node', 'list', nodeId, 'v1.0')).map(
-      ({ host_node_name }: { host_node_name: string }) => host_node_name,
-    );
-    const none = await adminJson('host-node', 'list', nodeId, '1.0.1');
+  const names = (await adminJson('host-node', 'list', nodeId, 'v1.0')).map(
+    ({ host_node_name }: { host_node_name: string }) => host_node_name,
+  );
+  const none = await adminJson('host-node', 'list', nodeId, '1.0.1');
 
-    expect(names).toEqual(['Load | all', 'Save']);
-    expect(none).toEqual([]);
-  });
+  expect(names).toEqual(['Load | all', 'Save']);
+  expect(none).toEqual([]);
 });

@@ -230,19 +230,6 @@ test('node-version list shows the highest version first and marks the latest', a
   );
 });
 
-test('node-version find lists what was published with a token, whatever became of it', async () => {
-  const [{ id }] = await adminJson('token', 'list', 'acme');
-  for (const version of ['1.0.0', '1.1.0', '1.2.0']) await publishVersion(version);
-  await activate('1.0.0');
-  await admin('node-version', 'ban', nodeId, '1.1.0', ...reason);
-  const found: { node_id: string; status: string }[] = await adminJson('node-version', 'find', '--token', id);
-  const own = found.filter(({ node_id }) => node_id === nodeId);
-
-  expect(own.map(({ status }) => status.replace('NodeVersionStatus', ''))).toEqual([
-    ...['Active', 'Banned', 'Pending'],
-  ]);
-});
-
 /** An upload's end. */
 async function activate(version: string): Promise<void> {
   const changes = { status: 'NodeVersionStatusActive', archive_key: 'late.zip' };

@@ -145,25 +145,23 @@ describe('notification retry', () => {
   });
 });
 
-describe('notification keys', () => {
-  test('prints the public keys that the functions sign with, or says that nothing signs', async () => {
-    await writeNotification('http://127.0.0.1:9/refused');
-    await run();
-    const [key] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
-    const public_keys = String(key?.publicKey);
+test('notification keys prints the public keys that the functions sign with, or says that nothing signs', async () => {
+  await writeNotification('http://127.0.0.1:9/refused');
+  await run();
+  const [key] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
+  const public_keys = String(key?.publicKey);
 
-    expect((await admin('notification', 'keys')).stdout).toBe(`${public_keys}\n`);
-    expect(await adminJson('notification', 'keys')).toEqual({
-      public_keys: [public_keys],
-      since: expect.stringMatching(/^\d{4}-.*Z$/),
-    });
-    expect(public_keys).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
+  expect((await admin('notification', 'keys')).stdout).toBe(`${public_keys}\n`);
+  expect(await adminJson('notification', 'keys')).toEqual({
+    public_keys: [public_keys],
+    since: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  expect(public_keys).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
 
-    await remove({ deadline: Date.now() + 5000 }, signingKeysKey, [['pk', 'exists']]);
+  await remove({ deadline: Date.now() + 5000 }, signingKeysKey, [['pk', 'exists']]);
 
-    expect(await admin('notification', 'keys')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('relay'),
-    });
+  expect(await admin('notification', 'keys')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('relay'),
   });
 });

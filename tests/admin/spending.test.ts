@@ -183,61 +183,56 @@ test('limit set keeps a block that comes while it sets limits', async () => {
   expect(await show(user)).toMatchObject({ limits: { tasks_per_day: 3 }, blocked: { reason: 'leaked' } });
 });
 
-describe('usage list', () => {
-  beforeEach(startAtNoon);
+test('usage list lists the records of a user, of a request and of a task', async () => {
+  startAtNoon();
+  // Of the last of the sixteen lists of a day's callers.
+  let user = await spender();
+  while (!callerHash(`user:${user}`).startsWith('f')) user = await spender();
+  const other = await spender();
+  await pay(user, 'relight-image', { headers: { 'x-request-id': `first-${user}` } });
+  await pay(user, 'text-to-video', { headers: { 'x-request-id': `second-${user}` } });
+  await pay(other, 'text-to-video');
+  const records = await usageOf(user);
+  const ids = async (option: string, value: unknown) =>
+    (await adminJson('usage', 'list', option, String(value))).map(
+      ({ request_id }: { request_id: string }) => request_id,
+    );
+  const [first] = await adminJson('usage', 'list', '--user', user);
 
-  test('lists the records of a user, of a request and of a task', async () => {
-    // Of the last of the sixteen lists of a day's callers.
-    let user = await spender();
-    while (!callerHash(`user:${user}`).startsWith('f')) user = await spender();
-    const other = await spender();
-    await pay(user, 'relight-image', { headers: { 'x-request-id': `first-${user}` } });
-    await pay(user, 'text-to-video', { headers: { 'x-request-id': `second-${user}` } });
-    await pay(other, 'text-to-video');
-    const records = await usageOf(user);
-    const ids = async (option: string, value: unknown) =>
-      (await adminJson('usage', 'list', option, String(value))).map(
-        ({ request_id }: { request_id: string }) => request_id,
-      );
-    const [first] = await adminJson('usage', 'list', '--user', user);
-
-    expect(await ids('--user', user)).toEqual([`first-${user}`, `second-${user}`]);
-    expect(await ids('--request', `second-${user}`)).toEqual([`second-${user}`]);
-    expect(await ids('--task', records[0]?.task_id)).toContain(`first-${user}`);
-    const { at, task_id, ms } = records[0] ?? {};
-    expect(first).toEqual({
-      ...{ at, caller: user, operation: 'relightImage', request_id: `first-${user}` },
-      ...{ state: 'taken', credits: 1, is_exact: true, task_id, ms },
-    });
-    const day = first.at.slice(0, 10);
-    const period = { from: day, to: day, caller: `user:${user}` };
-    expect(await findUsage(period, {}, 2)).toEqual({ records, hasMore: false });
-    expect(await findUsage(period, {}, 1)).toEqual({ records: records.slice(0, 1), hasMore: true });
-    expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe('No records match.\n');
+  expect(await ids('--user', user)).toEqual([`first-${user}`, `second-${user}`]);
+  expect(await ids('--request', `second-${user}`)).toEqual([`second-${user}`]);
+  expect(await ids('--task', records[0]?.task_id)).toContain(`first-${user}`);
+  const { at, task_id, ms } = records[0] ?? {};
+  expect(first).toEqual({
+    ...{ at, caller: user, operation: 'relightImage', request_id: `first-${user}` },
+    ...{ state: 'taken', credits: 1, is_exact: true, task_id, ms },
   });
+  const day = first.at.slice(0, 10);
+  const period = { from: day, to: day, caller: `user:${user}` };
+  expect(await findUsage(period, {}, 2)).toEqual({ records, hasMore: false });
+  expect(await findUsage(period, {}, 1)).toEqual({ records: records.slice(0, 1), hasMore: true });
+  expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe('No records match.\n');
 });
 
-describe('the records of a caller and a day', () => {
-  test('come in the order of their time, page by page, from partitions of several pages', async () => {
-    stopDate(Date.UTC(2026, 0, 1));
-    const user = await spender();
-    const at = Date.now();
-    const names = await Promise.all(
-      Array.from({ length: 40 }, async (_, index) => {
-        const attempt = { caller: `user:${user}`, at: at + index, id: randomUUID() };
-        const task = { operation: 'textToVideo', requestId: 'r', keyHash: undefined, ceiling: 1 };
-        await openUsage(newContext(), { attempt, ...task });
-        return usageName(attempt);
-      }),
-    );
-    limitPages(3);
-    const day = new Date(at).toISOString().slice(0, 10);
-    const pages = await Array.fromAsync(usagePages({ from: day, to: day, caller: `user:${user}` }));
+test('the records of a caller and a day come in the order of their time, page by page, from partitions of several pages', async () => {
+  stopDate(Date.UTC(2026, 0, 1));
+  const user = await spender();
+  const at = Date.now();
+  const names = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const attempt = { caller: `user:${user}`, at: at + index, id: randomUUID() };
+      const task = { operation: 'textToVideo', requestId: 'r', keyHash: undefined, ceiling: 1 };
+      await openUsage(newContext(), { attempt, ...task });
+      return usageName(attempt);
+    }),
+  );
+  limitPages(3);
+  const day = new Date(at).toISOString().slice(0, 10);
+  const pages = await Array.fromAsync(usagePages({ from: day, to: day, caller: `user:${user}` }));
 
-    expect(pages.flat().map(({ sk }) => sk)).toEqual(names);
-    expect(new Set(pages.flat().map(({ pk }) => pk)).size).toBeGreaterThan(1);
-    expect(pages.length).toBeGreaterThan(4);
-  });
+  expect(pages.flat().map(({ sk }) => sk)).toEqual(names);
+  expect(new Set(pages.flat().map(({ pk }) => pk)).size).toBeGreaterThan(1);
+  expect(pages.length).toBeGreaterThan(4);
 });
 
 describe('usage', () => {
@@ -296,18 +291,11 @@ describe('usage', () => {
   });
 
   test.each([
-    ['=1', "'=1"],
-    ["'=1", "''=1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@SUM(1)', "'@SUM(1)"],
-    ['\t=1', "'\t=1"],
-    ['\r=1', `"'\r=1"`],
-    ['\n=1', `"'\n=1"`],
-    ['＝1', "'＝1"],
-    ['＋1', "'＋1"],
-    ['－1', "'－1"],
-    ['＠1', "'＠1"],
+    ...['=1', "'=1", '+1', '-1', '@SUM(1)', '\t=1', '＝1', '＋1', '－1', '＠1'].map((user) => [
+      user,
+      `'${user}`,
+    ]),
+    ...['\r=1', '\n=1'].map((user) => [user, `"'${user}"`]),
     ['a,"b"', '"a,""b"""'],
   ])('writes the user %j as the CSV cell %j', async (user, cell) => {
     await pay(user, 'relight-image');

@@ -6,6 +6,7 @@ import { dirname, join, parse, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { jest } from '@jest/globals';
 import { bareEnvironment, flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
+import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 import { until } from 'testing/until';
@@ -154,8 +155,4 @@ export function ofType({ template }: Packaged, type: string): [string, Part][] {
   return Object.entries(template.Resources)
     .filter(([, { Type }]) => Type === type)
     .map(([id, { Properties }]) => [id, Properties]);
-}
-
-export function upperFirst(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }

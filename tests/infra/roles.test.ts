@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
+import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { asText } from './intrinsics.ts';
 import { loadPaidContracts } from '../../infra/operations.ts';
 import { isServed, ownStatements, statementsOf } from '../support/rights.ts';
-import { ofType, type Packaged, packagedStage, properties, type Template, upperFirst } from './packaging.ts';
+import { ofType, type Packaged, packagedStage, properties, type Template } from './packaging.ts';
 
 const paid = await loadPaidContracts();
 

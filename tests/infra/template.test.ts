@@ -1,20 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { variables } from '../../infra/parameters/parameters.ts';
+import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { savedQueries } from '../../infra/template/queries.ts';
 import * as config from '../../lib/config.ts';
 import { loadContracts } from '../../infra/operations.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
 import { unzip } from 'testing/unzip';
 import { asText } from './intrinsics.ts';
-import {
-  functionNames,
-  ofType,
-  type Packaged,
-  packagedStage,
-  properties,
-  resource,
-  upperFirst,
-} from './packaging.ts';
+import { functionNames, ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 
 let plain: Packaged;
 let full: Packaged;

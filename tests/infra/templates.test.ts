@@ -28,13 +28,6 @@ describe('an upgrade of a stage', () => {
   });
 
   test.each<[string, (resources: Part) => void]>([
-    [
-      'Table is removed or renamed',
-      (resources) => {
-        resources.Records = resources.Table;
-        delete resources.Table;
-      },
-    ],
     ['Table is replaced: TableName changed', ({ Table }) => (Table.Properties.TableName = 'other')],
     ['Table is replaced: KeySchema changed', ({ Table }) => Table.Properties.KeySchema.pop()],
     ['Table is not kept as before: DeletionPolicy changed', ({ Table }) => (Table.DeletionPolicy = 'Delete')],
