@@ -5,11 +5,12 @@ import { describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { localAddress, ports } from '../../tools/local/addresses.ts';
 import { admin } from '../support/admin.ts';
-import { intercept } from '../support/intercept.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 import { runProgram } from 'testing/run-program';
 import { commands } from '../../tools/admin/commands.ts';
 import { sentenceFor } from '../../tools/admin/command.ts';
+import { runCommandLine } from '../../tools/admin/program.ts';
 import { chooseTarget, describeTarget } from '../../tools/admin/target.ts';
 
 /** The words of command lines, as a shell passes them on. */
@@ -208,12 +209,17 @@ describe('the target of a command', () => {
     expect(chosen).toMatchObject({ ...ours, AWS_REGION: 'us-east-1', TABLE_NAME: 'node-registry-local' });
   });
 
-  test('names the target next to the result of a change', async () => {
-    const done = await admin('publisher', 'create', 'target', '--name', 'Target');
+  test('prints the target before a change, and none if nothing can change', async () => {
+    let printed = '';
+    let printedFirst = '';
+    const print = { write: (text: string) => (printed += text) };
+    beforeNext(dynamodb, /^TransactWriteItems/, async () => (printedFirst = printed));
+    const line = ['publisher', 'create', 'target', '--name', 'Target'];
+    const done = await runCommandLine(line, undefined, { stdout: print, stderr: print });
     const read = await admin('publisher', 'show', 'target');
 
-    expect(done).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
-    expect(done.stderr).toContain(String(process.env.TABLE_NAME));
+    expect([done.status, printedFirst]).toEqual([0, `Target: ${describeTarget()}\n`]);
+    expect(printedFirst).toContain(String(process.env.TABLE_NAME));
     expect(read).toMatchObject({ status: 0, stderr: '' });
   });
 });

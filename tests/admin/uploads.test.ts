@@ -80,7 +80,7 @@ describe('uploads sweep', () => {
     ])
       expect(shown).toContainEqual(expect.objectContaining(found));
     expect(stderr).toContain(
-      `\n1 of ${shown.length} could not be finished: see the findings, and run it again.\n`,
+      `1 of ${shown.length} could not be finished: see the findings, and run it again.\n`,
     );
     expect(status).toBe(1);
   });

@@ -3,9 +3,10 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
 import { beforeNext, intercept } from './intercept.ts';
 
-/** Runs `npm run admin -- ...` in this process, on the test file's own table. */
-export function admin(...args: string[]) {
-  return runCommandLine(args);
+/** Runs `npm run admin -- ...` in this process, on the test file's own table. A failure is without its target. */
+export async function admin(...args: string[]) {
+  const { status, stdout, stderr } = await runCommandLine(args);
+  return { status, stdout, stderr: status === 0 ? stderr : stderr.replace(/^Target: .*\n/, '') };
 }
 
 /** Runs a command that must succeed, and returns its --json output. */

@@ -6,7 +6,5 @@ import { chooseTarget } from './target.ts';
 const args = process.argv.slice(2);
 chooseTarget(args);
 const ask = (question: string) => confirm(question, process.stdin, process.stderr);
-const { status, stdout, stderr } = await runCommandLine(args, process.stdin.isTTY ? ask : undefined);
-process.stderr.write(stderr);
-process.stdout.write(stdout);
+const { status } = await runCommandLine(args, process.stdin.isTTY ? ask : undefined, process);
 process.exitCode = status;

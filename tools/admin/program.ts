@@ -3,9 +3,16 @@ import { createCommand, type Output, requireValue, runCommand } from 'command-li
 import { release } from '../../infra/release.ts';
 import { type Command, sentenceFor, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { describeOpenCommands, runSteps } from './open-commands.ts';
-import { Rejection } from './registry/administration.ts';
+import { actorName, listItems, newContext, Rejection } from './registry/administration.ts';
 import { describeTarget, requireListening } from './target.ts';
+import { randomUUID } from 'node:crypto';
+import { foldNodeId } from 'registry-rules/names';
+import { normalizeVersion } from 'registry-rules/version-label';
+import { dueShard } from '../../lib/store/due.ts';
+import { always, typedRead } from '../../lib/store/items.ts';
+import { commandKey, type Key } from '../../lib/store/keys.ts';
+import { get } from '../../lib/store/read.ts';
+import { put, remove } from '../../lib/store/write.ts';
 
 const name = 'npm run admin --';
 const notes =
@@ -116,12 +123,12 @@ function createVerb(
     const place = region === undefined ? '' : ` --region ${region} --table ${table}`;
     const suggest = (words: string) => `${name} ${words}${place}`;
     const words = [String(program.parent?.name()), verb, ...program.args];
+    if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
     const work = () => run(given, values, suggest);
     const { data, text, problem } = isResumable
       ? await runSteps({ words: words.join(' '), line: suggest(lineOf(words, values)) }, work)
       : await work();
     for (const sentence of await describeOpenCommands()) output.stderr.write(`${sentence}\n`);
-    if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
     if (problem !== undefined) throw new Rejection(problem);
   });
@@ -143,13 +150,19 @@ interface Result {
   stderr: string;
 }
 
-/** Runs one command line. Its status is 0 for success, 1 for a failure, and 2 for a command line that is invalid. */
-export async function runCommandLine(args: string[], ask?: Ask): Promise<Result> {
+/**
+ * Runs one command line. Its status is 0 for success, 1 for a failure, and 2 for a command line that is invalid. `live` gets
+ * the text as it is written.
+ */
+export async function runCommandLine(args: string[], ask?: Ask, live?: Output): Promise<Result> {
   const result: Result = { status: 0, stdout: '', stderr: '' };
-  const output = {
-    stdout: { write: (text: string) => (result.stdout += text) },
-    stderr: { write: (text: string) => (result.stderr += text) },
-  };
+  const copied = (name: 'stdout' | 'stderr') => ({
+    write: (text: string) => {
+      result[name] += text;
+      live?.[name].write(text);
+    },
+  });
+  const output = { stdout: copied('stdout'), stderr: copied('stderr') };
   const program = createProgram(output, ask);
   try {
     result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
@@ -158,7 +171,76 @@ export async function runCommandLine(args: string[], ask?: Ask): Promise<Result>
     // An unexpected error is a bug of ours, and its stack helps.
     if (sentence === undefined) throw error;
     result.status = error instanceof UsageError ? 2 : 1;
-    result.stderr += `${sentence}\n`;
+    output.stderr.write(`${sentence}\n`);
   }
   return result;
+}
+
+/*
+ * A command of many steps is recorded while it runs. If its process dies, the record stays, and every later command, of any
+ * administrator, says that it must be run again. After an hour, an alarm fires (lib/uploads/upload-events.ts).
+ */
+
+interface OpenCommand extends Key {
+  id: string;
+  /** The command line to type. */
+  line: string;
+  actor: string;
+  pending_shard: string;
+  pending_since: string;
+}
+
+const openCommand = typedRead<OpenCommand>();
+
+/** A ban and its end undo each other, so the later one stands for both, in any spelling that the commands take. */
+function commandSubject(words: string): string {
+  return words
+    .replace(/^takedown run/, 'node-version ban')
+    .replace(/^(\S+) unban/, '$1 ban')
+    .replace(/^(node\S*) ban (\S+) ?(.*)/, (_, noun, id, label) =>
+      `${noun} ban ${foldNodeId(id)} ${normalizeVersion(label) ?? label}`.trim(),
+    );
+}
+
+/** Runs a command of many steps. `words` are its noun, verb and parameters. */
+export async function runSteps<Result>(
+  { words, line }: { words: string; line: string },
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const key = commandKey(commandSubject(words));
+  const id = randomUUID();
+  const listing = { pending_shard: dueShard('commands', id), pending_since: new Date().toISOString() };
+  const [former] = await get(newContext(), key);
+  await put<OpenCommand>(newContext(), { ...key, ...listing, id, line, actor: actorName() }, always);
+  const again = `It may be half done. To finish it, run it again: ${line}`;
+  const stop = () => {
+    process.stderr.write(`\n${again}\n`);
+    process.exit(1);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const end = () => remove<OpenCommand>(newContext(), key, [['id', '=', id]]);
+  try {
+    const result = await run();
+    await end();
+    return result;
+  } catch (error) {
+    const sentence = sentenceFor(error);
+    // It says itself how to go on. What it would have continued, such as before a mistyped option, is still open.
+    const isMistyped = former && openCommand(former).line !== line;
+    if (error instanceof Rejection || error instanceof UsageError)
+      await (isMistyped ? put<OpenCommand>(newContext(), openCommand(former), [['id', '=', id]]) : end());
+    else if (sentence !== undefined) throw new Rejection(`${sentence} ${again}`, { cause: error });
+    throw error;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+/** A sentence for each command that has not ended. */
+async function describeOpenCommands(): Promise<string[]> {
+  const open = (await listItems(commandKey(''))).map((item) => openCommand(item));
+  return open.map(
+    ({ line, pending_since, actor }) =>
+      `${actor} began this at ${pending_since}, and it has not ended. If it is not running, run it again: ${line}`,
+  );
 }
