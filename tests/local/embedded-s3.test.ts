@@ -101,6 +101,7 @@ describe('a request that changes nothing', () => {
     ['a copy onto an object with If-None-Match', () => copy().then(() => copy({ IfNoneMatch: '*' })), 412],
     ['the MD5 of another body', () => put('second', { ContentMD5: `${'A'.repeat(22)}==` }), 400, 'BadDigest'],
     ['the CRC-32 of another body', () => put('second', { ChecksumCRC32: 'AAAAAA==' }), 400, 'BadDigest'],
+    ['another SHA-256', () => put('second', { ChecksumSHA256: `${'A'.repeat(43)}=` }), 400, 'BadDigest'],
     ['a range beyond the end', () => get(undefined, { Range: 'bytes=5-9' }), 416, 'InvalidRange'],
     ['an unused operation', () => s3().send(new ListObjectVersionsCommand({ Bucket })), 501],
   ])('fails: %s', async (_, request, status, ...[name]) => {

@@ -60,15 +60,15 @@ export function checkSums(
   digest: string,
   sums: Sums,
 ): void {
-  const stated = (name: string) => request.headers[name] ?? query.get(name) ?? undefined;
   if (digest !== 'UNSIGNED-PAYLOAD' && digest !== sums.sha256.toString('hex'))
     throw new S3Error(400, 'XAmzContentSHA256Mismatch', 'The signed digest is not that of the body.');
-  const md5 = stated('content-md5');
-  if (md5 !== undefined && md5 !== sums.md5.toString('base64'))
-    throw new S3Error(400, 'BadDigest', 'The Content-MD5 is not that of the body.');
-  const crc = stated('x-amz-checksum-crc32');
-  if (crc !== undefined && crc !== sums.crc32.toString('base64'))
-    throw new S3Error(400, 'BadDigest', 'The crc32 is not that of the body.');
+  const { md5, crc32: crc, sha256 } = sums;
+  const named = { 'content-md5': md5, 'x-amz-checksum-crc32': crc, 'x-amz-checksum-sha256': sha256 };
+  for (const [name, sum] of Object.entries(named)) {
+    const found = sum.toString('base64');
+    if ((request.headers[name] ?? query.get(name) ?? found) !== found)
+      throw new S3Error(400, 'BadDigest', `The ${name} is not that of the body.`);
+  }
 }
 
 export function xml(name: string, fields: Record<string, unknown>, more = ''): string {
