@@ -1,8 +1,8 @@
 // POST /bulk/nodes/versions
 import { bulkNodeVersions } from '../lib/contracts/bulk-node-versions.ts';
-import { boundedList, maxAnswerBytes } from '../lib/json.ts';
+import { maxAnswerBytes } from '../lib/json.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
-import { findNodeVersions, tooMuch } from '../lib/registry/look-up.ts';
+import { boundedList, findNodeVersions, tooMuch } from '../lib/registry/look-up.ts';
 
 export const handler = endpoint(bulkNodeVersions, async ({ body, context }) => {
   const identifiers = body.node_versions;

@@ -14,11 +14,11 @@ import { bucketName, s3, statusOf } from './bucket.ts';
  * - Files are emptied, not deleted: without a file, two writers could not tell which of them is late.
  */
 
-/** They mostly wait for S3. */
+/** Writers mostly wait for S3. */
 export const maxFilesAtOnce = 8;
 const maxAttempts = 12;
 const pauseMs = 25;
-/** The distribution caches a file this long, and then the browser again: a ban shows within a minute. */
+/** The distribution caches a file this long, and then the browser again: a ban shows a minute after it is followed. */
 const cacheControl = 'public, max-age=30';
 
 /**

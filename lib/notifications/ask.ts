@@ -10,14 +10,8 @@ import { usageRecord } from '../spend/usage-records.ts';
 import { keyOf, ticketHashOf, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import {
-  findTicket,
-  givenUpAfterMs,
-  hashPrefix,
-  nextQuestionAt,
-  type TaskRecord,
-  taskRecord,
-} from './records.ts';
+import { givenUpAfterMs, hashPrefix, nextQuestionAt, type TaskRecord, taskRecord } from './records.ts';
+import { findTicket } from './notification-urls.ts';
 import { takeReport } from './store-report.ts';
 import { isFinal } from './provider-notification.ts';
 

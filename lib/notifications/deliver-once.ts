@@ -3,9 +3,9 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { httpRequest, TransportError } from '../outgoing/http-request.ts';
-import { isPublic, literalOf, localAddresses, readReceiverUrl } from './receiver-address.ts';
+import { isPublic, literalOf, localAddresses, readReceiverUrl } from './notification-urls.ts';
 import type { NotificationRecord } from './records.ts';
-import { type SigningKey, signatureHeaders } from './signature.ts';
+import { signatureHeaders, type SigningKey } from './signature.ts';
 
 /** Why an attempt failed, in our own words: a receiver's response is never shown. */
 type DeliveryError =

@@ -84,7 +84,7 @@ export interface NotificationRecord extends Key {
   address?: string | undefined;
   /** The object in the bucket that shows the task's status. */
   status_key: string;
-  /** The provider's body with the four fields, and with the caller's URL in place of ours. */
+  /** The provider's body with the fields that all notifications have, and with the caller's URL in place of ours. */
   body: string;
   content_type: string;
   state: TaskState;
@@ -123,8 +123,8 @@ export function ticketHash(ticket: string): string {
 const nameLength = 27;
 
 /**
- * The name of a task's status object, derived from the ticket, so that the paid request stores nothing for
- * it. It isn't derived from the ticket's hash, because receivers see that.
+ * The name of a task's status object, derived from the ticket. It isn't derived from the ticket's hash,
+ * because receivers see that.
  */
 export function statusKey(ticket: string): string {
   return `status/${hash('sha256', `status:${ticket}`, 'base64url').slice(0, nameLength)}.json`;
@@ -149,50 +149,6 @@ export function notificationId(ticketHashed: string, sequence: number): string {
 export function keysOfNotification(id: string): [notification: Key, task: Key] | undefined {
   const [, hash = '', sequence] = /^msg_([0-9a-f]{64})_(\d{1,4})$/.exec(id) ?? [];
   return sequence === undefined ? undefined : [notificationKey(hash, Number(sequence)), ticketKey(hash)];
-}
-
-/** The length of a ticket's beginning that reveals no ticket and doesn't occur elsewhere by chance. */
-const recognizedLength = 12;
-
-/** The caller's URL may be longer than ours, so a text that repeats ours would grow without bound. */
-const maxShown = 8;
-
-/** JSON's escape of a character, even in a string that is itself JSON. */
-const escapeStart = '\\\\{1,8}u00';
-const escapes = new RegExp(`${escapeStart}([0-9a-fA-F]{2})`, 'g');
-const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
-
-/**
- * Replaces our URL with the caller's own, because anyone with its ticket can notify as the provider. It
- * changes the text instead of parsed JSON, so numbers keep their digits.
- */
-export function replaceOurUrl(text: string, ticket: string, address: string | undefined): string {
-  const beginning = ticket.slice(0, recognizedLength);
-  if (!text.includes(beginning) && !text.includes('\\u00')) return text;
-  const spelled = [...beginning].map(spellings).join('');
-  // Error texts are shortened, and may end in the middle of our URL.
-  const ours = new RegExp(`(https?(?:(?!https?)[^"\\s<>])*?)?${spelled}${ticketCharacter}*`, 'g');
-  // No quotes or backslashes: the URL may be inside JSON at any depth.
-  const inside = address?.replace(/["\\\s]/g, encodeURIComponent) ?? '…';
-  let shown = 0;
-  return text.replace(ours, (_, start?: string) => {
-    if (start === undefined || shown === maxShown) return '…';
-    shown += 1;
-    return inside;
-  });
-}
-
-function spellings(character: string): string {
-  const digits = character.charCodeAt(0).toString(16);
-  return `(?:${character}|${escapeStart}(?:${digits}|${digits.toUpperCase()}))`;
-}
-
-/** The task's ticket, if the text repeats it from the request. It is stored nowhere. */
-export function findTicket(text: string, hashed: string): string | undefined {
-  const plain = text.replace(escapes, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
-  for (const [, found = ''] of plain.matchAll(/\/([\w-]{43})(?![\w-])/g))
-    if (ticketHash(found) === hashed) return found;
-  return undefined;
 }
 
 /** The public keys for receivers: one key, or two during a rotation, separated by a space. */

@@ -23,12 +23,12 @@ import {
   notificationId,
   type NotificationRecord,
   readTask,
-  replaceOurUrl,
   statusKey,
   type TaskRecord,
   ticketHash,
   ttlFrom,
 } from './records.ts';
+import { replaceOurUrl } from './notification-urls.ts';
 
 /**
  * Stores a provider's report about a task, with its notification, before responding to the provider. Then

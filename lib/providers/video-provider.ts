@@ -1,4 +1,4 @@
-import { boundedObject, type JsonObject, type SerializedJson } from '../json.ts';
+import { type JsonObject, maxAnswerBytes, SerializedJson, weightOf } from '../json.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
 import type { Contract } from '../contract.ts';
@@ -76,6 +76,25 @@ function readEchoes(shape: VideoContract['reply']['shape'], reply: JsonObject, s
   const { model, ...echoes } = readFields(shape, reply, sent);
   for (const name of Object.keys(taskFields)) delete echoes[name];
   return typeof model === 'string' ? { model: renamed(model, theirPrefix(), ourPrefix), ...echoes } : echoes;
+}
+
+/** Writes an object within Lambda's limit. If it is too long, drops the largest of its optional fields. */
+export function boundedObject(
+  required: Record<string, unknown>,
+  optional: Record<string, unknown>,
+): SerializedJson {
+  const whole = JSON.stringify({ ...required, ...optional });
+  if (whole.length < maxAnswerBytes / 6) return new SerializedJson(whole);
+  const weighed = Object.entries(optional)
+    .map(([name, value]) => ({ name, value, weight: weightOf(JSON.stringify({ [name]: value })) }))
+    .sort((a, b) => a.weight - b.weight);
+  let left = maxAnswerBytes - weightOf(JSON.stringify(required));
+  const fitting = weighed.filter(({ weight }) => {
+    left -= weight;
+    return left >= 0;
+  });
+  const kept = Object.fromEntries(fitting.map(({ name, value }) => [name, value]));
+  return new SerializedJson(JSON.stringify({ ...required, ...kept }));
 }
 
 /** The interface's model names begin with `vid`; a provider may spell that differently. */

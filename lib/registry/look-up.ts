@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { ApiError } from '../errors.ts';
+import { ApiError } from '../errors.ts';
+import { maxAnswerBytes, SerializedJson, weightOf } from '../json.ts';
 import { note } from '../log.ts';
 import type { NodeVersion } from 'registry-rules/schemas/node-version';
 import { normalizeVersion, versionIssue } from 'registry-rules/version-label';
@@ -132,4 +133,56 @@ function sampleFirst(keys: readonly Key[]): Key[] {
   const rest = [...keys];
   const sample = Array.from({ length: maxBatchKeys }, () => rest.splice(randomInt(rest.length), 1)).flat();
   return [...sample, ...rest];
+}
+
+/**
+ * Writes `{"<name>":[...]}` within Lambda's limit. Each entry first reserves room for its short form, made by
+ * `shorten`, so that long entries early in the list can't crowd out later ones.
+ */
+export function boundedList<Entry>(
+  name: string,
+  entries: readonly Entry[],
+  shorten: (entry: Entry) => unknown,
+): SerializedJson {
+  const texts = allTexts(entries) ?? fittingTexts(name, entries, shorten);
+  return new SerializedJson(`{"${name}":[${texts.join(',')}]}`);
+}
+
+/** The entries' full texts; undefined if they are so long that their sizes must be added up. */
+function allTexts(entries: readonly unknown[]): string[] | undefined {
+  const texts: string[] = [];
+  let length = 0;
+  for (const entry of entries) {
+    const text = JSON.stringify(entry);
+    length += text.length;
+    if (length >= maxAnswerBytes / 6) return undefined;
+    texts.push(text);
+  }
+  return texts;
+}
+
+const tooLong = 'must be short enough to be repeated in an answer of 6 MB';
+
+function fittingTexts<Entry>(
+  name: string,
+  entries: readonly Entry[],
+  shorten: (entry: Entry) => unknown,
+): string[] {
+  const short = entries.map((entry) => JSON.stringify(shorten(entry)));
+  let left = maxAnswerBytes - short.reduce((total, text) => total + weightOf(text), 0);
+  // The short form repeats the caller's text, and escaping can double its length.
+  if (left < 0)
+    throw new ApiError('invalid_request', { details: [{ path: `body.${name}`, message: tooLong }] });
+  // Once this much was written without fitting, the response is full: the rest isn't even measured.
+  let work = 2 * maxAnswerBytes;
+  return entries.map((entry, index) => {
+    const replacement = String(short[index]);
+    if (work <= 0) return replacement;
+    const text = JSON.stringify(entry);
+    work -= text.length;
+    const extra = weightOf(text) - weightOf(replacement);
+    if (extra > left) return replacement;
+    left -= Math.max(0, extra);
+    return text;
+  });
 }

@@ -4,11 +4,10 @@ import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import { ApiError, boughtNothing } from '../errors.ts';
 import { note } from '../log.ts';
-import { readReceiverUrl } from '../notifications/receiver-address.ts';
+import { readReceiverUrl, replaceOurUrl } from '../notifications/notification-urls.ts';
 import {
   firstQuestionAt,
   hashPrefix,
-  replaceOurUrl,
   statusKey,
   type TaskRecord,
   ttlFrom,

@@ -2,11 +2,11 @@
  * One table. Every access pattern, and the key that serves it:
  *
  *   publisher with its members        PUBLISHER#<folded id>     PUBLISHER
- *   personal access tokens of one     PUBLISHER#<folded>       TOKEN#<sha256>              one query lists them
- *   CI jobs that one trusts           PUBLISHER#<folded>       TRUST#<id>                  one query lists them
- *   new nodes of a publisher          PUBLISHER#<folded>       PUBLISHING                  by day
+ *   personal access tokens of one     PUBLISHER#<folded id>     TOKEN#<sha256>              one query lists them
+ *   CI jobs that one trusts           PUBLISHER#<folded id>     TRUST#<id>                  one query lists them
+ *   new nodes of a publisher          PUBLISHER#<folded id>     PUBLISHING                  by day
  *   versions that it began to publish PENDING#<folded>          <pk and sk of the version>  one query lists them
- *   nodes of a publisher              PUBLISHER#<folded>       NODE#<folded id>            one query lists them
+ *   nodes of a publisher              PUBLISHER#<folded id>     NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   numbers of a node                 NODE#<folded id>          NUMBERS                     apart from its revision
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
@@ -27,11 +27,12 @@
  *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
  *   tasks without an end              index `pending`           shards ask-0 to -f          sparse, by the next question
  *   public keys of notifications      SIGNING#KEYS              KEYS                        what signs them now
- *   history of a publisher            PUBLISHER#<folded>       HISTORY#<time>#<id>         one query lists it
+ *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *   release that the records are of   STAGE                     RELEASE                     read before a deployment
  *   commands that have not ended      STAGE                     COMMAND#<its words>         one query lists them
  *   and how many there are            index `pending`           shard command-0             for the alarm
+ *   sign of life of the sweeps        HEARTBEAT                 HEARTBEAT                   the stream passes it on
  *
  * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . share one item: the
  * item reserves its own name, and no second record can get out of step with it. Members are stored inside the

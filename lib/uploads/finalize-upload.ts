@@ -33,8 +33,7 @@ export type UploadState =
   | 'refused_before'
   /** Another finalizer checks an archive of this upload. */
   | 'in_progress'
-  | 'awaited'
-  /** Awaited, and no object is under the key; a sweep reports which of the two it is. */
+  /** The version waits for its upload, and no object is under the key; a sweep reports which of the two it is. */
   | 'missing'
   | 'waiting'
   | 'abandoned'
@@ -134,7 +133,7 @@ async function publishOrReject(
   }
   const { sha256 } = checked;
   const archive = { key: archiveKey(upload, sha256), sizeBytes, sha256 };
-  // Its publisher can compute the URL, and a ban marks only the archives that it finds in the bucket.
+  // A ban during the check marked only the archives that it found, and the publisher can compute this one's URL.
   if ((await readUpload(context, upload, finalizerId)).state !== 'awaited') return undefined;
   await copyOnce(object, archive.key);
   return (await activate(context, upload, finalizerId, archive)) ? 'published' : undefined;

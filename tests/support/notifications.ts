@@ -2,11 +2,10 @@ import './patience.ts';
 import { queue, runQueue } from './queue.ts';
 import { randomBytes } from 'node:crypto';
 import { callerHash } from '../../lib/caller.ts';
-import { lostAfterMs } from '../../lib/notifications/outbox.ts';
-import { enqueue } from '../../lib/notifications/outbox.ts';
+import { enqueue, lostAfterMs } from '../../lib/notifications/outbox.ts';
 import {
-  type NotificationRecord,
   notificationId,
+  type NotificationRecord,
   notificationRecord,
   ticketHash,
   ttlFrom,

@@ -127,7 +127,7 @@ const unreachable = [
   'AbortError',
 ];
 
-/** Recognized by its fields: only two commands need the S3 client, and DynamoDB's own errors have a sentence already. */
+/** Recognized by its fields: few commands need the S3 client, and DynamoDB's own errors have a sentence already. */
 function sentenceForBucket(error: Error & { code?: unknown; $metadata?: unknown }): string | undefined {
   const { BUCKET_NAME, AWS_REGION } = process.env;
   const { httpStatusCode } = (error.$metadata ?? {}) as { httpStatusCode?: number };

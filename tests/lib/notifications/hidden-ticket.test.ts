@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { cpuMsOf } from 'testing/cpu';
 import { notificationsOf, storedTask } from '../../support/relay.ts';
 import { hook, type Path, say, started } from '../../support/notified.ts';
-import { findTicket, replaceOurUrl } from '../../../lib/notifications/records.ts';
+import { findTicket, replaceOurUrl } from '../../../lib/notifications/notification-urls.ts';
 
 let path: Path;
 let ours: string;

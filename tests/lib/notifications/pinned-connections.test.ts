@@ -5,7 +5,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
 import { findAddresses, pinnedTo, resolver } from '../../../lib/notifications/deliver-once.ts';
-import { isPublic, readReceiverUrl } from '../../../lib/notifications/receiver-address.ts';
+import { isPublic, readReceiverUrl } from '../../../lib/notifications/notification-urls.ts';
 import { connectionsOf } from '../../support/connections.ts';
 import { startNameServer } from '../../support/name-server.ts';
 import { peer, trustPeer } from '../../support/tls-peer.ts';

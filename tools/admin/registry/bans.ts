@@ -25,7 +25,7 @@ import { changePublisher, type PublisherChange } from './publishers.ts';
 /*
  * The states of a version as administrators move it; the way from pending to active is the upload's:
  *
- *   active  -> flagged   and back by unflag    a warning: it can still be downloaded
+ *   active  -> flagged   and back by unflag    a warning: it can still be downloaded (node-versions.ts)
  *   any     -> banned    and back by unban     no downloadUrl, no upload, never the latest version
  *
  * A version is banned by itself, with its node or with its publisher, and stays banned until the last of these is

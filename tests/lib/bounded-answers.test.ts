@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { boundedList, boundedObject } from '../../lib/json.ts';
+import { boundedObject } from '../../lib/providers/video-provider.ts';
+import { boundedList } from '../../lib/registry/look-up.ts';
 
 /** Lambda's bound on an answer, which counts the body as a JSON string. */
 const lambdaBytes = 6 * 1024 * 1024;
