@@ -65,23 +65,23 @@ export function priceOf({ state, credits, credits_told }: UsageRecord): number {
 const keptForDays = 400;
 
 /** The time when an attempt began, and the id in all records of its request, identify it. */
-export interface Attempt {
+export interface BegunAttempt {
   caller: string;
   at: number;
   id: string;
 }
 
 /** The name of an attempt's record within its caller. */
-export function usageName({ at, id }: Omit<Attempt, 'caller'>): string {
+export function usageName({ at, id }: Omit<BegunAttempt, 'caller'>): string {
   return `${new Date(at).toISOString()}#${id}`;
 }
 
-function keyOfUsage(attempt: Attempt): Key {
+function keyOfUsage(attempt: BegunAttempt): Key {
   return usageKey(callerHash(attempt.caller), usageName(attempt));
 }
 
 interface Opened extends Task {
-  attempt: Attempt;
+  attempt: BegunAttempt;
   requestId: string;
   keyHash: string | undefined;
   ticketHash?: string | undefined;
@@ -132,7 +132,7 @@ export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
 /** Records the result of an attempt once, replacing a sweep's conclusion. Returns false if it was already recorded. */
 export async function completeUsage(
   context: Context,
-  attempt: Attempt,
+  attempt: BegunAttempt,
   result: UsageResult,
   isOpen: Condition<UsageRecord> = { anyOf: [[['state', '=', 'reserved']], [['is_swept', '=', true]]] },
 ): Promise<boolean> {

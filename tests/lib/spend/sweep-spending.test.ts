@@ -4,7 +4,7 @@ import { type AccountRecord, keyOfAccount, openMinutes } from '../../../lib/spen
 import { reserve, settle } from '../../../lib/spend/reservation.ts';
 import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
 import {
-  type Attempt,
+  type BegunAttempt,
   completeUsage,
   openUsage,
   refuseUsage,
@@ -40,12 +40,12 @@ async function leave(
   return { user, attempt };
 }
 
-function opened(attempt: Attempt) {
+function opened(attempt: BegunAttempt) {
   return { attempt, operation: 'textToVideo', requestId: 'r', keyHash: undefined, ceiling: 50 };
 }
 
 /** As the last step of an attempt that cost 20 of its 50. */
-async function settleAsTaken(user: string, { caller, at }: Attempt): Promise<void> {
+async function settleAsTaken(user: string, { caller, at }: BegunAttempt): Promise<void> {
   const account = (await accountOf(user)) as AccountRecord;
   await settle(soon(), { caller, at, ceiling: 50, credits: 20, isTask: true }, account);
 }
