@@ -96,29 +96,27 @@ describe('uploads sweep', () => {
   });
 });
 
-describe('the scheduled sweep', () => {
-  test('handles the uploads of the last six hours except the last minute, and logs what it finished', async () => {
-    stopDate();
-    const ages = { young: minuteMs - 1, newest: minuteMs, oldest: 6 * hourMs, old: 6 * hourMs + 1 };
-    for (const [nodeId, milliseconds] of Object.entries(ages)) {
-      const upload = await publish(nodeId, '1.0.0');
-      await put(upload, archive);
-      await age(upload, milliseconds);
-    }
-    const left = await publish('left', '1.0.0');
-    await activate(soon(), left, 'a finalizer', copied);
-    await age(left, hourMs);
-    loggedLines.length = 0;
-    await runSchedule();
+test('the scheduled sweep handles the uploads of the last six hours except the last minute, and logs what it finished', async () => {
+  stopDate();
+  const ages = { young: minuteMs - 1, newest: minuteMs, oldest: 6 * hourMs, old: 6 * hourMs + 1 };
+  for (const [nodeId, milliseconds] of Object.entries(ages)) {
+    const upload = await publish(nodeId, '1.0.0');
+    await put(upload, archive);
+    await age(upload, milliseconds);
+  }
+  const left = await publish('left', '1.0.0');
+  await activate(soon(), left, 'a finalizer', copied);
+  await age(left, hourMs);
+  loggedLines.length = 0;
+  await runSchedule();
 
-    const lines = loggedLines.map((line) => JSON.parse(line));
-    const swept = lines.filter(({ event }) => event === 'swept');
-    expect(swept.map(({ node_id, version, finding }) => `${node_id} ${version} ${finding}`).sort()).toEqual([
-      'left 1.0.0 completed',
-      'newest 1.0.0 published',
-      'oldest 1.0.0 published',
-    ]);
-    const counts = { sweep_findings: 3, sweep_unvisited: 0 };
-    expect(lines.at(-1)).toMatchObject({ event: 'sweep', sweep: 'uploads', ...counts });
-  });
+  const lines = loggedLines.map((line) => JSON.parse(line));
+  const swept = lines.filter(({ event }) => event === 'swept');
+  expect(swept.map(({ node_id, version, finding }) => `${node_id} ${version} ${finding}`).sort()).toEqual([
+    'left 1.0.0 completed',
+    'newest 1.0.0 published',
+    'oldest 1.0.0 published',
+  ]);
+  const counts = { sweep_findings: 3, sweep_unvisited: 0 };
+  expect(lines.at(-1)).toMatchObject({ event: 'sweep', sweep: 'uploads', ...counts });
 });

@@ -290,16 +290,14 @@ describe('the alarms', () => {
   });
 });
 
-describe('the dashboard', () => {
-  test.each([
-    ['direct', 11],
-    ['full', 14],
-  ] as const)('gives every widget of the %s stage its place and region', async (set, count) => {
-    const stage = await packagedStage(set);
-    const { widgets } = JSON.parse(asText(properties(stage, 'Dashboard').DashboardBody));
+test.each([
+  ['direct', 11],
+  ['full', 14],
+] as const)('the dashboard gives every widget of the %s stage its place and region', async (set, count) => {
+  const stage = await packagedStage(set);
+  const { widgets } = JSON.parse(asText(properties(stage, 'Dashboard').DashboardBody));
 
-    expect(widgets).toHaveLength(count);
-    for (const { type, x, width, properties: shown } of widgets)
-      expect([type, x + width <= 24, shown.region]).toEqual(['metric', true, `\${AWS::Region}`]);
-  });
+  expect(widgets).toHaveLength(count);
+  for (const { type, x, width, properties: shown } of widgets)
+    expect([type, x + width <= 24, shown.region]).toEqual(['metric', true, `\${AWS::Region}`]);
 });

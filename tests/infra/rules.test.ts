@@ -110,27 +110,22 @@ test('what holds data outlives the stage, but not a first deployment that failed
     });
 });
 
-describe('the distribution', () => {
-  test('reads only over TLS, signs for the bucket, and lets no file run that a stranger packed', () => {
-    const { DefaultCacheBehavior, CacheBehaviors, Origins } = properties(
-      full,
-      'Downloads',
-    ).DistributionConfig;
-    for (const { ViewerProtocolPolicy } of [DefaultCacheBehavior, ...CacheBehaviors])
-      expect(ViewerProtocolPolicy).toBe('https-only');
+test('the distribution reads only over TLS, signs for the bucket, and lets no file run that a stranger packed', () => {
+  const { DefaultCacheBehavior, CacheBehaviors, Origins } = properties(full, 'Downloads').DistributionConfig;
+  for (const { ViewerProtocolPolicy } of [DefaultCacheBehavior, ...CacheBehaviors])
+    expect(ViewerProtocolPolicy).toBe('https-only');
 
-    expect(Origins).toHaveLength(1);
-    expect(properties(full, 'DownloadsAccess').OriginAccessControlConfig).toMatchObject({
-      SigningBehavior: 'always',
-      SigningProtocol: 'sigv4',
-    });
-    const holds = ({ ResponseHeadersPolicyConfig: { SecurityHeadersConfig: it } }: Part, id: string) =>
-      it.ContentTypeOptions.Override === true &&
-      it.StrictTransportSecurity.AccessControlMaxAgeSec === 31_536_000 &&
-      // The site's page has a policy of its own.
-      (id === 'SiteHeaders' || /sandbox/.test(it.ContentSecurityPolicy.ContentSecurityPolicy));
-    expect(failing('AWS::CloudFront::ResponseHeadersPolicy', holds)).toEqual([]);
+  expect(Origins).toHaveLength(1);
+  expect(properties(full, 'DownloadsAccess').OriginAccessControlConfig).toMatchObject({
+    SigningBehavior: 'always',
+    SigningProtocol: 'sigv4',
   });
+  const holds = ({ ResponseHeadersPolicyConfig: { SecurityHeadersConfig: it } }: Part, id: string) =>
+    it.ContentTypeOptions.Override === true &&
+    it.StrictTransportSecurity.AccessControlMaxAgeSec === 31_536_000 &&
+    // The site's page has a policy of its own.
+    (id === 'SiteHeaders' || /sandbox/.test(it.ContentSecurityPolicy.ContentSecurityPolicy));
+  expect(failing('AWS::CloudFront::ResponseHeadersPolicy', holds)).toEqual([]);
 });
 
 describe('the functions', () => {

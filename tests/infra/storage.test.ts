@@ -19,29 +19,27 @@ beforeAll(async () => {
   minimal = await packagedStage('minimal');
 });
 
-describe('the table', () => {
-  test('comes after all that usually fails, because its protection would keep it from being taken back', () => {
-    const before = [
-      ...['S3BucketArchives', 'S3BucketArchivesPolicy', 'HttpApiStage', 'Downloads', 'ApiDomainMapping'],
-      'ApiDomainRecord',
-    ];
-    const needed = [...referencesOf(resource(full, 'Table')), ...[resource(full, 'Table').DependsOn].flat()];
+test('the table comes after all that usually fails, because its protection would keep it from being taken back', () => {
+  const before = [
+    ...['S3BucketArchives', 'S3BucketArchivesPolicy', 'HttpApiStage', 'Downloads', 'ApiDomainMapping'],
+    'ApiDomainRecord',
+  ];
+  const needed = [...referencesOf(resource(full, 'Table')), ...[resource(full, 'Table').DependsOn].flat()];
 
-    expect(needed.sort()).toEqual(before.sort());
-    // Alarms, the page that shows them, schedules and the reader of its stream come after it: they fail for no reason of
-    // the account's.
-    const after = Object.values(full.template.Resources).filter(
-      (it) => referencesOf(it).includes('Table') || [it.DependsOn].flat().includes('Table'),
-    );
-    expect(new Set(after.map(({ Type }) => Type))).toEqual(
-      new Set([
-        'AWS::CloudWatch::Alarm',
-        'AWS::CloudWatch::Dashboard',
-        'AWS::Events::Rule',
-        'AWS::Lambda::EventSourceMapping',
-      ]),
-    );
-  });
+  expect(needed.sort()).toEqual(before.sort());
+  // Alarms, the page that shows them, schedules and the reader of its stream come after it: they fail for no reason of
+  // the account's.
+  const after = Object.values(full.template.Resources).filter(
+    (it) => referencesOf(it).includes('Table') || [it.DependsOn].flat().includes('Table'),
+  );
+  expect(new Set(after.map(({ Type }) => Type))).toEqual(
+    new Set([
+      'AWS::CloudWatch::Alarm',
+      'AWS::CloudWatch::Dashboard',
+      'AWS::Events::Rule',
+      'AWS::Lambda::EventSourceMapping',
+    ]),
+  );
 });
 
 describe('the bucket', () => {

@@ -105,9 +105,9 @@ export async function listNodes(publisherId: string): Promise<NodeRecord[]> {
 export async function showNodeVersion(nodeId: string, version: string): Promise<NodeVersionRecord> {
   await readNode(newContext(), nodeId);
   const normal = normalizeVersion(version);
-  const found = (await readVersions(newContext(), nodeId)).find((each) => each.version === normal);
+  const [found] = normal ? await get(newContext(), nodeVersionKey(nodeId, normal)) : [];
   if (!found) throw noSuchVersion(nodeId, version);
-  return found;
+  return nodeVersionRecord(found);
 }
 
 export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
@@ -116,11 +116,8 @@ export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publ
 }
 
 export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {
-  const normal = normalizeVersion(version);
-  await readNode(newContext(), nodeId);
-  const [found] = normal ? await get(newContext(), nodeVersionKey(nodeId, normal)) : [];
-  if (!normal || !found) throw noSuchVersion(nodeId, version);
-  const items = await listItems(hostNodeKey(nodeId, normal, ''));
+  const { version: label } = await showNodeVersion(nodeId, version);
+  const items = await listItems(hostNodeKey(nodeId, label, ''));
   return items.map((item) => pickFields<HostNode>(hostNodeRecord(item), HostNode));
 }
 

@@ -1,13 +1,9 @@
-import {
-  editNodeVersion,
-  flagNodeVersion,
-  listNodeVersions,
-  unflagNodeVersion,
-} from '../registry/node-versions.ts';
-import type { Changed } from '../registry/administration.ts';
+import { compareVersions } from 'registry-rules/version-label';
+import { editNodeVersion, flagNodeVersion, unflagNodeVersion } from '../registry/node-versions.ts';
+import { type Changed, newContext } from '../registry/administration.ts';
 import { withDownloads } from '../downloads.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
-import { versionCopy } from '../../../lib/registry/node-versions.ts';
+import { readVersions, versionCopy } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from 'registry-rules/schemas/node-version';
 import { memberTable } from './publishers.ts';
@@ -29,12 +25,15 @@ export const list = command({
   readsOnly: true,
   examples: ['node-version list demo-node'],
   async run({ node: nodeId }) {
-    const [versions, { node }] = await Promise.all([listNodeVersions(nodeId), showNode(nodeId)]);
+    const { node } = await showNode(nodeId);
+    const versions = await readVersions(newContext(), nodeId);
     const latest = node.latest_version?.version;
-    const rows = versions.map(({ version, status, createdAt, id, status_reason }) => [
-      version === latest ? `${version} (latest)` : version,
-      ...[shortStatus(status), createdAt, id, status_reason],
-    ]);
+    const rows = versions
+      .sort((a, b) => compareVersions(b.version, a.version))
+      .map(({ version, status, createdAt, id, status_reason }) => [
+        version === latest ? `${version} (latest)` : version,
+        ...[shortStatus(status), createdAt, id, status_reason],
+      ]);
     const none = `"${nodeId}" has no versions.`;
     const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows, { none });
     return { data: versions.map(versionCopy), text };

@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readVersions } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
-import { compareVersions } from 'registry-rules/version-label';
 import { type Changes, withChanges } from '../../../lib/store/items.ts';
-import { type Changed, changeStatus, newContext, readNode, Rejection } from './administration.ts';
-
-export async function listNodeVersions(nodeId: string): Promise<NodeVersionRecord[]> {
-  await readNode(newContext(), nodeId);
-  return (await readVersions(newContext(), nodeId)).sort((a, b) => compareVersions(b.version, a.version));
-}
+import { type Changed, changeStatus, Rejection } from './administration.ts';
 
 export function flagNodeVersion(
   nodeId: string,
