@@ -89,8 +89,8 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, f
   requirePlain(isBase64Encoded ? Buffer.from(body.slice(0, 4), 'base64').toString('latin1') : body, headers);
   const text = (isBase64Encoded ? decode(body) : body).replace(/^\ufeff/, '');
   if (Buffer.byteLength(text) > maxBytes) throw new ApiError('request_too_large');
-  if (!isBase64Encoded && isRepaired(body, headers['content-length'])) throw bodyIssue(notUnicode);
-  rejectMalformed(text);
+  if ((!isBase64Encoded && isRepaired(body, headers['content-length'])) || !text.isWellFormed())
+    throw bodyIssue(notUnicode);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -180,10 +180,6 @@ function decode(body: string): string {
   const bytes = Buffer.from(body, 'base64');
   if (!isUtf8(bytes)) throw bodyIssue(notUnicode);
   return bytes.toString();
-}
-
-function rejectMalformed(text: string): void {
-  if (!text.isWellFormed()) throw bodyIssue(notUnicode);
 }
 
 const notUnicode = 'contains text that is not valid Unicode';
