@@ -15,7 +15,7 @@ export function parseObject(text: string): JsonObject | undefined {
 }
 
 /** Task ids may be numbers too long for a double. */
-const numericId = /("(?:task_id|id)"\s*:\s*)(-?\d+)(?=\s*[,}])/g;
+const numericId = /("(?:task_id|id)"\s*:\s*)(\d+)(?=\s*[,}])/g;
 
 /** The same for a provider's text. Its numeric ids become strings before they are parsed. */
 export function parseWithIds(text: string): JsonObject | undefined {

@@ -78,18 +78,18 @@ describe('POST /bulk/nodes/versions', () => {
       expect(body.node_versions[1].status).toBe('success');
     });
 
-    test.each<[object]>([
-      [{}],
-      [{ node_id: 'tool' }],
-      [{ version: '1.0.0' }],
-      [{ node_id: null, version: null }],
-      [{ node_id: 'tool', version: 1 }],
-      [{ node_id: ['tool'], version: '1.0.0' }],
-      [{ node_id: 'tool', version: '1.0.0 cu118' }],
-    ])('answers an error_message in the entry of the odd pair %j', async (identifier) => {
+    const noVersion = 'The version must be a semantic version';
+    test.each<[object, string]>([
+      [{}, noVersion],
+      [{ node_id: null, version: null }, noVersion],
+      [{ node_id: 'tool', version: '1.0.0 cu118' }, noVersion],
+      [{ node_id: 'tool', version: 1 }, 'The version must be text'],
+      [{ node_id: ['tool'], version: '1.0.0' }, 'The node_id must be text'],
+      [{ version: '1.0.0' }, 'The node_id must have 1 to'],
+    ])('answers in the entry of the odd pair %j: %s', async (identifier, message) => {
       const { status, body } = await fetchAll([identifier]);
 
-      const error_message = expect.any(String);
+      const error_message = expect.stringContaining(message);
       expect([status, body.node_versions]).toEqual([200, [{ identifier, status: 'error', error_message }]]);
     });
 
