@@ -96,14 +96,10 @@ export class Money {
     if (!this.#reserved) return;
     const { code } = error;
     if (!boughtNothing(error)) {
-      const { taskId, credits } = error.task ?? {};
-      const counted = Math.max(credits ?? 0, this.ceiling);
-      note({ credits_counted: counted });
-      const known = {
-        ...(taskId !== undefined && { task_id: taskId }),
-        ...(credits !== undefined && { credits_told: credits }),
-      };
-      await this.#complete({ state: 'unknown', credits: counted, is_exact: false, code, ...known });
+      const { taskId: task_id, credits: credits_told } = error.task ?? {};
+      const credits = Math.max(credits_told ?? 0, this.ceiling);
+      note({ credits_counted: credits });
+      await this.#complete({ state: 'unknown', credits, is_exact: false, code, task_id, credits_told });
     } else if (this.#isRecorded) {
       await this.#complete({ state: 'refused', credits: 0, is_exact: true, code });
     } else {

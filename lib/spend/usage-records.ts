@@ -2,7 +2,7 @@ import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode, Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { absent, type Condition, typedRead } from '../store/items.ts';
+import { absent, type Changes, type Condition, typedRead } from '../store/items.ts';
 import { attemptOf, dayCallerKey, idempotencyKey, type Key, ticketKey, usageKey } from '../store/keys.ts';
 import { put, update } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
@@ -125,8 +125,9 @@ export async function openUsage(context: Context, opened: Opened): Promise<void>
 }
 
 export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
-  Partial<
-    Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code' | 'is_swept' | 'ceiling'>
+  Pick<
+    Changes<UsageRecord>,
+    'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code' | 'is_swept' | 'ceiling'
   >;
 
 /** Records the result of an attempt once, replacing a sweep's conclusion. Returns false if it was already recorded. */

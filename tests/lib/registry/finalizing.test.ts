@@ -13,7 +13,7 @@ import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
-import { beforeNext, failCalls } from '../../support/intercept.ts';
+import { beforeNext } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { countRequests, setFields, storedNode } from '../../support/registry.ts';
 import { publish, storedVersion } from '../../support/uploads.ts';
@@ -249,11 +249,10 @@ describe('complete', () => {
     async (failure) => {
       const upload = await publish(`stuck-${failure.message.length}`, '1.0.0');
       await activate(upload);
-      const remove = failCalls(dynamodb, 'TransactWriteItemsCommand', failure);
+      beforeNext(dynamodb, transaction, () => Promise.reject(failure));
 
       await expect(complete(upload)).rejects.toBe(failure);
       expect(await isLeft(upload.nodeId, '1.0.0')).toBe(true);
-      remove();
       await complete(upload);
       expect(await latestOf(upload.nodeId)).toBe('1.0.0');
     },

@@ -74,25 +74,27 @@ describe('untilAnswered', () => {
 
 describe('a store that throttles', () => {
   const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+  const conflict = Object.assign(new Error('met'), { name: 'TransactionConflictException' });
 
-  test('uses up a quota of the instance, which calls that are answered fill', async () => {
+  test('uses up two seconds or eight repeats of a request, and a quota of the instance', async () => {
     jest.useFakeTimers();
-    jest.spyOn(Math, 'random').mockReturnValue(0.5);
     const answered = async (times: number) => {
       for (let count = 0; count < times; count += 1)
         await untilAnswered(requestContext({}), 'Query', async () => 'found');
     };
-    const callsOfFailing = async () => {
-      const call = jest.fn(() => Promise.reject(throttled));
+    const callsOfFailing = async (shareOfWaits = 0.5, failure = throttled) => {
+      jest.spyOn(Math, 'random').mockReturnValue(shareOfWaits);
+      const call = jest.fn(() => Promise.reject(failure));
       await timed(untilAnswered(requestContext({}), 'Query', call));
       return call.mock.calls.length;
     };
     await answered(100);
-    const calls = [await callsOfFailing(), await callsOfFailing(), await callsOfFailing()];
-    const whileEmpty = await callsOfFailing();
+    const calls = [await callsOfFailing(0), await callsOfFailing(), await callsOfFailing()];
+    // Conflicts last for milliseconds, and are not metered.
+    const whileEmpty = [await callsOfFailing(), await callsOfFailing(0.5, conflict)];
     await answered(5);
 
-    expect([calls, whileEmpty, await callsOfFailing()]).toEqual([[8, 8, 7], 1, 2]);
+    expect([calls, whileEmpty, await callsOfFailing()]).toEqual([[9, 8, 6], [1, 60], 2]);
     jest.useRealTimers();
     await answered(100);
   });

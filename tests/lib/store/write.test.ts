@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import type { Context } from '../../../lib/context.ts';
+import { type Context, requestContext } from '../../../lib/context.ts';
 import { absent, Plus, present } from '../../../lib/store/items.ts';
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
@@ -144,7 +144,7 @@ describe('a write that fails', () => {
       [inSeconds(60).deadline, 100],
       [Date.now(), 101],
     ] as const) {
-      const { error } = await timed(untilWritten({ deadline }, lose));
+      const { error } = await timed(untilWritten({ ...requestContext({}), deadline }, lose));
       expect([rounds, error]).toEqual([total, expect.objectContaining({ code: 'conflict' })]);
     }
   });

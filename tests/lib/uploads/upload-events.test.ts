@@ -130,6 +130,23 @@ describe('a scheduled event', () => {
     expect(lines()).toEqual([]);
   });
 
+  test('counts and names what an event should have finished, and no upload that never came', async () => {
+    await handle({});
+    stopDate();
+    const start = Date.now();
+    await publish('never-came', '1.0.0');
+    await put(await publish('lost-event', '1.0.0'), zip([{ name: 'node.py', data: 'x' }]));
+    await addListed('half-done', start);
+    stopDate(start + 2 * minuteMs);
+    await publish('on-its-way', '1.0.0');
+    stopDate(start + 31 * minuteMs);
+    await handle({});
+
+    expect(swept().sort()).toEqual(['half-done', 'lost-event']);
+    const findings = { published: 1, completed: 1, waiting: 1, abandoned: 1 };
+    expect(lines().at(-1)).toMatchObject({ event: 'sweep', sweep: 'uploads', findings, sweep_findings: 2 });
+  });
+
   test('counts commands of the administration that have not ended for an hour', async () => {
     stopDate();
     const start = Date.now();
@@ -148,11 +165,15 @@ describe('a scheduled event', () => {
     expect(counts).toEqual([undefined, 1, undefined]);
   });
 
-  test('fails when a visit failed, so that Lambda repeats it', async () => {
+  test.each([
+    ['the table', () => failCalls(dynamodb, 'TransactWriteItemsCommand', new Error('down'))],
+    ['the bucket', () => failCalls(s3(), 'HeadObjectCommand', new Error('down'))],
+  ])('fails when a visit failed because of %s, so that Lambda repeats it', async (_, fail) => {
     await addListed('fails', Date.now() - hourMs);
-    failCalls(dynamodb, 'TransactWriteItemsCommand', new Error('the store is down'));
+    await addListedVersion('demo', 'fails-too', new Date(Date.now() - hourMs).toISOString());
+    fail();
 
-    await expect(handle({})).rejects.toThrow(/^1 of \d+ visits of the sweep failed\.$/);
+    await expect(handle({})).rejects.toThrow(/^\d+ of \d+ visits of the sweep failed\.$/);
   });
 });
 
@@ -179,16 +200,6 @@ describe('sweepUploads', () => {
     });
     return found;
   }
-
-  test.each([
-    [29, 'waiting'],
-    [31, 'abandoned'],
-  ])('reports after %d minutes that an upload that did not arrive is %s', async (minutes, finding) => {
-    const since = Date.now() - minutes * minuteMs;
-    await addPending(finding, since);
-
-    expect(await sweep({ deadline: Date.now() + 10_000 }, since)).toEqual({ [finding]: { finding } });
-  });
 
   test.each([
     [4_999, {}],
