@@ -2,24 +2,24 @@ import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../../lib/errors.ts';
 import { Rejection } from './registry/administration.ts';
 
-/** What one command is, independent of how the command line is read or printed. */
+/** One command, independent of the command line's parser and output. */
 export interface Command {
   /** The names of the parameters after the noun and the verb. All of them are required. */
   parameters: readonly string[];
   /** One sentence for the list of commands, without a period. */
   summary: string;
-  /** What a person should know before running it; shown by --help. */
+  /** Facts that a person should know before running it; shown by --help. */
   notes?: string | undefined;
   options: Record<string, Option>;
   /** Command lines without `npm run admin --`, for --help. */
   examples: readonly string[];
   /** Runs if the noun has no verb. */
   isDefault?: boolean;
-  /** Any other command names the table that it changes. */
+  /** Any other command prints the table that it changes. */
   readsOnly?: true;
   /** It takes many steps. If it is interrupted, it must be run again. */
   isResumable?: true;
-  /** For a command that stops the work of others: what it is about to do. It must be confirmed on a deployed table. */
+  /** For a command that stops the work of others: its impact. On a deployed table, it must be confirmed. */
   impact?(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<string>;
   run(
     parameters: Record<string, string>,
@@ -38,16 +38,16 @@ export interface Option {
   about: string;
   value?: string;
   required?: true;
-  /** It chooses how the answer is printed, as --json does. */
+  /** It selects an output format, as --json does. */
   isFormat?: true;
 }
 
 export interface CommandResult {
-  /** What --json prints. */
+  /** The output of --json. */
   data: unknown;
-  /** What a person reads. */
+  /** The output for a person. */
   text: string;
-  /** Why the work is not complete although there is an answer; the exit status is 1 then. */
+  /** Why the work is incomplete although there is a result; the exit status is then 1. */
   problem?: string | undefined;
 }
 
@@ -123,11 +123,11 @@ export function sentenceFor(error: unknown): string | undefined {
 
 const unreachable = [
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'TimeoutError'],
-  // When the time of a request is up.
+  // A request has timed out.
   'AbortError',
 ];
 
-/** Recognized by its fields: few commands need the S3 client, and DynamoDB's own errors have a sentence already. */
+/** Recognized by its fields: few commands need the S3 client, and DynamoDB's own errors have a sentence. */
 function sentenceForBucket(error: Error & { code?: unknown; $metadata?: unknown }): string | undefined {
   const { BUCKET_NAME, AWS_REGION } = process.env;
   const { httpStatusCode } = (error.$metadata ?? {}) as { httpStatusCode?: number };
@@ -138,7 +138,7 @@ function sentenceForBucket(error: Error & { code?: unknown; $metadata?: unknown 
   return undefined;
 }
 
-/** For an entry that failed while the others were done. */
+/** For an entry that failed while the others succeeded. */
 export function textOf(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   return sentenceFor(error) ?? (error instanceof Error ? error.message : String(error));

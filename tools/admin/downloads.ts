@@ -16,8 +16,8 @@ import { findStage } from './target.ts';
 const nodesAtOnce = 6;
 
 /**
- * What a ban or its end means for the archives of some nodes, whose records say it already: denied ones are refused at
- * the bucket, and the distribution drops its copies. An interrupted run is repeated as a whole.
+ * Applies a ban or its end to the archives of some nodes, whose records already have it: the bucket rejects
+ * denied ones, and the distribution drops its copies. An interrupted run is repeated as a whole.
  */
 export async function withDownloads(
   nodeIds: readonly string[],
@@ -56,7 +56,7 @@ async function alignDownloads(nodeIds: readonly string[]): Promise<string> {
   return `${denied.length === 1 ? 'One archive is' : `${denied.length} archives are`} denied to readers.`;
 }
 
-/** CloudFront works on at most 15 paths with wildcards at a time, those of other invalidations included. */
+/** CloudFront processes at most 15 paths with wildcards at a time, including those of other invalidations. */
 const maxWildcards = 15;
 const maxWaitSeconds = 900;
 const pauseMs = 10_000;

@@ -27,16 +27,16 @@ import {
   scanFor,
 } from './registry/administration.ts';
 
-/** What administrators look up and count without changing it. */
+/** Administrators' read-only listings and counts. */
 
 /** Every publisher, by ID. */
 export async function listPublishers(): Promise<PublisherRecord[]> {
   const all = await Array.fromAsync(scanFor(publisherKey('').sk), (item) => publisherRecord(item));
-  // One that was renamed or merged is listed under its new id.
+  // A renamed or merged publisher is listed under its new id.
   return all.filter(({ moved_to }) => moved_to === undefined).sort((a, b) => a.id.localeCompare(b.id, 'en'));
 }
 
-/** Every node, the oldest first. It reads the whole table. */
+/** Every node, the oldest first. Reads the whole table. */
 export async function listAllNodes(): Promise<NodeRecord[]> {
   const all = await Array.fromAsync(scanFor(nodeKey('').sk), (item) => nodeRecord(item));
   return all.sort((a, b) => a.created_at.localeCompare(b.created_at, 'en'));
@@ -44,7 +44,7 @@ export async function listAllNodes(): Promise<NodeRecord[]> {
 
 type Wanted = { [Name in 'status' | 'token_id' | 'trust_id']?: string | undefined };
 
-/** The versions with all of these fields, the oldest first. It reads the whole table. */
+/** The versions with all of these fields, the oldest first. Reads the whole table. */
 export async function findVersions(wanted: Wanted): Promise<NodeVersionRecord[]> {
   const all = await Array.fromAsync(scanVersions(wanted), (item) => nodeVersionRecord(item));
   return all.sort((a, b) => a.createdAt.localeCompare(b.createdAt, 'en'));
@@ -81,7 +81,7 @@ function scanVersions(wanted: Wanted, projection = {}): AsyncGenerator<Item> {
   });
 }
 
-/** Every change since a time, the oldest first. It reads the whole table. */
+/** Every change since a time, the oldest first. Reads the whole table. */
 export async function listHistorySince(since: string): Promise<HistoryRecord[]> {
   const entries = scan({
     FilterExpression: 'begins_with(sk, :sk) AND #at >= :since',
@@ -121,7 +121,7 @@ export async function listHostNodes(nodeId: string, version: string): Promise<Ho
   return items.map((item) => pickFields<HostNode>(hostNodeRecord(item), HostNode));
 }
 
-/** What a ban of a publisher reaches, as the end of a sentence. */
+/** The scope of a publisher's ban, as the end of a sentence. */
 export async function describePublisher(publisherId: string): Promise<string> {
   const publisher = await readPublisher(newContext(), publisherId);
   const nodeIds = await listOwnedNodes(publisher.id);

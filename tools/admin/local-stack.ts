@@ -1,7 +1,7 @@
 /** LOCAL_PORT_OFFSET is added to every port of the local stack, so that two stacks can run side by side. */
 export const portOffset = Number(process.env.LOCAL_PORT_OFFSET ?? 0);
 
-/** The stores of the local stack, which commands act on unless they name a deployed table. */
+/** The stores of the local stack: commands use them unless they name a deployed table. */
 export const localStores = {
   dynamodbPort: 8000 + portOffset,
   s3Port: 4569 + portOffset,

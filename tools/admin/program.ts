@@ -134,7 +134,7 @@ function createVerb(
   });
 }
 
-/** What to type for a command with its options. */
+/** The command line for a command with its options. */
 function lineOf(words: readonly string[], options: Record<string, unknown>): string {
   const given = Object.entries(options).flatMap(([name, value]) => {
     if (value === undefined) return [];

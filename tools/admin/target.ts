@@ -9,8 +9,8 @@ const { tableName, bucketName } = localStores;
 const dynamodbUrl = localAddress(localStores.dynamodbPort);
 
 /**
- * Points the registry at the table of --region and --table, with the SDK's own credentials; without them, at the local stack
- * or the DynamoDB that the environment names.
+ * Points the registry at the table of --region and --table, with the SDK's own credentials; without them, at
+ * the local stack or the DynamoDB that the environment names.
  */
 export function chooseTarget(args: string[]): void {
   const options = new Command().option('--region <REGION>').option('--table <NAME>');
@@ -51,15 +51,15 @@ export async function requireListening(): Promise<void> {
 }
 
 interface FilePlace {
-  /** The distribution that serves downloads; undefined for the local stack, and where the operator has another one. */
+  /** The distribution that serves downloads; undefined for the local stack, and if the operator has another one. */
   distributionId?: string | undefined;
-  /** Whether readers reach the bucket only through what this stage denies and allows. */
+  /** Whether readers reach the bucket only under this stage's control. */
   servesDownloads: boolean;
 }
 
 /**
- * Finds what a deployed stage is made of in the outputs of its stack, which has the table's name, and points the bucket's
- * modules at it. The local stack and tests name theirs in the environment.
+ * Finds the parts of a deployed stage in the outputs of its stack, which has the table's name, and points the
+ * bucket's modules at them. The local stack and tests name theirs in the environment.
  */
 export async function findStage(): Promise<FilePlace> {
   const { BUCKET_NAME, TABLE_NAME = '', AWS_REGION = '' } = process.env;

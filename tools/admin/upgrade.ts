@@ -14,7 +14,7 @@ import { command } from './command.ts';
 interface Options {
   release?: Release;
   dryRun?: boolean;
-  /** The operator's word on a table that doesn't say it itself. */
+  /** The operator's statement about a table without a release record. */
   writtenBy?: string | undefined;
   /** The command that a rejection suggests. */
   command?: string;
@@ -25,7 +25,7 @@ interface Upgrade {
   to: string;
 }
 
-/** Names this release in the table: its deployment waits for that. A change of records that it needs comes before. */
+/** Records this release in the table, which its deployment requires. Any change of records comes before that. */
 export async function upgradeTable(
   table: Table,
   { release = thisRelease, dryRun = false, writtenBy, command = 'npm run admin -- upgrade' }: Options = {},

@@ -9,7 +9,7 @@ import { type Figure, inTurns, ratio } from './figures.ts';
 import { type ColdStart, Lambda } from './lambda.ts';
 import { readEvent } from './servers.ts';
 
-/** Each measured function with its goal: so many times the floor. */
+/** Each measured function with its goal, as a multiple of the floor. */
 const reach: Record<string, number> = {
   ...Object.fromEntries((await loadPaidContracts()).map(({ name }) => [fileOf(name), 2.6])),
   'update-node': 2.6,
@@ -19,7 +19,7 @@ const reach: Record<string, number> = {
 };
 const parts = { cold: 'totalMs', init: 'initMs', 'cold cpu': 'cpuMs' } as const;
 
-/** From the start of each function's process to its first answer, over that of a handler without dependencies. */
+/** From the start of each function's process to its response, relative to a handler without dependencies. */
 export async function measureColdStarts(
   environment: NodeJS.ProcessEnv,
   folder: string,
@@ -59,7 +59,7 @@ async function writeFloor(folder: string): Promise<string> {
   return file;
 }
 
-/** One version of each of so many nodes, with the usual size of a version. */
+/** One version of each of `count` nodes, with the usual size of a version. */
 async function addNodes(count: number): Promise<{ node_id: string; version: string }[]> {
   const pairs = Array.from({ length: count }, (_, index) => ({ node_id: `node-${index}`, version: '1.0.0' }));
   const puts = pairs.map(({ node_id, version }) => ({

@@ -3,7 +3,7 @@ import { textToVideoRequest } from '../../lib/contracts/text-to-video.ts';
 
 const Request = textToVideoRequest({ VIDEO_MODELS_EXTRA: [], VIDEO_EXTEND_SOURCE: 'both' });
 
-/** The task that both endpoints of the comparison answer. */
+/** The task that both compared endpoints return. */
 export function startTask({ prompt }: { prompt?: string | undefined }) {
   return {
     task_id: '867913241582301184',
@@ -14,7 +14,7 @@ export function startTask({ prompt }: { prompt?: string | undefined }) {
   };
 }
 
-/** The least that an endpoint does: read a request for a video, check it, and answer with a task. */
+/** The minimum of an endpoint: read a request for a video, check it, and return a task. */
 export async function handler(event: APIGatewayProxyEventV2) {
   const request = Request.parse(JSON.parse(String(event.body)));
   return {

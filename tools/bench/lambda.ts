@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startHttpServer } from '../processes/http-server.ts';
 
-/** The options with which Lambda's own bootstrap starts Node at 1024 MB. */
+/** Lambda's own options for Node at 1024 MB. */
 const flags = [
   '--expose-gc',
   '--max-http-header-size=81920',
@@ -13,7 +13,7 @@ const flags = [
 const runtime = resolve(import.meta.dirname, 'runtime.js');
 const patienceMs = 30_000;
 
-/** The report of the process about itself, when it has its response. */
+/** The process's report about itself, once it has its response. */
 interface Report {
   answer: unknown;
   /** Its CPU time by then, on all its threads. */
@@ -23,11 +23,11 @@ interface Report {
 }
 
 export interface ColdStart extends Report {
-  /** From the start of the process until it asks for its event. */
+  /** From the start of the process until it requests its event. */
   initMs: number;
-  /** From the start of the process until its answer has arrived. */
+  /** From the start of the process until its response has arrived. */
   totalMs: number;
-  /** The lines that it has printed. */
+  /** The lines that it printed. */
   lines: string[];
 }
 

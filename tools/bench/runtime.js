@@ -1,6 +1,6 @@
 /**
- * Stands in for Lambda's runtime client, in plain JavaScript so that nothing but the function itself is paid for:
- * it has `http` loaded, loads the handler by `import()`, asks for one event and posts the answer.
+ * Replaces Lambda's runtime client, in plain JavaScript so that only the function itself is measured: it has
+ * `http` loaded, loads the handler by `import()`, requests one event and posts the response.
  */
 const { request } = process.getBuiltinModule('http');
 

@@ -8,11 +8,11 @@ export interface Servers {
   stop: () => Promise<void>;
 }
 
-/** The embedded servers with the demo publisher, and the environment by which a function finds them. */
+/** The embedded servers with the demo publisher, and the environment that points functions to them. */
 export async function startServers(): Promise<Servers> {
   const names = { tableName: 'node-registry-bench', bucketName: 'archives' };
   const parts = await startParts({ dynamodb: startDynamoDb(), ...names, tickMs: 2000 });
-  // By its number, like the embedded servers: a look-up of `localhost` and a first try by IPv6 belong to this machine.
+  // By its number, like the embedded servers: looking up `localhost` and trying IPv6 first costs time.
   const providers = parts.simulators.url.replace('localhost', '127.0.0.1');
   const environment = {
     ...parts.environment,
@@ -20,7 +20,7 @@ export async function startServers(): Promise<Servers> {
     AWS_LAMBDA_FUNCTION_NAME: 'bench',
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    // As earlier figures were measured; a relayed call writes one record more.
+    // As for earlier figures; a relayed call writes one record more.
     NOTIFICATIONS: 'direct',
     TOKEN_JWKS: JSON.stringify({ keys: [developmentKey] }),
     IMAGE_PROVIDER_URL: `${providers}/image`,

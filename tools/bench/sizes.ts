@@ -3,7 +3,7 @@ import { fileOf, loadContracts } from '../../infra/operations.ts';
 import { bundle } from '../../infra/bundle/build.ts';
 import type { Figure } from './figures.ts';
 
-/** What each function loads before it can respond: its bundle, in kilobytes, gzipped. */
+/** The code that each function loads before it can respond: its bundle, in kilobytes, gzipped. */
 export async function measureSizes(): Promise<Figure[]> {
   const names = [...(await loadContracts()).map(({ name }) => fileOf(name)), 'finalize-upload'];
   const outputs = await bundle(

@@ -5,13 +5,13 @@ import type { Figure } from './figures.ts';
 const body = JSON.stringify({ node_versions: [{ node_id: 'demo-node', version: '1.0.0' }] });
 const connections = 64;
 
-/** Reads a node version from a separate local stack again and again, and reports its rate and its memory before and after. */
+/** Repeatedly reads a node version from a separate local stack, and reports its rate and its memory before and after. */
 export async function measureThroughput(seconds: number): Promise<Figure[]> {
   const stack = await startLocalStack();
   const url = new URL('/bulk/nodes/versions', stack.apiUrl);
   const megabytes = () => apiProcess(stack).kilobytes / 1024;
   try {
-    // Then the function is loaded, and the connection pools and the heap have grown.
+    // Warms up: afterwards the function is loaded, and the connection pools and the heap have grown.
     await drive(url, seconds / 3);
     const atStart = megabytes();
     return [

@@ -14,7 +14,7 @@ const [warmUpRounds, rounds] = [10, 21];
 const event = await readFile('events/text-to-video.json', 'utf8');
 
 const runs = { ours: await runOf('ours'), byHand: await runOf('byHand') };
-// The functions write their log lines, which count, but are not shown.
+// The functions write their log lines, which count, but aren't shown.
 const { write } = process.stdout;
 process.stdout.write = () => true;
 await inTurns(warmUpRounds, runs);

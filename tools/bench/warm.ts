@@ -12,7 +12,7 @@ export async function measureWarm(folder: string): Promise<Figure> {
   await mkdir(home);
   for (const { path, contents } of [manifestOf(home), ...(await bundle(entries, home))])
     await writeFile(path, contents);
-  // In a process of its own: collecting the garbage of a large heap would count.
+  // In a separate process: collecting the garbage of a large heap would count.
   const timing = [join(import.meta.dirname, 'time-warm.ts'), home];
   const { ours, byHand } = JSON.parse((await promisify(execFile)(process.execPath, timing)).stdout);
   return ratio('warm endpoint', ours, byHand, 2);

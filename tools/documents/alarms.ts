@@ -8,7 +8,7 @@ const anyFunction = {
   timeoutSeconds: 29,
 };
 
-/** A stage with everything, in which one name stands for all functions. */
+/** A stage with all features, in which one name represents all functions. */
 const everything = {
   namespace: 'own',
   functions: [undefined, 1].map((reserved) => ({ ...anyFunction, reserved })),
@@ -18,7 +18,7 @@ const everything = {
   creditsPerHour: 0,
 };
 
-/** The list of docs/runbook.md: one line for each alarm, and one for those that say the same. */
+/** The list in docs/runbook.md: one line for each alarm; alarms with the same text share one. */
 export function alarmList(): string {
   const lines = Map.groupBy(alarmsOf(everything), ({ text }) => text);
   return [...lines]
@@ -29,7 +29,7 @@ export function alarmList(): string {
     .join('');
 }
 
-/** The runbook with its list renewed. */
+/** The runbook with a new list. */
 export function withAlarmList(runbook: string): string {
   return runbook.replace(/^- `faults-.*\n(?:- .*\n)+/m, () => alarmList());
 }

@@ -31,7 +31,7 @@ export async function configurationDocument(): Promise<string> {
   return [introduction, ...table(['Parameter, variable', 'Default', 'Meaning'], rows), ''].join('\n');
 }
 
-/** What each parameter is if a stage doesn't give it. */
+/** The value of each parameter if a stage doesn't set it. */
 export async function parameterDefaults(): Promise<Record<string, string>> {
   const stage = parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
   return Object.fromEntries(

@@ -5,7 +5,7 @@ export interface ExampleResult {
   title: string;
   request: string;
   status: number;
-  /** The expectation that the response did not meet. */
+  /** The failed expectations, with the actual values. */
   failures: string[];
   answer: string;
 }
@@ -13,9 +13,9 @@ export interface ExampleResult {
 type Variables = Record<string, unknown>;
 
 /**
- * Sends the examples of an `.http` file one after the other. It knows as much of the format as docs/examples uses, which
- * editors with httpYac send too: variables, named answers, `{{expressions}}`, and what an answer must be. The package
- * that reads all of it brings 149 others.
+ * Sends the examples of an `.http` file one after the other. Supports the part of the format that
+ * docs/examples uses, which editors with httpYac also support: variables, named responses, `{{expressions}}`,
+ * and expectations. The package that reads the whole format brings 149 others.
  */
 export async function* sendExamples(source: string): AsyncGenerator<ExampleResult> {
   const [head = '', ...blocks] = source.split(/^### /m);
@@ -40,7 +40,7 @@ async function sendExample(block: string, variables: Variables): Promise<Example
   const answer = await response.text();
   const parsedBody = parseObject(answer);
   variables.response = { status, headers: Object.fromEntries(response.headers), parsedBody };
-  // Later examples use the answer by this name.
+  // Later examples use the response by this name.
   const name = /^# @name (\w+)$/m.exec(block)?.[1];
   if (name !== undefined)
     Object.assign(variables, { [name]: parsedBody, [`${name}Response`]: variables.response });
@@ -54,8 +54,8 @@ function filled(text: string, variables: Variables): string {
 }
 
 /**
- * Checks an expectation such as `status == 200`, `header etag exists` or `js response.parsedBody.credits > 0`, and
- * returns what was found instead if it does not hold.
+ * Checks an expectation such as `status == 200`, `header etag exists` or `js response.parsedBody.credits >
+ * 0`, and returns the actual value if it fails.
  */
 function checkExpectation(expectation: string, variables: Variables): string[] {
   const form = /^(status|header|js) ?(.*?) (==|>|exists)(?: (.*))?$/.exec(expectation);
@@ -68,7 +68,7 @@ function checkExpectation(expectation: string, variables: Variables): string[] {
   return holds ? [] : [`expected ${expectation}, found ${JSON.stringify(found)}`];
 }
 
-/** An answer may lack the field that an expression reads; the value then is undefined. */
+/** A response may lack the field that an expression reads; the value is then undefined. */
 function evaluate(expression: string, variables: Variables): unknown {
   try {
     return runInNewContext(expression, variables);

@@ -1,6 +1,6 @@
 'use strict';
-// Loaded before a tool starts (node -r). CommonJS and old syntax, so that every Node reads it as far as its sentence:
-// an older one cannot read the tools themselves, which are TypeScript.
+// Loaded before a tool starts (node -r). CommonJS and old syntax, so that every Node can show its message:
+// older ones can't read the tools themselves, which are TypeScript.
 
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');

@@ -2,7 +2,7 @@ import { localAddress, localStores, portOffset as offset } from '../admin/local-
 
 export { localAddress };
 
-/** Where the parts of the local stack listen. */
+/** The ports of the local stack's parts. */
 export const ports = {
   api: 3000 + offset,
   issuer: 3001 + offset,
@@ -16,7 +16,7 @@ export const ports = {
   dynamodb: localStores.dynamodbPort,
 } as const;
 
-/** The ports that must be free. A DynamoDB that already runs may have its own. */
+/** The ports that must be free. A DynamoDB that already runs may use its own. */
 export function neededPorts({
   isDynamodbGiven,
 }: {
@@ -43,20 +43,20 @@ function isUsable(port: number): boolean {
   return Number.isInteger(port) && port > 0 && port <= 65_535 && !blockedPorts.has(port);
 }
 
-/** Where the local stack keeps its data between starts. */
+/** The folder for the local stack's data between starts. */
 export const localDirectory = process.env.LOCAL_DIRECTORY ?? '.local';
 
 export const { tableName, bucketName } = localStores;
 export const audience = 'node-registry';
-/** The sample events' tokens contain this name for a hundred years, so it does not move with the port. */
+/** The sample events' tokens contain this name for a hundred years, so it doesn't move with the port. */
 export const issuerName = 'http://localhost:3001';
 
-/** The same issuer and key, as the CI whose jobs `npm run token -- --ci` imitates. */
+/** The same issuer and key, for the CI whose jobs `npm run token -- --ci` imitates. */
 export const ciIssuerName = `${issuerName}/ci`;
 
 const keySetUrl = `${localAddress(ports.issuer)}/.well-known/jwks.json`;
 
-/** The variables by which functions find the parts of the local stack; serverless.yml reads them from here. */
+/** The variables that point functions to the parts of the local stack; serverless.yml reads them from here. */
 export const localEnvironment = {
   AWS_ENDPOINT_URL_DYNAMODB: localAddress(ports.dynamodb),
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
@@ -67,7 +67,7 @@ export const localEnvironment = {
   INDEX_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/indexChanges`,
   NOTIFICATION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/notifications`,
   NOTIFICATION_URL: `${localAddress(ports.api)}/notifications`,
-  // Anybody can sign with this one: it says so itself.
+  // Anyone can sign with this key, as its text says.
   NOTIFICATION_SIGNING_KEY: `whsk_${btoa('local development, not a secret!')}`,
   NOTIFY_LOCALHOST: 'accepted',
   CI_ISSUERS: `github ${ciIssuerName} ${keySetUrl}`,

@@ -6,11 +6,11 @@ interface BannerFacts {
   listening: Record<string, string>;
   ownerToken: string;
   adminToken: string;
-  /** What receivers check notifications with. */
+  /** The key that receivers verify notifications with. */
   publicKey: string;
 }
 
-/** The text that greets a newcomer once everything is up: URLs, tokens, and a call to paste. */
+/** The text for a newcomer once everything is up: URLs, tokens, and a call to paste. */
 export function banner({ seconds, listening, ownerToken, adminToken, publicKey }: BannerFacts): string {
   const api = localAddress(ports.api);
   const providers = localAddress(ports.providers);

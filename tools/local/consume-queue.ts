@@ -25,8 +25,8 @@ interface EventSource extends Mapping {
 const waitSeconds = 5;
 
 /**
- * Lets a queue call a function as Lambda's event source mapping does: batches side by side up to a number, and what the
- * function does not report as failed is deleted. serverless-offline has none for SQS.
+ * Lets a queue call a function as Lambda's event source mapping does: batches in parallel up to a limit;
+ * messages that the function doesn't report as failed are deleted. serverless-offline has none for SQS.
  */
 export function consumeQueue(source: EventSource): { stop: () => Promise<void> } {
   const client = new SQSClient({

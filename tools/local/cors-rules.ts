@@ -12,7 +12,7 @@ interface CorsRule {
 
 /**
  * The requests that pages may send to the local bucket: those that the deployed bucket allows, and downloads, because
- * the local bucket also stands in for the distribution. Pages of this machine may send them, whatever their origin.
+ * the local bucket also replaces the distribution. Pages of this machine may send them, from any origin.
  */
 export async function localCorsRules(): Promise<CorsRule[]> {
   const [archives, downloads] = await Promise.all(
@@ -36,7 +36,7 @@ export async function localCorsRules(): Promise<CorsRule[]> {
   ];
 }
 
-/** As CloudFormation has it. */
+/** In CloudFormation's format. */
 interface DeployedRule {
   AllowedMethods: string[];
   AllowedHeaders: string[];
@@ -54,13 +54,13 @@ async function readYaml(file: string) {
 
 export type CorsHeaders = Record<string, string>;
 
-/** The headers with which S3 answers a page's request; none if no rule allows it. */
+/** The headers of S3's response to a page's request; empty if no rule allows it. */
 export function corsHeaders(rules: readonly CorsRule[], { method, headers }: IncomingMessage): CorsHeaders {
   const rule = rules.find(({ methods }) => methods.includes(String(method)));
   return rule && headers.origin !== undefined ? headersOf(rule) : {};
 }
 
-/** The answer to a browser's question whether it may send a request; undefined if it may not. */
+/** The response to a browser's preflight request; undefined if it is rejected. */
 export function preflightHeaders(
   rules: readonly CorsRule[],
   { headers: { origin, ...headers } }: IncomingMessage,

@@ -24,8 +24,8 @@ const limitMs = 300_000;
 const fields = 'date time cs-method cs-uri-stem sc-status cs(User-Agent) sc-range-start';
 
 /**
- * Writes each download into a log of its own, as a distribution does for many, and lets the function count it and add it
- * up at once. On a stage that takes a day.
+ * Writes each download into a log of its own, as a distribution does for many, and lets the function count it
+ * and add it up at once. On a stage that takes a day.
  */
 export function countOnDownload(
   bucket: Bucket,

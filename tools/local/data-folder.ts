@@ -12,7 +12,7 @@ interface FolderLock {
 
 interface Owner {
   pid: number;
-  /** Where the owner answers with the token as long as it runs. */
+  /** The port where the owner answers with the token as long as it runs. */
   port: number;
   token: string;
 }
@@ -25,9 +25,9 @@ const kept = /^(?:stack\.pid|issuer-key\.json|s3|dynamodb\.sqlite(?:-\w+)?)$/;
 const maxAnswerMs = 5000;
 
 /**
- * Reserves a data folder for one stack, because two would overwrite each other's database and objects. Resolves with
- * the function that frees it. A stack that was killed leaves the id of a process behind, which another process may
- * have by now, or this one: after the restart of a container all ids are the same again.
+ * Reserves a data folder for one stack, because two would overwrite each other's database and objects.
+ * Resolves with the function that frees it. A killed stack leaves a process id behind, which another process
+ * may have by now, or this one: after the restart of a container all ids are the same again.
  */
 export async function lockFolder(
   directory: string,
@@ -73,13 +73,13 @@ async function hold(file: string): Promise<FolderLock> {
   return { stop };
 }
 
-/** Undefined if no stack was there, or if another program wrote the file. */
+/** Undefined if there was no stack, or if another program wrote the file. */
 async function readOwner(file: string): Promise<Owner | undefined> {
   const content = await readFile(file, 'utf8').catch(() => '');
   return parseObject(content) as Owner | undefined;
 }
 
-/** Another program may listen on the port of a stack that was killed. A stack under load may be silent for long. */
+/** Another program may listen on the port of a killed stack. A stack under load may be silent for long. */
 async function isRunning({ pid, port, token }: Owner): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port });
   let isSilent = false;
@@ -96,7 +96,7 @@ function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of another user cannot be signaled, but it exists.
+    // A process of another user can't be signaled, but it exists.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 import { demo } from './demo.ts';
 
-/** A pack as people write them: one host node of the older form, and one of the newer class-based schema. */
+/** A realistic pack: one host node of the older form, and one of the newer class-based schema. */
 const files = (version: string): Record<string, string> => ({
   '__init__.py': `"""Nodes to try the registry with."""
 from .blend import BlendImages

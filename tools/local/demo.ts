@@ -5,12 +5,12 @@ export const demo = {
   member: 'demo-member',
   nodeId: 'demo-node',
   version: '1.0.0',
-  /** Of the first version and its upload, so that the sample events can name them. */
+  /** The ids of the first version and its upload, so that the sample events can name them. */
   versionId: '00000000-0000-4000-8000-000000000000',
   uploadId: '00000000-0000-4000-8000-000000000001',
   hostNodeName: 'Load Image (demo)',
-  /** Of a task that the video provider may notify about. */
+  /** The ticket of a task that the video provider may notify about. */
   ticket: 'c2FtcGxlLXRpY2tldC1vZi10aGUtZGVtby10YXNrLS0',
-  /** It is public. It works on the local stack only, whose seed stores its hash. */
+  /** Public. It works on the local stack only, whose seed stores its hash. */
   personalAccessToken: 'nrp_P3LzrsEE6AktLopXX7S2sZIcUbeJGl9K1LucTt',
 } as const;

@@ -13,11 +13,11 @@ interface Server {
 
 interface Options {
   port?: number;
-  /** How long each transaction takes at least. DynamoDB's take 10 to 30 ms; fewer keep the tests fast. */
+  /** The minimum duration of a transaction. DynamoDB's take 10 to 30 ms; less keeps the tests fast. */
   transactionMs?: number;
   /** Gets the key attributes of every item that a write may have changed, as the table's stream has them. */
   onWrite?: (attributes: Attributes) => void;
-  /** Says why the caller of a request may not make it, if so. */
+  /** Returns why the caller may not make a request, if so. */
   denialOf?: (request: IncomingMessage, body: Buffer) => string | undefined;
 }
 
@@ -43,10 +43,10 @@ export async function startStrictDynamoDb({
 }
 
 /**
- * Adds DynamoDB's transaction conflicts, and its rules of expressions, in front of a server that has none. While a
- * TransactWriteItems runs, its items are locked, including those that it only checks: another transaction with one of
- * them is canceled, and a plain write fails. Plain reads never conflict. What this service does not send is passed on
- * as it is: BatchWriteItem, TransactGetItems, PartiQL.
+ * Adds DynamoDB's transaction conflicts, and its rules of expressions, in front of a server that has none.
+ * While a TransactWriteItems runs, its items are locked, including those that it only checks: another
+ * transaction with one of them is canceled, and a plain write fails. Plain reads never conflict. Requests
+ * that this service doesn't send pass unchanged: BatchWriteItem, TransactGetItems, PartiQL.
  */
 export async function startConflicts(url: string, { port, ...options }: Options = {}): Promise<Server> {
   const conflicts = new Conflicts(options);
@@ -55,7 +55,7 @@ export async function startConflicts(url: string, { port, ...options }: Options 
 
 class Conflicts {
   readonly #transactionMs: number;
-  /** The items of the transactions that run, by table and key. */
+  /** The items of running transactions, by table and key. */
   readonly #items = new Set<string>();
   readonly #tokens = new Set<string>();
   readonly #onWrite: Options['onWrite'];
@@ -130,7 +130,7 @@ class Conflicts {
     for (const { attributes } of readWrite(body).actions) this.#onWrite(attributes);
   }
 
-  /** Unlocks before the answer leaves, so no client meets the locks of a transaction that it knows has ended. */
+  /** Unlocks before the response leaves: no client may meet the locks of a transaction known to have ended. */
   async #lock<T>(names: readonly string[], token: string | undefined, work: () => Promise<T>): Promise<T> {
     for (const name of names) this.#items.add(name);
     if (token !== undefined) this.#tokens.add(token);
@@ -149,7 +149,7 @@ class Conflicts {
   }
 }
 
-/** One text for each item. Every table of ours has these two keys. */
+/** A unique text for each item. Every table of ours has these two keys. */
 function nameOf({ table, attributes: { pk, sk } }: Action): string {
   return JSON.stringify([table, pk, sk]);
 }

@@ -10,36 +10,36 @@ import {
   startReverseProxy,
 } from './reverse-proxy.ts';
 
-/** One call to the store, with the units that it is billed. */
+/** One call to the store, with its billed units. */
 export interface MeteredCall {
   operation: string;
   reads: number;
   writes: number;
-  /** The part of the writes that indexes take. */
+  /** The part of the writes for indexes. */
   indexWrites: number;
-  /** What it was about, each with its part of the units. */
+  /** The targets of the call, each with its part of the units. */
   targets: { target: Target; units: number }[];
 }
 
 interface Options {
-  /** What a partition key takes in a second; everything by default. */
+  /** The limits of a partition key per second; none by default. */
   limits?: Record<UnitKind, number>;
-  /** How long replies are held back, so that calls that leave together are seen together. */
+  /** How long replies are held back, so that simultaneous calls are seen together. */
   hold?: { ms: number };
-  /** `begin` is called when the call arrives, and what it returns when it is answered. */
+  /** Called when a call arrives; its result is called when the call is answered. */
   onCall?: () => (call: MeteredCall) => void;
 }
 
 interface Meter {
   url: string;
-  /** Whether the limits are enforced, and the partition keys that had no room for a call, once for each. */
+  /** Whether the limits are enforced, and the partition keys of throttled calls, once for each call. */
   state: { isEnforced: boolean; throttled: string[] };
   stop: () => Promise<void>;
 }
 
 /**
- * Stands in front of a DynamoDB, counts the units of each call as the store itself reports them, and throttles what is
- * over the limits of its partition keys: a write costs the whole item, however little of it changes.
+ * Stands in front of a DynamoDB, counts the units of each call as the store reports them, and throttles calls
+ * over the limits of their partition keys: a write costs the whole item, even for a small change.
  */
 export async function startMeter(url: string, options: Options = {}): Promise<Meter> {
   const state = { isEnforced: options.limits !== undefined, throttled: [] };
@@ -87,7 +87,7 @@ class Counting {
     response.writeHead(reply.statusCode ?? 502, endToEndHeaders(reply)).end(content);
   }
 
-  /** A reply has the sum of all its items. Each takes a part by its size afterwards. */
+  /** A reply has the sum of all its items. Each gets a part by its size afterwards. */
   async #shares(
     kind: UnitKind,
     targets: readonly Target[],
@@ -101,7 +101,7 @@ class Counting {
     return sizes.map((size) => (sum * size) / all);
   }
 
-  /** The cost of a call is known afterwards: it passes while anything is left. */
+  /** The cost of a call is known only afterwards: it passes while any units are left. */
   #full(kind: UnitKind, targets: readonly Target[]): Target | undefined {
     if (!this.#state.isEnforced) return undefined;
     return targets.find(({ partition }) => this.#left(kind, partition) < 1);

@@ -24,7 +24,7 @@ interface WriteRequest {
   token: string | undefined;
 }
 
-/** A plain write or a transaction; without actions where the request is one that DynamoDB rejects by itself. */
+/** A plain write or a transaction; without actions if DynamoDB rejects the request itself. */
 export function readWrite(body: Buffer): WriteRequest {
   try {
     const { TransactItems, ClientRequestToken, ...plain } = JSON.parse(body.toString());

@@ -1,14 +1,14 @@
 import { type Action, type Attributes, readWrite } from './dynamodb-protocol.ts';
 
-/** The units that DynamoDB gives one partition key in a second. */
+/** DynamoDB's units per second for one partition key. */
 export const unitsPerSecond = { reads: 3000, writes: 1000 } as const;
 
-/** What DynamoDB bills for an item: a unit for each kilobyte that was begun. */
+/** DynamoDB bills an item in units of a kilobyte, rounded up. */
 const unitBytes = 1024;
 
 export type UnitKind = 'reads' | 'writes';
 
-/** What a call is about. An action without a sort key stands for a partition, or for one of an index. */
+/** The target of a call. Without a sort key: a partition, of the table or an index. */
 export interface Target {
   table: string;
   partition: string;
@@ -17,14 +17,14 @@ export interface Target {
 
 interface Units {
   units: number;
-  /** The part of them that an index takes. */
+  /** The part of them for an index. */
   indexUnits: number;
 }
 
 const readOperations = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 const writeOperations = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 
-/** Undefined for what is billed no units. */
+/** Undefined for operations that cost no units. */
 export function kindOf(operation: string): UnitKind | undefined {
   if (readOperations.has(operation)) return 'reads';
   return writeOperations.has(operation) ? 'writes' : undefined;
@@ -75,7 +75,7 @@ interface Consumed {
   GlobalSecondaryIndexes?: Record<string, { CapacityUnits: number }>;
 }
 
-/** What a reply says that its call is billed. A failed condition is billed by the item that failed it, and does not say so. */
+/** The billed units in a reply. A failed condition is billed by the item that failed it, which the reply doesn't report. */
 export function consumedIn(content: Buffer): Units {
   const { __type = '', Item, ConsumedCapacity = [] }: Reply = JSON.parse(content.toString());
   if (__type.endsWith('#ConditionalCheckFailedException'))

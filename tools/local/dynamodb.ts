@@ -34,21 +34,21 @@ export async function startDynamoDb(file?: string, onEnd?: (sentence: string) =>
 }
 
 /**
- * The embedded server lets the pages of any site in. They could find it by trying all ports of 127.0.0.1, but not all
- * ports of a loopback address that is chosen at random. macOS has only the one.
+ * The embedded server accepts requests from the pages of any site. They could find it by trying all ports of
+ * 127.0.0.1, but not of a random loopback address. macOS has only the one address.
  */
 function hiddenHost(): string {
   const part = () => randomInt(1, 255);
   return process.platform === 'darwin' ? '127.0.0.1' : `127.${part()}.${part()}.${part()}`;
 }
 
-/** A client of the embedded DynamoDB, which takes any key. */
+/** A client of the embedded DynamoDB, which accepts any key. */
 export function localClient(endpoint: string): DynamoDBClient {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   return new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
 }
 
-/** Creates the table as it is deployed, unless it exists. */
+/** Creates the table as deployed, unless it exists. */
 export async function createTable(url: string, tableName: string): Promise<void> {
   const client = localClient(url);
   const { TimeToLiveSpecification, ...definition } = await tableDefinition();
@@ -66,7 +66,7 @@ type TableDefinition = CreateTableCommandInput & {
   TimeToLiveSpecification: { AttributeName: string; Enabled: boolean };
 };
 
-/** The table of the template, as a server without its limits takes it. */
+/** The table of the template, for a server without its limits. */
 export async function tableDefinition(): Promise<TableDefinition> {
   const file = parse(await readFile('infra/template/table.yml', 'utf8'));
   const { BillingMode, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, TimeToLiveSpecification } =
@@ -76,7 +76,7 @@ export async function tableDefinition(): Promise<TableDefinition> {
     BillingMode,
     AttributeDefinitions,
     KeySchema,
-    // A ceiling on throughput limits costs, and there are none here.
+    // A ceiling on throughput limits costs, which don't exist here.
     GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(
       ({ OnDemandThroughput: _, ...index }: GlobalSecondaryIndex) => index,
     ),

@@ -15,8 +15,8 @@ const limitMs = 300_000;
 const maxInvocations = 3;
 
 /**
- * Lets the embedded S3 call the finalizer as S3 calls the deployed one, for each object that is put under `staging/`; again
- * if it fails. serverless-offline has no S3 events.
+ * Lets the embedded S3 call the finalizer as S3 calls the deployed one, for each object put under `staging/`,
+ * with retries after failures. serverless-offline has no S3 events.
  */
 export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>): Bucket {
   const running = new Set<Promise<void>>();
@@ -32,7 +32,7 @@ export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>)
   return { ...bucket, stop };
 }
 
-/** Tells a queue of each archive that is published, as S3 does. */
+/** Sends each published archive to a queue, as S3 does. */
 export function queueOnPublish(bucket: Bucket, queue: { send: (body: string) => void }): void {
   bucket.onObjectCreated((event) => {
     if (event.Records.every(({ s3 }) => s3.object.key.startsWith('archives/')))

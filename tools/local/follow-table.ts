@@ -19,8 +19,8 @@ const windowMs = 200;
 const retryMs = 1000;
 
 /**
- * Calls a function with the keys of what is written to the embedded DynamoDB, as the stream of the deployed table does: in
- * order, one batch at a time, and a batch that fails again and again until it is given up.
+ * Calls a function with the keys of writes to the embedded DynamoDB, as the stream of the deployed table
+ * does: in order, one batch at a time; a failed batch is repeated until it is given up.
  */
 export function followTable(load: () => Promise<StreamHandler>): (written: Attributes) => void {
   const waiting: DynamoDBRecord[] = [];
@@ -42,13 +42,13 @@ export function followTable(load: () => Promise<StreamHandler>): (written: Attri
   };
 }
 
-/** What the stream says of a write; undefined if the filter of serverless.yml does not pass it on. */
+/** The stream's record of a write; undefined if the filter of serverless.yml drops it. */
 export function streamRecord(written: Attributes, sequence: number): DynamoDBRecord | undefined {
   const { S } = written.sk as { S: string };
   return followed.test(S) ? keysRecord(written, sequence) : undefined;
 }
 
-/** The stream has the keys only. */
+/** The stream has only the keys. */
 export function keysRecord({ pk, sk }: Attributes, sequence: number): DynamoDBRecord {
   const Keys = { pk: pk as { S: string }, sk: sk as { S: string } };
   const ApproximateCreationDateTime = Date.now() / 1000;

@@ -10,10 +10,10 @@ import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from 
 const gatewayKey = randomUUID();
 
 /**
- * Serves every route of serverless.yml from the built bundles. serverless-offline runs in its own process, behind a
- * gateway that is as strict as the deployed one. It loads each function once: its default, a thread for each concurrent
- * invocation, took 4.4 GB at 64 connections. Once it is up, each line that a function logs goes to `onLine`, and each
- * answered request to `requests`.
+ * Serves every route of serverless.yml from the built bundles. serverless-offline runs in its own process,
+ * behind a gateway that is as strict as the deployed one. It loads each function once: its default, a thread
+ * for each concurrent invocation, took 4.4 GB at 64 connections. Once it is up, each line that a function
+ * logs goes to `onLine`, and each answered request to `requests`.
  */
 export async function startApi(
   onLine: (line: string) => void,
@@ -48,9 +48,9 @@ export async function startApi(
 type OnAnswer = (request: LoggedRequest) => void;
 
 /**
- * Makes serverless-offline as strict as the deployed HTTP API, which decodes the path before it chooses the route:
- * `%2F` then is a slash between two segments, and everything after a `%3F` is a query. It also joins headers that occur
- * twice, and answers 500 for a function that throws. Each answered request goes to `onAnswer`.
+ * Makes serverless-offline as strict as the deployed HTTP API, which decodes the path before it chooses the
+ * route: `%2F` then is a slash between two segments, and everything after a `%3F` is a query. It also joins
+ * repeated headers, and answers 500 for a function that throws. Each answered request goes to `onAnswer`.
  */
 export function startGateway(
   port: number,
@@ -66,7 +66,7 @@ async function pass(
   response: ServerResponse,
   origin: Origin,
 ): Promise<void> {
-  // The API's CORS rules decide about other origins, as they do when deployed.
+  // The API's CORS rules decide about other origins, as on a deployed stage.
   const foreign = rejectForeign(request, () => true);
   if (foreign !== undefined) return void response.writeHead(foreign).end();
   const path = decodedOnce(request.url ?? '/');
@@ -100,7 +100,7 @@ async function pass(
   response.writeHead(status, endToEndHeaders(reply)).end(body);
 }
 
-/** A deployed gateway names every request; serverless-offline gives all of them one name. */
+/** A deployed gateway gives every request an id; serverless-offline gives all of them the same one. */
 function idOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return requestIdOf(typeof given === 'string' ? { 'x-request-id': given } : {}, randomUUID());
@@ -108,7 +108,7 @@ function idOf({ headers }: IncomingMessage): string {
 
 const maxKeptBytes = 64 * 1024;
 
-/** The body of a message, up to a bound, next to the destination that it is piped to in the same turn. */
+/** The body of a message, up to a limit, while it is also piped to its destination. */
 function beginningOf(message: IncomingMessage): () => string {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -126,7 +126,7 @@ function isCrash(body: Buffer): boolean {
 
 const crash = Buffer.from('{"errorMessage":');
 
-/** The same address, escaped so that the next server decodes it once; undefined if it cannot be decoded. */
+/** The same URL, escaped so that the next server decodes it once; undefined if it can't be decoded. */
 function decodedOnce(url: string): string | undefined {
   const [encoded = '', ...query] = url.split('?');
   try {
@@ -144,15 +144,15 @@ function keepLastSlash(segments: readonly string[]): string {
 }
 
 /**
- * serverless-offline parses each JSON body, and passes falsy values such as `0` on instead of their text. It looks at
- * the first of two content types to decide that, and the function gets the second.
+ * serverless-offline parses each JSON body, and passes falsy values such as `0` on instead of their text. The
+ * first of two content types decides that, and the function gets the second.
  */
 function unparsed({ headersDistinct }: IncomingMessage): Record<string, string[]> {
   const types = headersDistinct['content-type'];
   return types === undefined ? {} : { 'content-type': ['text/plain', types.join(',')] };
 }
 
-/** Headers that occur more than once: serverless-offline takes the last one. */
+/** Headers that occur more than once: serverless-offline would use only the last one. */
 function joined({ headersDistinct }: IncomingMessage): Record<string, string> {
   const repeated = Object.entries(headersDistinct).filter(([, values = []]) => values.length > 1);
   return Object.fromEntries(repeated.map(([name, values = []]) => [name, values.join(',')]));

@@ -5,7 +5,7 @@ interface Home {
   links: Record<string, string>;
   /** Access tokens by their users. */
   tokens: Record<string, string>;
-  /** What receivers check notifications with. */
+  /** The key that receivers verify notifications with. */
   publicKey: string;
   /** Newest first. */
   requests: readonly LoggedRequest[];
@@ -18,7 +18,7 @@ const style = `
   input { width: 100%; box-sizing: border-box; font-family: ui-monospace, monospace; }
 `;
 
-/** The page for people who develop against the local stack: where to go, tokens, and what the API answered. */
+/** The page for developers on the local stack: links, tokens, and the latest responses of the API. */
 export function renderHome({ links, tokens, publicKey, requests }: Home): string {
   const values = Object.entries({ ...tokens, 'The key that signs notifications': publicKey });
   return html`<!doctype html>

@@ -5,7 +5,7 @@ import type { EventInvocation } from '../../lib/context.ts';
 
 export type Invocation = Required<EventInvocation>;
 
-/** What Lambda gives a function next to its event. */
+/** The context that Lambda gives a function with its event. */
 export function invocationOf(limitMs: number): Invocation {
   const end = Date.now() + limitMs;
   return { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };

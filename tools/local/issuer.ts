@@ -50,7 +50,6 @@ export function publicKeyOf({ kid, privateKey }: SigningKey): JsonWebKey & { kid
   return { ...publicKey, kid, alg: 'ES256', use: 'sig' };
 }
 
-/** Signs an access token as the local issuer. */
 export function issueToken(
   key: SigningKey,
   { user, admin, expiresInSeconds = defaultLifetimeSeconds }: TokenOptions,
@@ -74,7 +73,7 @@ interface CiJob {
 
 const ciLifetimeSeconds = 10 * 60;
 
-/** An ID token as GitHub Actions gives one to a job of a tag. */
+/** An ID token as GitHub Actions issues it to a job of a tag. */
 export function issueCiToken(key: SigningKey, job: CiJob): string {
   const now = Math.floor(Date.now() / 1000);
   return signClaims(key, {
@@ -84,7 +83,7 @@ export function issueCiToken(key: SigningKey, job: CiJob): string {
   });
 }
 
-/** What GitHub says of a job. A repository has the same IDs each time. */
+/** GitHub's claims about a job. A repository has the same IDs each time. */
 export function gitHubJob({ repository, workflow, ref = 'refs/tags/v1.0.0' }: CiJob) {
   const [owner = ''] = repository.split('/');
   const workflow_ref = `${repository}/.github/workflows/${workflow}@${ref}`;
@@ -103,7 +102,7 @@ export function signClaims({ kid, privateKey }: SigningKey, claims: object): str
   return `${input}.${sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
 
-/** Where programs of this machine read the key that signs, such as `npm run token`. */
+/** The path where programs of this machine, such as `npm run token`, read the signing key. */
 const signingKeyPath = '/signing-key';
 
 /** Serves the key set (the local key, and the one that signed the tokens in `events/`) and the local key itself. */
@@ -120,7 +119,7 @@ export function startIssuer(port: number, key: SigningKey): Promise<HttpServer> 
   return startHttpServer(serve, port);
 }
 
-/** The key of the stack that runs with this port offset; undefined if none does. */
+/** The key of the stack that runs with this port offset; undefined if there is none. */
 export async function fetchSigningKey(): Promise<SigningKey | undefined> {
   return fetch(`${localAddress(ports.issuer)}${signingKeyPath}`).then(
     (response) => response.json() as Promise<SigningKey>,

@@ -1,2 +1,2 @@
-/** For serverless.yml, which reads no TypeScript. */
+/** For serverless.yml, which doesn't read TypeScript. */
 export { localEnvironment as default } from './addresses.ts';

@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Serve } from '../processes/http-server.ts';
 
 const localNames = ['localhost', '127.0.0.1', '[::1]'];
-/** Other names of this machine, such as that of a container, separated by commas. */
+/** Other names of this machine, such as a container's, separated by commas. */
 const otherNames = process.env.LOCAL_HOSTS?.split(',').map((name) => name.trim().toLowerCase()) ?? [];
 
-/** By which serverless-offline knows the gateway in front of it. */
+/** Identifies the gateway to the serverless-offline behind it. */
 export const gatewayKeyHeader = 'x-local-gateway-key';
 
 /**
- * Keeps the pages of other sites away from a server of this machine. A browser names the site that a request comes
- * from, and a foreign name that points to this machine (DNS rebinding) is in the Host header. Returns the status to
- * answer instead of the request, or undefined.
+ * Keeps the pages of other sites away from a server of this machine. A browser names the site that a request
+ * comes from, and a foreign name that points to this machine (DNS rebinding) is in the Host header. Returns
+ * the status of a rejection, or undefined.
  */
 export function rejectForeign(
   { headers }: IncomingMessage,
@@ -24,7 +24,7 @@ export function rejectForeign(
   return origin && allows(origin, host) ? undefined : 403;
 }
 
-/** The same server for programs of this machine, and for the pages that are allowed. */
+/** The same server for programs of this machine, and for the allowed pages. */
 export function localOnly(serve: Serve, allows?: Parameters<typeof rejectForeign>[1]): Serve {
   return (request, response) => {
     const foreign = rejectForeign(request, allows);

@@ -6,7 +6,7 @@ const handler: (event: { request: { uri: string } }) => { uri: string } = runInN
   `${source};handler`,
 );
 
-/** What the distribution's function makes of an address. */
+/** The path that the distribution's function maps a URL to. */
 export function leadAddress(uri: string): string {
   return handler({ request: { uri } }).uri;
 }

@@ -31,7 +31,7 @@ const homeLinks = { Registry: '/search', 'API reference': referencePath, 'openap
 const siteLinks = { 'Local stack': '/', 'API reference': referencePath };
 const referenceLinks = { 'Local stack': '/', 'openapi.json': documentPath };
 
-/** Serves the home page and the API reference to people who develop against the local stack. */
+/** Serves the home page and the API reference to developers on the local stack. */
 export async function startPages(pages: Pages): Promise<HttpServer> {
   const routes = await routesOf(pages);
   const serve = localOnly((request, response) => {
@@ -83,7 +83,7 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   response.end(request.method === 'HEAD' ? undefined : content);
 }
 
-/** The public index and the pages are where the site is, as behind its distribution. */
+/** The public index and the pages are on the site's host, as behind its distribution. */
 async function readStored(s3Url: string, path: string): Promise<Page> {
   const stored = await fetch(`${s3Url}/${bucketName}${path}`);
   const content = new Uint8Array(stored.ok ? await stored.arrayBuffer() : []);
@@ -91,7 +91,7 @@ async function readStored(s3Url: string, path: string): Promise<Page> {
 }
 
 interface Page {
-  /** 200 unless it says otherwise. */
+  /** 200 by default. */
   status?: number;
   type: string;
   content: string | Uint8Array;

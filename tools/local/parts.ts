@@ -14,12 +14,12 @@ interface Settings {
   bucketName: string;
   /** How long a simulated task stays in each of its states. */
   tickMs: number;
-  /** Says why the caller of a request to the bucket or a queue may not make it, if so. */
+  /** Returns why the caller may not make a request to the bucket or a queue, if so. */
   denials?: { s3?: Parameters<typeof startS3>[3]; sqs?: Parameters<typeof startSqs>[2] };
 }
 
 interface Parts {
-  /** By which functions find the parts. Whose tokens they accept is up to the tool. */
+  /** Points functions to the parts. The tool decides whose tokens they accept. */
   environment: Record<string, string>;
   s3: Awaited<ReturnType<typeof startS3>>;
   s3Directory: string;
@@ -28,7 +28,7 @@ interface Parts {
   stop: () => Promise<void>;
 }
 
-/** The stores and providers that functions of a tool use. Nothing is left of them when they are stopped. */
+/** The stores and providers for a tool's functions. Stopping them removes all their data. */
 export async function startParts(settings: Settings): Promise<Parts> {
   const { dynamodb, tableName, bucketName, tickMs, denials = {} } = settings;
   const s3Directory = await mkdtemp(join(tmpdir(), 'node-registry-parts-'));

@@ -1,7 +1,7 @@
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { localEnvironment } from './addresses.ts';
 
-/** With what receivers check the notifications of the local stack. */
+/** The key that verifies the notifications of the local stack. */
 export function notificationPublicKey(): string {
   const [key] = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
   return String(key?.publicKey);

@@ -2,8 +2,9 @@ import { Server, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gatewayKeyHeader, rejectForeign } from './local-only.ts';
 
 /*
- * Loaded into serverless-offline, whose two ports answer the pages of every site and have no option against that. The
- * gateway names itself by a key of this start: it has checked the host, and the API's CORS rules decide about origins.
+ * Loaded into serverless-offline, whose two ports serve the pages of every site and have no option against
+ * that. The gateway identifies itself by a key of this start: it checked the host, and the API's CORS rules
+ * check origins.
  */
 
 const key = process.env.LOCAL_GATEWAY_KEY;

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { parseObject } from '../../lib/json.ts';
 
-/** One request that the API answered, as the home page shows it. */
+/** One answered request of the API, as the home page shows it. */
 export interface LoggedRequest {
   at: string;
   id: string;
   method: string;
   path: string;
-  /** As its token names it; nothing here checks the token. */
+  /** From its token, which nothing here checks. */
   caller: string;
   status: number;
   ms: number;

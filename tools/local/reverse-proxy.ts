@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startHttpServer } from '../processes/http-server.ts';
 
 export interface Origin {
-  /** Forwards a request, with its own body unless another one is given. Resolves with the head of the answer. */
+  /** Forwards a request, by default with its own body. Resolves with the head of the response. */
   send: (request: IncomingMessage, changes?: Changes) => Promise<IncomingMessage>;
 }
 
@@ -49,7 +49,7 @@ function send(
   });
 }
 
-/** In Node's flat form, names and values in turn, which keeps headers that occur twice. */
+/** In Node's flat form, names and values in turn, which keeps repeated headers. */
 function sentHeaders({ rawHeaders }: IncomingMessage, changed: Record<string, string | string[]>): string[] {
   const isOurs = (name: string) =>
     ['connection', 'keep-alive'].includes(name) ||
@@ -68,12 +68,12 @@ function without(rawHeaders: readonly string[], isLeftOut: (name: string) => boo
 
 const perConnection = ['connection', 'keep-alive', 'transfer-encoding'];
 
-/** The headers of an answer that are not about the connection to this proxy's origin, in Node's flat form. */
+/** A response's headers in Node's flat form, except those about the connection to this proxy's origin. */
 export function endToEndHeaders({ rawHeaders }: IncomingMessage): string[] {
   return without(rawHeaders, (name) => perConnection.includes(name));
 }
 
-/** Streams an answer to the client. */
+/** Streams a response to the client. */
 export function relay(answer: IncomingMessage, response: ServerResponse): void {
   response.writeHead(answer.statusCode ?? 502, endToEndHeaders(answer));
   answer.on('error', () => response.destroy());
@@ -82,7 +82,7 @@ export function relay(answer: IncomingMessage, response: ServerResponse): void {
 
 const stepMs = 5;
 
-/** Holds an answer back, in steps: a stall of this process, which holds its calls back as well, ends one of them. */
+/** Holds a response back, in steps: a stall of this process, which delays its calls as well, ends only one step. */
 export async function holdBack(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) await pause(stepMs);
 }

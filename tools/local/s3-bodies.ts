@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import { S3Error } from './s3-error.ts';
 
-/* What S3 checks of the bodies that it is sent, and the XML that it answers. */
+/* S3's checks of request bodies, and its XML responses. */
 
 interface Sums {
   sizeBytes: number;
@@ -37,7 +37,7 @@ function bytesOf(crc: number): Buffer {
   return bytes;
 }
 
-/** S3 takes tags only with a checksum of the body. */
+/** S3 accepts tags only with a checksum of the body. */
 export async function checkedText(request: IncomingMessage): Promise<string> {
   const body = await buffer(request);
   const { 'x-amz-checksum-crc32': crc, 'content-md5': md5 } = request.headers;
@@ -53,7 +53,7 @@ export function tagsIn(text: string): Record<string, string> {
   return Object.fromEntries([...pairs].map(([, key = '', value = '']) => [key, value]));
 }
 
-/** All digests that the request states, in its headers or in its signed URL, must match the body. */
+/** All digests in the request, in its headers or in its signed URL, must match the body. */
 export function checkSums(
   request: IncomingMessage,
   query: URLSearchParams,

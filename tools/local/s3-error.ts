@@ -1,4 +1,3 @@
-/** An error that S3 answers. */
 export class S3Error extends Error {
   readonly status: number;
   readonly code: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { S3Event } from 'aws-lambda';
 import type { ObjectName, Version } from './s3-objects.ts';
 
-/** S3 writes keys into its events as forms do: percent-encoded, a plus sign too, with + for a space. */
+/** S3 writes keys into its events as forms do: percent-encoded, including plus signs, with + for a space. */
 export function encodeEventKey(key: string): string {
   return new URLSearchParams({ key }).toString().slice('key='.length).replaceAll('%2F', '/');
 }

@@ -12,14 +12,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** One version of an object. A marker stands for a deletion, and has no bytes. */
+/** One version of an object. A marker represents a deletion, and has no bytes. */
 export interface Version {
   id: string;
   isMarker: boolean;
   etag: string;
   sizeBytes: number;
   lastModified: string;
-  /** The headers that a download answers, such as Content-Type. */
+  /** The headers of a download, such as Content-Type. */
   headers: Record<string, string>;
   tags?: Record<string, string>;
 }
@@ -32,14 +32,14 @@ export interface ObjectName {
 const historyFile = 'history.json';
 
 /**
- * Objects on disk, as in a versioned bucket: a bucket is a folder, and an object a folder in it, with one file for each
- * version and one that lists them. Changes are synchronous, so that two requests never mix.
+ * Objects on disk, as in a versioned bucket: a bucket is a folder, and an object a folder in it, with one
+ * file for each version and one that lists them. Changes are synchronous, so that two requests never mix.
  */
 export class S3Objects {
   readonly #directory: string;
   /** The last of an object's versions is the current one. */
   readonly #histories = new Map<string, Version[]>();
-  /** Of the buckets that were listed: of all objects, also the deleted ones. */
+  /** For buckets that were listed: the keys of all objects, including deleted ones. */
   readonly #keys = new Map<string, Set<string>>();
 
   constructor(directory: string) {
@@ -87,7 +87,7 @@ export class S3Objects {
     return copied;
   }
 
-  /** Deletes a version for good. Returns it, if there was one. */
+  /** Deletes a version for good. Returns it, if it existed. */
   remove(name: ObjectName, id: string): Version | undefined {
     const versions = this.#history(name);
     const removed = versions.find((version) => version.id === id);
@@ -155,7 +155,7 @@ function keyIn(folder: string): string[] {
   return existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')).key] : [];
 }
 
-/** As long as the ids of S3. */
+/** As long as S3's ids. */
 export function newVersionId(): string {
   return randomBytes(24).toString('base64url');
 }

@@ -9,10 +9,10 @@ import { newVersionId, type S3Objects, type Version } from './s3-objects.ts';
 import { isListing, isPublicRead, partOf, storedHeaders, type Target, targetOf } from './s3-requests.ts';
 import { checkSignature } from './s3-signatures.ts';
 
-/** Says why the caller of a request may not make it, or may not list what is in the bucket, if so. */
+/** Returns why the caller may not make a request, or may not list the bucket, if so. */
 export type DenialOf = (request: IncomingMessage, isListing?: boolean) => string | undefined;
 
-/** What the bucket's policy denies to the distribution (infra/template/archives.yml), it denies to readers here. */
+/** Readers here get the denials that the bucket's policy has for the distribution (infra/template/archives.yml). */
 const isDenied = ({ tags }: Version) => tags?.[deniedTag.Key] === deniedTag.Value;
 
 const maxListed = 1000;
@@ -121,7 +121,7 @@ export class S3 {
 
   #copy(request: IncomingMessage, target: Target): Answer {
     const [path = '', query = ''] = String(request.headers['x-amz-copy-source']).split('?');
-    // A plus is read as a blank here, as S3 does.
+    // Like S3, reads a plus as a space here.
     const source = targetOf(`/${path.replace(/^\//, '').replaceAll('+', '%20')}`, new URLSearchParams(query));
     const version = this.#find(source);
     this.#checkTarget(request, target);
@@ -220,7 +220,7 @@ export class S3 {
     return version;
   }
 
-  /** The conditions of a write, right before it becomes visible. */
+  /** The conditions of a write, checked right before it becomes visible. */
   #checkTarget({ headers }: IncomingMessage, target: Target): void {
     const current = this.#objects.current(target);
     const { 'if-match': wanted, 'if-none-match': unwanted } = headers;

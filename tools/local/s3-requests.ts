@@ -3,7 +3,7 @@ import type { PublicRead } from './count-on-download.ts';
 import { S3Error } from './s3-error.ts';
 import type { ObjectName } from './s3-objects.ts';
 
-/* What a request to S3 says: which object, which part of it, and which headers it is kept with. */
+/* Reads a request to S3: the object, the part of it, and the headers to store with it. */
 
 export interface Target extends ObjectName {
   versionId: string | undefined;
@@ -22,7 +22,7 @@ export function targetOf(path: string, query: URLSearchParams): Target {
   return { bucket, key, versionId: query.get('versionId') ?? undefined };
 }
 
-/** Of all keys, page by page. */
+/** For all keys, page by page. */
 export function isListing(query: URLSearchParams): boolean {
   const others = ['delimiter', 'encoding-type'].filter((name) => query.has(name));
   return query.get('list-type') === '2' && others.length === 0;

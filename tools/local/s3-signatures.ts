@@ -2,23 +2,23 @@ import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } fr
 import type { IncomingMessage } from 'node:http';
 import { S3Error } from './s3-error.ts';
 
-/** The credentials of the local stack, which serverless.yml and the administration have too. */
+/** The credentials of the local stack; serverless.yml and the administration use the same ones. */
 const localKey = { id: 'LOCALACCESSKEY', secret: 'LOCALSECRETKEY' };
 
 const maxSkewMs = 15 * 60_000;
 const dateShape = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
 /**
- * Checks a request's Signature Version 4, in its headers or in its URL. Returns the digest that the signer gave for
- * the body, or undefined if the request is not signed. Like S3, it rejects `x-amz-` headers that the signature does
- * not cover, because they could change what the signer has allowed.
+ * Checks a request's Signature Version 4, in its headers or in its URL. Returns the signer's digest of the
+ * body, or undefined if the request isn't signed. Like S3, it rejects `x-amz-` headers that the signature
+ * doesn't cover, because they could change the signed request.
  */
 export function checkSignature(request: IncomingMessage, url: URL): string | undefined {
   const stated = statedIn(request, url.searchParams);
   if (!stated) return undefined;
   const { credential, signedHeaders, signature, date, payload } = stated;
   const [id = '', day = '', region = '', service = '', end] = credential.split('/');
-  // The tests add which function has signed.
+  // The tests append the name of the signing function.
   if (id.split('.')[0] !== localKey.id)
     throw new S3Error(403, 'InvalidAccessKeyId', 'The access key is not that of the local stack.');
   if (service !== 's3' || end !== 'aws4_request' || !date.startsWith(day))

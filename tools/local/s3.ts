@@ -25,7 +25,7 @@ type Listener = (event: S3Event) => void;
 
 /**
  * Starts an S3 that keeps its objects in a directory, one folder for each bucket. It has the operations that this
- * project uses, and is as strict as S3 about signatures, conditions, versions and checksums; others are answered 501.
+ * project uses, and is as strict as S3 about signatures, conditions, versions and checksums; others get 501.
  */
 export async function startS3(
   port: number,
@@ -42,7 +42,7 @@ export async function startS3(
     for (const listener of listeners) listener(event);
   });
   const serve = localOnly(async (request, response) => {
-    // By the clock that signatures are checked by, so that the SDK can set its own by it.
+    // By the clock that checks signatures, so that the SDK can adjust its own to it.
     response.setHeader('date', new Date().toUTCString());
     const cors = corsHeaders(rules, request);
     try {
@@ -52,9 +52,9 @@ export async function startS3(
       const read = publicReadOf(request, answer.status);
       if (read) for (const tell of readers) tell(read);
     } catch (error) {
-      // A connection that broke off needs no answer.
+      // A broken connection needs no response.
       if (!(error instanceof S3Error) || response.headersSent) throw error;
-      // S3 says that an object is not there only to those who may list what is.
+      // S3 reports a missing object only to callers who may list the bucket.
       const hidden = error.code === 'NoSuchKey' ? denialOf(request, true) : undefined;
       const seen = hidden === undefined ? error : accessDenied(hidden);
       await send(request, response, toAnswer(seen), cors);

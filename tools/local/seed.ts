@@ -23,7 +23,7 @@ import { demoArchive } from './demo-archive.ts';
 const tokenHash = hashPersonalAccessToken(demo.personalAccessToken);
 const decadeMs = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/** Seeds the demo publisher with its nodes and archives once; false if it exists already. */
+/** Seeds the demo publisher with its nodes and archives once; false if it already exists. */
 export async function seed(): Promise<boolean> {
   const { publisherId, owner, member, nodeId, version, hostNodeName } = demo;
   if (!(await createPublisher({ id: publisherId, name: 'Demo Publisher', website: 'https://example.com' })))
@@ -51,7 +51,7 @@ export async function seed(): Promise<boolean> {
   return true;
 }
 
-/** Publishes a version of the demo node up to the upload of its archive. Returns the key of that. */
+/** Publishes a version of the demo node up to the upload of its archive. Returns the archive's key. */
 async function uploadVersion(
   context: Context,
   version: NodeVersionInput,
@@ -73,7 +73,7 @@ async function uploadVersion(
   return key;
 }
 
-/** Gives the upload and its version the ids that the sample events have. */
+/** Gives the upload and its version the ids of the sample events. */
 async function renameUpload(context: Context, upload: Upload): Promise<Upload> {
   const { versionId, uploadId } = demo;
   const names = { id: versionId, upload_id: uploadId };

@@ -7,9 +7,9 @@ export interface LocalStack {
   apiUrl: string;
   simulatorsUrl: string;
   pagesUrl: string;
-  /** The environment in which commands find this stack, as the README's commands find one on the standard ports. */
+  /** The environment variables that point commands to this stack, so the README's commands work with it. */
   environment: NodeJS.ProcessEnv;
-  /** Where it listens and keeps its data, so that it can be started there again. */
+  /** Its ports and data folder, so that it can be started there again. */
   place: Place;
   /** The id of the process group of all its parts. */
   group: number;
@@ -43,7 +43,7 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
     readyText: 'Ctrl-C stops everything',
     timeoutMs: 100_000,
     stopSignal: 'SIGINT',
-    // It gives its own parts a time of grace first.
+    // It gives its own parts a grace period first.
     graceMs: 30_000,
     isGroup: true,
     onLine: (line) => later.push(line),
@@ -83,7 +83,7 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
 const runs = 28;
 let run = Math.floor(Math.random() * runs);
 
-/** Below the range of ephemeral ports, and never the same for two workers of one test run, or for two stacks of one file. */
+/** Below the range of ephemeral ports, and different for two workers of one test run, and for two stacks of one file. */
 function freshOffset(): number {
   const worker = Number(process.env.JEST_WORKER_ID ?? 0);
   run = (run + 1) % runs;

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-/** An error that SQS answers. */
 export class SqsError extends Error {
   readonly code: string;
 
@@ -17,7 +16,7 @@ interface Message {
   sentAt: number;
   visibleAt: number;
   receives: number;
-  /** That of the latest receive; an older one is stale. */
+  /** The handle of the latest receive; an older one is stale. */
   handle: string | undefined;
   /** Shown once more, although it is deleted by then. */
   isDuplicated: boolean;
@@ -48,16 +47,16 @@ interface Received {
   Attributes: Record<string, string>;
 }
 
-/** AWS does not show more of a standard queue at the same time. */
+/** AWS doesn't show more messages of a standard queue at the same time. */
 const maxInFlight = 120_000;
 const lookAgainMs = 20;
 
 /** A standard queue: at least once, in any order. It passes groups on, and leaves fairness to AWS. */
 export class Queue {
   readonly visibilitySeconds: number;
-  /** Of messages that come without a delay of their own. */
+  /** For messages without a delay of their own. */
   readonly delaySeconds: number;
-  /** How a test makes it misbehave: the share of messages that are shown twice, whether their order is lost, an outage. */
+  /** A test's faults: the share of messages that are shown twice, whether their order is lost, an outage. */
   readonly faults = { duplicates: 0, isShuffled: false, isDown: false };
   readonly #deadLetter: DeadLetter | undefined;
   readonly #messages = new Map<string, Message>();
@@ -72,24 +71,23 @@ export class Queue {
     this.#deadLetter = deadLetter;
   }
 
-  /** Lets this much time pass at once. */
+  /** Moves the queue's clock forward. */
   advance(milliseconds: number): void {
     this.#skippedMs += milliseconds;
     this.#wake();
   }
 
-  /** Answers everyone who still waits. */
+  /** Ends all waiting receives. */
   close(): void {
     this.#isClosed = true;
     this.#wake();
   }
 
-  /** The bodies of all messages that it still has. */
   get bodies(): string[] {
     return [...this.#messages.values()].map(({ body }) => body);
   }
 
-  /** In how many seconds each message is visible that is not yet. */
+  /** The seconds until each invisible message becomes visible. */
   get waits(): number[] {
     const waits = [...this.#messages.values()].map(({ visibleAt }) => (visibleAt - this.#now()) / 1000);
     return waits.filter((seconds) => seconds > 0);
@@ -109,13 +107,13 @@ export class Queue {
     return id;
   }
 
-  /** Waits until there is a message, or for as long as the caller does. */
+  /** Waits until there is a message, or until the caller's time is up. */
   async receive({ max, waitSeconds, visibilitySeconds }: Request, signal: AbortSignal): Promise<Received[]> {
     const end = Date.now() + waitSeconds * 1000;
     for (;;) {
       const taken = signal.aborted || this.#isClosed ? [] : this.#take(max, visibilitySeconds);
       if (taken.length > 0 || signal.aborted || this.#isClosed || Date.now() >= end) return taken;
-      // A delay or a visibility ends without anybody's doing.
+      // A delay or a visibility timeout ends without an event.
       const tick = Promise.withResolvers<void>();
       const timer = setTimeout(tick.resolve, lookAgainMs);
       await Promise.race([this.#changed.promise, tick.promise]);
@@ -123,7 +121,7 @@ export class Queue {
     }
   }
 
-  /** A stale handle deletes nothing, and says so no more than AWS does. */
+  /** As on AWS, a stale handle deletes nothing, without an error. */
   remove(handle: string): void {
     const message = this.#byHandle.get(handle);
     if (!message) return;
@@ -145,7 +143,7 @@ export class Queue {
     return visible.slice(0, max).map((message) => this.#show(message, now + visibilitySeconds * 1000));
   }
 
-  /** A message that was received too often leaves for the dead-letter queue instead. */
+  /** A message that was received too often moves to the dead-letter queue instead. */
   #isVisible(message: Message, now: number): boolean {
     if (message.visibleAt > now) return false;
     if (!this.#deadLetter || message.receives < this.#deadLetter.maxReceiveCount) return true;

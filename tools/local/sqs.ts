@@ -7,19 +7,19 @@ import { localOnly } from './local-only.ts';
 import { Queue, SqsError } from './sqs-queue.ts';
 
 /*
- * SQS over HTTP, as strict as AWS where this service relies on it. By hand: the servers on npm speak the query protocol,
- * which today's SDK no longer does, and none of them shows a message again on demand.
+ * SQS over HTTP, as strict as AWS for everything that this service relies on. Written by hand: the servers on
+ * npm use the query protocol, which today's SDK no longer does, and none of them repeats a message on demand.
  */
 
 interface QueueSettings {
   visibilitySeconds: number;
-  /** Of messages that come without a delay of their own. */
+  /** For messages without a delay of their own. */
   delaySeconds?: number;
-  /** Where a message goes that was received this often and not deleted. */
+  /** The queue for messages that were received this often and not deleted. */
   deadLetter?: { queue: string; maxReceiveCount: number };
 }
 
-/** Says why the caller of a request may not make it, if so. */
+/** Returns why the caller may not make a request, if so. */
 type DenialOf = (request: IncomingMessage, body: string) => string | undefined;
 
 export interface Sqs {
@@ -33,7 +33,6 @@ const account = '000000000000';
 const maxMessageBytes = 1_048_576;
 const maxBatch = 10;
 
-/** Starts queues in memory. */
 export async function startSqs(
   port: number,
   settings: Record<string, QueueSettings>,
@@ -100,7 +99,7 @@ async function run(
   return action(queue, input, signal);
 }
 
-/** What this service and its event sources ask for. */
+/** The operations that this service and its event sources use. */
 type Action = (queue: Queue, input: JsonObject, signal: AbortSignal) => object | Promise<object>;
 
 const actions: Record<string, Action> = {
@@ -143,7 +142,7 @@ function remove(queue: Queue, input: JsonObject): object {
   return {};
 }
 
-/** Each entry succeeds or fails by itself. */
+/** Each entry succeeds or fails independently. */
 function batch(input: JsonObject, run: (entry: JsonObject) => object): object {
   const entries = Array.isArray(input.Entries) ? input.Entries.filter(isObject) : [];
   if (entries.length === 0) throw new SqsError('EmptyBatchRequest', 'The batch has no entries.');

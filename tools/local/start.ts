@@ -62,7 +62,7 @@ const requests = createRequestLog();
 async function start(fresh: boolean): Promise<void> {
   const began = performance.now();
   await requireFreePorts();
-  // The gate, the builds and the releases leave files in the default folder too.
+  // The gate, the builds and the releases also leave files in the default folder.
   await run(lockFolder(localDirectory, { fresh, isShared: process.env.LOCAL_DIRECTORY === undefined }));
   say('Starting the HTTP API, the stores, the token issuer and the provider simulators.');
   const key = await loadSigningKey(localDirectory);
@@ -101,7 +101,7 @@ async function start(fresh: boolean): Promise<void> {
   started.resolve();
 }
 
-/** For serverless.yml, which takes the addresses from here, and for the functions' own modules in the seed. */
+/** For serverless.yml, which reads the URLs from here, and for the functions' own modules in the seed. */
 function setEnvironment(dynamodbUrl: string, s3Url: string): void {
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
@@ -137,7 +137,7 @@ async function startBucket(port: number, extractions: Queue): Promise<Part> {
   return finalizeOnUpload(bucket, loadFinalizer);
 }
 
-/** They are in memory, so the functions' schedules hand over what an earlier stack left. Returns that of extractions. */
+/** They are in memory: the functions' schedules queue an earlier stack's work. Returns the extractions' queue. */
 async function startQueues(): Promise<Queue> {
   const starting = startSqs(ports.sqs, queues);
   await run(starting);
@@ -175,7 +175,7 @@ async function fillStores(dynamodbUrl: string): Promise<boolean> {
   });
 }
 
-/** What `npm run admin -- upgrade` does before a deployment: here nothing could serve the data meanwhile. */
+/** Does the work of `npm run admin -- upgrade`: here, nothing could serve the data meanwhile. */
 async function upgradeStores(): Promise<void> {
   const { dynamodb: client } = await import('../../lib/store/dynamodb.ts');
   const { upgradeTable } = await import('../admin/upgrade.ts');
@@ -191,8 +191,8 @@ function say(sentence: string): void {
 }
 
 /**
- * The functions log JSON lines. Other lines are from serverless-offline, and are left out, as is what schedules say before
- * there are functions and stores.
+ * The functions log JSON lines. Drops other lines, which are from serverless-offline, and lines of schedules
+ * before the functions and stores are up.
  */
 function showLine(line: string): void {
   if (isStarted && line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
@@ -222,13 +222,13 @@ let stopping = false;
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = true;
-  // Functions that wait for the banner would be waited for.
+  // Otherwise, stopping would wait for functions that wait for the banner.
   started.resolve();
   await Promise.allSettled(parts.map(async (part) => (await part).stop()));
   process.exit(exitCode);
 }
 
-/** Without one of its processes the stack would go on listening and answer nothing but errors. */
+/** Without one of its processes the stack would keep listening and answer only errors. */
 function stopWithout(sentence: string): void {
   if (stopping) return;
   process.stderr.write(`${sentence} The local stack stops too; start it again with npm start.\n`);

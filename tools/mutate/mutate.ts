@@ -20,7 +20,7 @@ const command = createCommand({
     'run only these of the related tests, several times as fast if they are the closest ones',
   )
   .action(async (mutate: string[], { tests }: { tests?: string[] }) => {
-    // What only this needs, in exact versions.
+    // Packages that only this command needs, in exact versions.
     execFileSync('npm', ['install', '--no-package-lock'], { cwd: 'tools/mutate' });
     // Some tests start the built functions.
     execFileSync('npm', ['run', 'build', '--silent']);

@@ -1,4 +1,4 @@
-/** As much of Stryker as is used here: a mutation run installs it, and types are checked without it. */
+/** The used part of Stryker: a mutation run installs it, and types are checked without it. */
 declare module '@stryker-mutator/core' {
   export class Stryker {
     constructor(options: object);

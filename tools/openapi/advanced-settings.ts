@@ -11,10 +11,9 @@ const lightsB = [
   ...['soft_in', 'soft_out', 'soft_mid', 'strong_mid', 'style_shift', 'strong_shift'],
 ];
 
-/** The interface does not say what a setting may be; the provider judges. */
+/** The interface doesn't restrict a setting's value; the provider checks it. */
 const anything: JsonObject = { description: 'Any other value, if the provider takes it' };
 
-/** The `advanced_settings` of a relight request. */
 export const advancedSettings: JsonObject = {
   type: ['object', 'null'],
   description:

@@ -7,7 +7,7 @@ import { headerReferences, headersOfStatus } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { reference, replyName } from './schemas.ts';
 
-/** All answers of an operation by status: its success, and each error that it can give with its codes. */
+/** All responses of an operation by status: its success, and each possible error with its codes. */
 export function describeAnswers(operation: Operation, contracts: readonly Contract[]): JsonObject {
   const { contract } = operation;
   const responses = codesByStatus(contract).map((codes) => [
@@ -21,7 +21,6 @@ export function describeAnswers(operation: Operation, contracts: readonly Contra
   };
 }
 
-/** Every code that an operation can return. */
 export function errorsOf(contract: Contract): ErrorCode[] {
   return [
     'invalid_request',
@@ -37,7 +36,7 @@ export function errorsOf(contract: Contract): ErrorCode[] {
   ];
 }
 
-/** One example for each code of the catalog that is used; the answers refer to them. */
+/** One example for each used code of the catalog; the responses refer to them. */
 export function errorExamples(contracts: readonly Contract[]): JsonObject {
   const used = new Set(contracts.flatMap(errorsOf));
   const examples = [...used].sort().map((code) => [code, { value: sampleError(code) }]);
@@ -74,8 +73,8 @@ const ofUnknownOutcome: readonly ErrorCode[] = [
 const budgetHeaders = ['RateLimit-Policy', 'RateLimit'];
 
 /**
- * One response for each code, which all operations share. OpenAPI has one response for each status, so codes that an
- * operation has under one status share one.
+ * One response for each code, shared by all operations. OpenAPI has one response for each status, so codes
+ * that an operation has under one status share one.
  */
 export function errorResponses(contracts: readonly Contract[]): JsonObject {
   const responses = contracts
@@ -87,7 +86,7 @@ export function errorResponses(contracts: readonly Contract[]): JsonObject {
 
 type Codes = readonly ErrorCode[];
 
-/** The codes of an operation, those of each status in the catalog's order. */
+/** The codes of an operation by status, in the catalog's order. */
 function codesByStatus(contract: Contract): Codes[] {
   const codes = errorsOf(contract);
   const inOrder = (Object.keys(errorCatalog) as ErrorCode[]).filter((code) => codes.includes(code));
@@ -108,7 +107,7 @@ function errorResponse(codes: Codes): JsonObject {
     headers: headerReferences([...headersOfStatus(statusOf(codes)), ...budget, ...link]),
     content: {
       'application/json': {
-        // Next to the reference and not in an `allOf`, for which generators make up names.
+        // Next to the reference and not in an `allOf`, because generators make up names for that.
         schema: { ...reference('ErrorBody'), properties: { error: { enum: codes } } },
         examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
@@ -116,7 +115,7 @@ function errorResponse(codes: Codes): JsonObject {
   };
 }
 
-/** A code's own name; or, of several codes under one status, who returns them and what the status says. */
+/** A code's own name; or, for several codes of one status, the names of their operations and the status. */
 function responseName(codes: Codes, contracts: readonly Contract[]): string {
   const [code = 'internal_error'] = codes;
   if (codes.length === 1) return inCapitals(code.split('_'));
@@ -136,7 +135,7 @@ function sentencesOf(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `\`${code}\`: ${asMarkdown(errorCatalog[code].message)}`).join('\n\n');
 }
 
-/** A viewer would take `<token>` for an HTML tag and leave it out. */
+/** Otherwise a viewer would read `<token>` as an HTML tag and drop it. */
 function asMarkdown(sentence: string): string {
   return sentence.replaceAll('<', '&lt;');
 }

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** What callers find in a document or must do, each with what it is a part of. */
+/** The parts that a document offers to callers or demands from them, each with the part that contains it. */
 interface Contents {
   offered: Map<string, string>;
   demanded: Map<string, string>;
-  /** Bounds of what requests contain. */
+  /** Limits of request values. */
   bounds: Map<string, number>;
 }
 
@@ -16,7 +16,7 @@ const anything = 'may be anything';
 /** The changes that would break a caller who follows the earlier document, one sentence each. */
 export function findBreakingChanges(before: JsonObject, after: JsonObject): string[] {
   const [old, now] = [contentsOf(before), contentsOf(after)];
-  // What is gone with its whole, or new with it, is no change of its own.
+  // A part that is removed or added with its container is no separate change.
   const gone = [...old.offered].filter(
     ([name, whole]) =>
       !now.offered.has(name) &&
@@ -65,7 +65,7 @@ function contentsOf(document: JsonObject): Contents {
     }
     for (const each of listOf(schema.enum)) offered.set(`${where} ${each}`, where);
     const types = listOf(schema.type).map((type) => (type === 'integer' ? 'number' : type));
-    // A request must still take each type. In an answer, null alone is unexpected.
+    // A request must still accept each type. In a response, only null is unexpected.
     for (const type of types.filter((type) => isRequest || type === 'null'))
       (isRequest ? offered : demanded).set(`${where} may be ${type}`, where);
     if (schema.items) {
@@ -96,7 +96,7 @@ function contentsOf(document: JsonObject): Contents {
       for (const [status, answer] of entriesOf(operation.responses))
         readBody(`${name} ${status}`, name, answer, false);
     }
-  // What receivers and readers of the index get is for them like an answer.
+  // For receivers and readers of the index, these are like responses.
   for (const [name, { post }] of entriesOf(document.webhooks)) {
     offered.set(`webhook ${name}`, '');
     for (const parameter of listOf(objectOf(post).parameters).map((it) => follow(document, it)))
@@ -110,7 +110,7 @@ function contentsOf(document: JsonObject): Contents {
   return contents;
 }
 
-/** A part with what it refers to; fields next to a reference say more about those of the same name. */
+/** A part with its reference resolved; fields next to a reference extend those of the same name. */
 function follow(document: JsonObject, value: unknown): JsonObject {
   if (!isObject(value)) return {};
   const { $ref, properties, ...rest } = value;

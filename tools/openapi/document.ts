@@ -28,7 +28,7 @@ const gatewayAnswers = [
   ],
 ] as const;
 
-/** Its schema, as the answers refer to it. */
+/** Its schema, which the responses refer to. */
 const gatewaySchema: JsonObject = {
   type: 'object',
   description: 'An answer of the gateway itself, which knows no codes',
@@ -57,7 +57,6 @@ const accessToken = {
   description: "An access token of the deployment's issuer",
 };
 
-/** The OpenAPI document of all operations. */
 export function describeService(operations: readonly Operation[]): JsonObject {
   const contracts = operations.map(({ contract }) => contract);
   const paths = operations
@@ -78,7 +77,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
       {
         url: '{base_url}',
         description: "The deployment's URL; `npm start` has the default",
-        // Without a description of its own: swagger-parser, and what is built on it, rejects one here.
+        // Has no description of its own: swagger-parser, and tools built on it, reject one here.
         variables: { base_url: { default: 'http://localhost:3000' } },
       },
     ],
@@ -98,7 +97,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
   };
 }
 
-/** Files, not operations: they lie where archives are downloaded, and need no token. */
+/** Files, not operations: they are at the URL of downloads, and need no token. */
 const publicIndex = [
   ['index/v1/config.json', 'IndexConfig'],
   ['index/v1/catalog/{pieces}/{piece}.json', 'CatalogPiece'],
@@ -139,7 +138,7 @@ function pathParameters({ parameters }: Contract, sample: Record<string, string>
   }));
 }
 
-/** OpenAPI has no parameter that takes the rest of the path. */
+/** OpenAPI has no parameter for the rest of the path. */
 function pathOf({ path }: Contract): string {
   return path.replaceAll('+}', '}');
 }

@@ -22,12 +22,12 @@ export function sampleRequest({ name }: Contract): Sample {
   return { path: pathParameters ?? {}, body: JSON.parse(body) };
 }
 
-/** An error as the service answers it, with the catalog's own sentence. */
+/** An error as the service returns it, with the catalog's own sentence. */
 export function sampleError(code: ErrorCode): ErrorBody {
   return { error: code, message: errorCatalog[code].message, request_id: requestId };
 }
 
-/** The real answer of the service to the sample request with a wrong type in its first field. */
+/** The service's real response to the sample request with a wrong type in its first field. */
 export function sampleIssues(contract: Contract): ErrorBody {
   const { body } = sampleRequest(contract);
   const [[field, value] = ['', '']] = Object.entries(body);

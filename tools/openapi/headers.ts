@@ -4,8 +4,8 @@ import type { JsonObject } from '../../lib/json.ts';
 const text = { type: 'string' };
 
 /**
- * Request headers, as parameters of the operations that read them. They have no examples: viewers send an example
- * with every request that a reader tries, and with one key for all of them the first answer would come back forever.
+ * Request headers, as parameters of the operations that read them. They have no examples: viewers send an
+ * example with every request that a reader tries, and one common key would return the first response forever.
  */
 export const headerParameters: Record<string, JsonObject> = {
   'x-request-id': parameter(
@@ -32,7 +32,7 @@ function shown(description: string, example: string): JsonObject {
   return { description, schema: text, example };
 }
 
-/** Answer headers, as components that the answers refer to. */
+/** Response headers, as components that the responses refer to. */
 export const answerHeaders: Record<string, JsonObject> = {
   'x-request-id': {
     description: 'The name of the request in the log: the x-request-id that was sent, or a new one',

@@ -3,7 +3,7 @@ import { layout } from 'site/layout';
 import { type Content, html, Markup } from 'site/markup';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** A part of the document, as far as the page reads it. */
+/** The part of the document that the page reads. */
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -57,14 +57,14 @@ interface Route {
 }
 
 export interface ReferencePage {
-  /** Where the calls of the page go. */
+  /** The URL for the page's calls. */
   apiUrl: string;
-  /** What they send as `$OWNER`. */
+  /** The token that they send as `$OWNER`. */
   accessToken: string;
   links: Record<string, string>;
 }
 
-/** The OpenAPI document as one page without a script: each operation with its fields, its answers, and a call to paste. */
+/** The OpenAPI document as a page without scripts: each operation with its fields, responses, and a call to paste. */
 export function referencePage(document: Document, { apiUrl, accessToken, links }: ReferencePage): string {
   const { info, components } = document;
   const operations = routesIn(document.paths);
@@ -190,7 +190,7 @@ function typeOf({ $ref, anyOf, items, type = 'anything', format }: Schema): Cont
   return types.join(' or ') + (format ? ` (${format})` : '');
 }
 
-/** What a reference in the document leads to, or the value itself. */
+/** The target of a reference in the document, or the value itself. */
 function resolved<Value>(document: Document, value: unknown): Value {
   const name = isObject(value) && value.$ref;
   if (typeof name !== 'string') return value as Value;
@@ -199,7 +199,7 @@ function resolved<Value>(document: Document, value: unknown): Value {
   return resolved(document, target);
 }
 
-/** Of our own document, whose texts escape what is no markup. */
+/** Only for our own document, whose texts escape everything that isn't markup. */
 function markdown(text: string): Markup {
   return new Markup(marked.parse(text, { async: false }));
 }

@@ -10,7 +10,7 @@ import { NodeVersion, NodeVersionInput } from 'registry-rules/schemas/node-versi
 import { advancedSettings } from './advanced-settings.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** Each resource as answers have it and as requests have it; a field of answers only is read-only. */
+/** Each resource in responses and in requests; a field that only responses have is read-only. */
 const resources = [
   [Node, NodeInput],
   [NodeVersion, NodeVersionInput],
@@ -65,9 +65,9 @@ function describe(
 }
 
 /**
- * Clients send whole resources back, so a request accepts the fields that only the service knows with any value, and
- * ignores them. A request carries a resource if it has all the fields that may be written. They stand in the order of
- * the resource, which is the interface's.
+ * Clients send back whole resources, so a request accepts any value for the fields that only the service
+ * sets, and ignores them. A request carries a resource if it has all the writable fields. They are in the
+ * order of the resource, which is the interface's.
  */
 function completeRequests(
   described: Record<string, JsonObject>,
@@ -91,14 +91,14 @@ function ignored({ description = 'a field of the answer' }: JsonObject = {}): Js
   return { description: `Accepted and ignored, whatever it is: ${description}` };
 }
 
-/** What registry answers have that no request has. */
+/** Fields of registry responses that no request has. */
 const ofRegistry: Record<string, string> = {
   publisher: 'The publisher of the node',
   latest_version: 'The version that an installation gets when it names none',
   node_version: 'The version',
 };
 
-/** Most fields of a video answer repeat one of the request. */
+/** Most fields of a video response repeat one of the request. */
 function describeEchoes(described: Record<string, JsonObject>, contract: Contract): void {
   const sent = propertiesOf(described[requestName(contract)]);
   const echoes = propertiesOf(described[replyName(contract)]);
@@ -121,8 +121,8 @@ function objectsIn(value: unknown): JsonObject[] {
 }
 
 /**
- * Leaves out what zod says but no reader of the document needs: the bounds of number types, the pattern behind a
- * format, and that an answer has no other fields, which would forbid us to add one.
+ * Drops details from zod that no reader of the document needs: the bounds of number types, the pattern behind
+ * a format, and the rule that a response has no other fields, which would forbid us to add one.
  */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy);
@@ -136,7 +136,7 @@ function tidy(value: unknown): unknown {
   );
 }
 
-/** Adds facts that zod cannot express: int32, and that null, "" and [] equal an absent field. */
+/** Adds facts that zod can't express: int32, and that null, "" and [] equal an absent field. */
 function describeOurs({
   zodSchema,
   jsonSchema,
@@ -162,7 +162,7 @@ function tidyInteger(schema: JsonObject): void {
   if (schema.maximum === int32 - 1 || schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }
 
-/** `anyOf: [text, null]` reads better as one type, and generators of clients handle it better. */
+/** `anyOf: [text, null]` reads better as one type, and client generators handle it better. */
 function nullableInPlace(schema: JsonObject): JsonObject {
   const [first, second, third] = Array.isArray(schema.anyOf) ? schema.anyOf : [];
   if (!isObject(first) || typeof first.type !== 'string' || second?.type !== 'null' || third) return schema;

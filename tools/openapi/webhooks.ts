@@ -37,7 +37,7 @@ const state = {
     'How the task stands, in the same words for both providers; the last two are final, but success may follow failed',
 };
 
-/** The fields that every notification and every status has. */
+/** The fields of every notification and every status. */
 const common: JsonObject = {
   task_id: text('The task; absent if the provider has not named it yet'),
   state,
@@ -56,7 +56,7 @@ function list(items: JsonObject, description: string): JsonObject {
 
 const film = { id: text('ID of the video'), url: text('Where the video is downloaded') };
 
-/** What is notified, and what the status address shows. */
+/** The bodies of notifications and of the status URL. */
 export const taskSchemas: JsonObject = {
   TaskNotification: {
     description: 'What the provider says about a task, with the same fields for both providers',
@@ -127,7 +127,7 @@ function notification({ operationId, summary, tag, sample }: Notification): Json
   return {
     post: {
       ...{ operationId, summary, description, tags: [tag] },
-      // The signature stands for a token.
+      // The signature replaces a token.
       security: [],
       parameters: signed,
       requestBody: { required: true, content: { 'application/json': { schema, examples } } },

@@ -9,7 +9,7 @@ export interface HttpServer {
   stop: () => Promise<void>;
 }
 
-/** Serves a loopback port, by default a free one. A request that cannot be served loses its connection. */
+/** Serves a loopback port, by default a free one. A request that can't be served loses its connection. */
 export async function startHttpServer(serve: Serve, port = 0): Promise<HttpServer> {
   const server = createServer(async (request, response) => {
     try {

@@ -13,12 +13,12 @@ export function listen(server: Server, port = 0): Promise<number> {
   });
 }
 
-/** The system gives anyone a port above 32,767, and the stacks of the tests have those below 28,000. */
+/** The system assigns ports above 32,767, and the stacks of the tests use those below 28,000. */
 const portsOfWorker = 1000;
 const firstPort = 28_000 + portsOfWorker * (Number(process.env.JEST_WORKER_ID ?? 0) % 4);
 let next = Math.floor(Math.random() * portsOfWorker);
 
-/** For a program that must be given its port: nothing else gets it before that program listens. */
+/** For a program that must be given its port: no other caller gets the port before that program listens. */
 export async function findFreePort(): Promise<number> {
   for (let tries = 0; tries < portsOfWorker; tries += 1) {
     next = (next + 1) % portsOfWorker;

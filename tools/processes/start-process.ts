@@ -52,7 +52,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     await exited;
     clearTimeout(timer);
   };
-  // Nothing else would end it, should this process exit before it.
+  // Otherwise it would keep running if this process exits first.
   process.on('exit', kill);
   const guard = child.pid === undefined ? undefined : startGuard(isGroup ? -child.pid : child.pid);
   void exited.then(() => {
@@ -80,7 +80,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     }, timeoutMs);
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
     child.once('error', (error) => fail(`could not be started (${error.message})`));
-    // Not 'exit': at 'close' the last lines have been read, which usually say why.
+    // Not 'exit': at 'close' the last lines have been read, which usually give the reason.
     child.once('close', (code, signal) => {
       const how = `stopped with ${signal ?? `code ${code}`}`;
       if (!isReady) fail(isLate ? `did not start within ${timeoutMs / 1000} s` : how);

@@ -1,4 +1,4 @@
-/** npm passes a Ctrl-C on to a process that the terminal has sent it to as well. */
+/** npm forwards a Ctrl-C to a process that also got it from the terminal. */
 const echoMs = 500;
 
 /** Calls `stop` at Ctrl-C or SIGTERM. If that takes too long, the next one ends the process at once. */

@@ -17,7 +17,7 @@ export interface RecordedRelease {
   name: string;
   /** The texts of its files: all functions and the administration in one module, and the thread of the extraction. */
   files: Record<string, string>;
-  /** What holds data and what grants rights in two of its stages. */
+  /** The parts of two of its stages that hold data or grant rights. */
   templates: Record<'direct' | 'full', Template>;
   surface: Surface;
 }
@@ -29,7 +29,7 @@ export async function readRecordedRelease(): Promise<RecordedRelease> {
   return JSON.parse(brotliDecompressSync(await readFile(recordingFile)).toString());
 }
 
-/** Writes the release that this tree is, for the rehearsal of the next one. Returns the size of the file. */
+/** Records this tree's release for the rehearsal of the next one. Returns the size of the file. */
 export async function recordRelease(name: string, folder: string): Promise<number> {
   const files = await bundleRelease();
   const direct = await templateOf(folder, 'direct');
@@ -68,7 +68,7 @@ export async function bundleRelease(minify = true): Promise<Record<string, strin
   return { 'release.js': String(all), 'extraction-worker.js': String(worker) };
 }
 
-/** What operators and their tools name in this tree, and in a stage of it. */
+/** The names that operators and their tools use in this tree, and in a stage of it. */
 export async function surfaceNow(template: Template): Promise<Surface> {
   const names = Object.keys(commands).map((name) => [name, 'command']);
   return surfaceOf(template, { ...(await parameterDefaults()), ...Object.fromEntries(names) });

@@ -1,11 +1,11 @@
 import type { Template } from '../../infra/plugins/framework.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 
-/** What a release is cut from. */
+/** The inputs for cutting a release. */
 export interface Cut {
   current: string;
   next: string;
-  /** The changes that are not committed, as git prints them. */
+  /** The uncommitted changes, as git prints them. */
   unclean: string;
   /** The tree of the commit, and the one that last passed the gate. */
   tree: string;
@@ -30,8 +30,8 @@ export function problemsOf({ current, next, unclean, tree, passed, changeLog }: 
 }
 
 /**
- * What operators and their tools name, with its value: parameters with defaults, commands, outputs, alarms with bounds, and
- * functions with time-outs.
+ * The names that operators and their tools use, with values: parameters with defaults, commands, outputs,
+ * alarms with bounds, and functions with timeouts.
  */
 export type Surface = Record<string, string>;
 
@@ -44,7 +44,7 @@ export function surfaceOf({ Resources, Outputs }: Template, others: Surface): Su
     ...Object.entries(others),
     ...named('AWS::CloudWatch::Alarm', 'AlarmName', boundOf),
     ...named('AWS::Lambda::Function', 'FunctionName', ({ Timeout }) => `${Timeout} s`),
-    // Those of the framework name a version of a function.
+    // The framework's own outputs name a version of a function.
     ...Object.keys(Outputs).flatMap((name) => (name.endsWith('QualifiedArn') ? [] : [[name, 'output']])),
   ]);
 }
@@ -54,7 +54,7 @@ function boundOf({ ComparisonOperator, Threshold, DatapointsToAlarm, EvaluationP
   return `${ComparisonOperator} ${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods} times ${Period} s`;
 }
 
-/** What is gone or has another value since the last release, and isn't named in the newest part of the change log. */
+/** Names that are gone or changed since the last release, but missing in the change log's newest part. */
 export function unsaidChanges(before: Surface, now: Surface, changeLog: string): string[] {
   const [, newest = ''] = changeLog.split(/^## /m);
   return Object.entries(before)
@@ -69,7 +69,7 @@ function successors(current: string): string[] {
   return [`${major}.${minor}.${patch + 1}`, `${major}.${minor + 1}.0`, `${major + 1}.0.0`];
 }
 
-/** The same bill of materials for the same packages, so that its digest says something. */
+/** The same bill of materials for the same packages, so that its digest is meaningful. */
 export function sbomOf(text: string): string {
   const { serialNumber: _, ...bill } = JSON.parse(text);
   delete bill.metadata.timestamp;

@@ -30,7 +30,7 @@ async function cutOf(next: string): Promise<Cut> {
   };
 }
 
-/** Leaves everything that the release is in a folder, and its digests in docs/releases, as `sha256sum -c` reads them. */
+/** Writes the release's files into a folder, and their digests into docs/releases for `sha256sum -c`. */
 async function writeContents(name: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const workspace of ['publish-node', 'registry-client'])

@@ -20,9 +20,10 @@ import { referencesOf } from '../../infra/plugins/references.ts';
 import { tableState } from '../../infra/release.ts';
 
 /*
- * Gives the table of a stage the records of a copy, which point-in-time recovery has made. The table itself stays, with its
- * settings, alarms, backups and stream, so readers are served and the public index follows. Nothing is remembered between
- * two runs: the copy says what the table must hold, and the deployed template which functions run.
+ * Gives the table of a stage the records of a copy from point-in-time recovery. The table itself stays, with
+ * its settings, alarms, backups and stream, so readers are served and the public index follows. No state is
+ * kept between two runs: the copy determines the table's records, and the deployed template the running
+ * functions.
  */
 
 export interface Aws {
@@ -41,7 +42,7 @@ export interface Restore {
 
 /** No function runs longer. */
 const longestRunMs = 300_000;
-/** Bounds of BatchGetItem and BatchWriteItem. */
+/** Limits of BatchGetItem and BatchWriteItem. */
 const [maxRead, maxWrite] = [100, 25];
 const throttledMs = 200;
 /** The last one finds nothing to change. */
@@ -69,7 +70,7 @@ export async function restoreTable(aws: Aws, { table, copy, print }: Restore): P
   print(`${table} has the records of ${copy}, after ${changes} changes.`);
 }
 
-/** Sends the table what it lacks, and deletes what it has more. Returns the number of changes: none if both are equal. */
+/** Adds the table's missing records, and deletes the surplus. Returns the number of changes: 0 if both are equal. */
 async function align(aws: Aws, copy: string, table: string): Promise<number> {
   const written = await compare(aws, table, {
     ...{ from: copy, to: table },
@@ -107,7 +108,7 @@ const nameOf = ({ pk, sk }: Item) => `${pk?.S} ${sk?.S}`;
 const segments = Array.from({ length: 8 }, (_, Segment) => ({ Segment, TotalSegments: 8 }));
 
 interface Comparison {
-  /** Read as a whole. */
+  /** Read completely. */
   from: string;
   /** Read at the keys of the other one. */
   to: string;

@@ -23,7 +23,7 @@ const command = createCommand({
   .requiredOption('--region <REGION>', 'Their region')
   .action(async ({ from, to, region }: Options) => {
     const aws = {
-      // A ceiling of the table throttles.
+      // The table's ceiling throttles.
       dynamodb: new DynamoDBClient({ region, maxAttempts: 10 }),
       lambda: new LambdaClient({ region }),
       cloudformation: new CloudFormationClient({ region }),

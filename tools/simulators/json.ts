@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { isObject, parseAsWritten } from '../../lib/json.ts';
 import type { Fields } from './wire-format.ts';
 
-/** Undefined for text that is not a JSON object. */
+/** Undefined if the text isn't a JSON object. */
 export function parseObject(text: string): Fields | undefined {
   try {
     const value = parseAsWritten(text);

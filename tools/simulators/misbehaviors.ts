@@ -6,9 +6,9 @@ import type { Fields, ProviderError } from './wire-format.ts';
 export interface Misbehavior extends Partial<ProviderError> {
   kind: MisbehaviorKind;
   provider?: 'image' | 'video' | undefined;
-  /** `GET` goes wrong when a task is asked for; by default a purchase does. */
+  /** `GET` fails a request for a task's state; by default a purchase fails. */
   method?: 'GET' | 'POST';
-  /** How many requests go wrong; 1 by default. */
+  /** How many requests fail; 1 by default. */
   times?: number;
   /** Whether the task is started anyway; every kind has a default. */
   accepted?: boolean;
@@ -23,14 +23,14 @@ export interface Misbehavior extends Partial<ProviderError> {
   without?: string[];
 }
 
-/** One request that goes wrong. */
+/** One request that fails. */
 export interface BadExchange {
   options: Misbehavior;
   response: ServerResponse;
   path: string;
   /** Starts the task as a working provider would, and returns its reply. */
   accept: () => Fields;
-  /** Resolves after the last notification of the task that was started. */
+  /** Resolves after the last notification of the started task. */
   ended: () => Promise<void>;
   errorBody: (error: ProviderError) => object;
   stopped: AbortSignal;
@@ -62,12 +62,12 @@ export const misbehaviors = {
     response.writeHead(status, { 'content-type': 'text/html' });
     response.end('<!doctype html><title>Checking your browser</title>');
   },
-  /** Redirects the client to the same address. */
+  /** Redirects the client to the same URL. */
   redirect: async ({ options, response, path }: BadExchange) => {
     response.writeHead(options.status ?? 307, { location: path });
     response.end();
   },
-  /** A good answer after `ms`, by default after the task's last notification. */
+  /** A good response after `ms`, by default after the task's last notification. */
   delay: async ({ options, response, accept, ended, stopped }: BadExchange) => {
     const reply = JSON.stringify(accept());
     await (options.ms === undefined ? ended() : pause(options.ms, undefined, { signal: stopped }));
@@ -90,7 +90,7 @@ export const misbehaviors = {
     }
     response.socket?.resetAndDestroy();
   },
-  /** The first half of a good answer. */
+  /** The first half of a good response. */
   truncated: async ({ options, response, accept }: BadExchange) => {
     const { status = 200 } = options;
     const reply = JSON.stringify(accept());
@@ -98,7 +98,7 @@ export const misbehaviors = {
     await new Promise<void>((resolve) => response.write(reply.slice(0, reply.length / 2), () => resolve()));
     response.socket?.end();
   },
-  /** A good answer, a few bytes at a time. */
+  /** A good response, a few bytes at a time. */
   trickle: async ({ options, response, accept, stopped }: BadExchange) => {
     const { ms = 20, bytes = 10 } = options;
     const reply = Buffer.from(JSON.stringify(accept()));
@@ -109,7 +109,7 @@ export const misbehaviors = {
     }
     response.end();
   },
-  /** A good answer with megabytes of padding. */
+  /** A good response with megabytes of padding. */
   oversize: async ({ options, response, accept }: BadExchange) => {
     response.writeHead(200, json);
     response.end(JSON.stringify({ ...accept(), padding: 'x'.repeat(options.bytes ?? 2_000_000) }));
@@ -119,7 +119,7 @@ export const misbehaviors = {
     const reply = JSON.stringify(accept()).replace(/("task_id":)"[^"]+"/, '$1867913241582301184');
     response.writeHead(200, json).end(reply);
   },
-  /** A good answer with some fields changed or missing. */
+  /** A good response with some fields changed or missing. */
   reply: async ({ options, response, accept }: BadExchange) => {
     const { status = 200, fields = {}, without = [] } = options;
     const reply = accept();

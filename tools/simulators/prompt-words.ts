@@ -3,7 +3,7 @@ import type { Misbehavior } from './misbehaviors.ts';
 import type { TaskWishes } from './tasks.ts';
 import type { Fields } from './wire-format.ts';
 
-/** The exchange that a prompt asks for. */
+/** The misbehavior for each word in a prompt. */
 const exchanges: Record<string, Misbehavior> = {
   '[refuse]': { kind: 'status', status: 400, reason: 'Refused', message: 'The prompt asks for it' },
   '[busy]': { kind: 'status', status: 429, reason: 'Busy', message: 'The prompt asks for it' },
@@ -26,7 +26,7 @@ export const promptWordsHelp = `Words in a prompt make a simulated provider go w
   [unknown words]  reports states that are not documented
 `;
 
-/** The prompts of a request, those of its frames too. */
+/** The prompts of a request, including those of its frames. */
 export function promptOf({ prompt, image_settings }: Fields): string {
   const frames = Array.isArray(image_settings) ? image_settings : [];
   return [prompt, ...frames.map((frame) => isObject(frame) && frame.prompt)].join(' ');

@@ -7,7 +7,7 @@ import { Tasks, type TaskWishes } from './tasks.ts';
 import { videoFormat } from './video-format.ts';
 import type { Fields, ProviderError, WireFormat } from './wire-format.ts';
 
-/** One request as a provider saw it. `taskId` is set if a task was started and credits were spent. */
+/** One request as a provider received it. `taskId` is set if a task was started and credits were spent. */
 export interface Received {
   provider: 'image' | 'video';
   path: string;
@@ -35,7 +35,7 @@ function statesOf({ states, failedState }: WireFormat, wishes: TaskWishes): stri
   return [first, ...(wishes.hasUnknownWords ? unknownWords : rest), wishes.isFailing ? failedState : success];
 }
 
-/** Both providers: what they received, which tasks they started, and how they misbehave next. */
+/** Both providers: the requests they received, the tasks they started, and their next misbehaviors. */
 export class Simulation {
   readonly received: Received[] = [];
   readonly tasks: Tasks;
@@ -53,7 +53,6 @@ export class Simulation {
     this.#misbehaviors.push({ ...misbehavior });
   }
 
-  /** The misbehaviors of the next requests. */
   get armed(): readonly Misbehavior[] {
     return this.#misbehaviors;
   }
@@ -106,7 +105,7 @@ export class Simulation {
     return format.reply(task, entry.body, credits);
   }
 
-  /** Answers how a task stands. */
+  /** Returns a task's state. */
   async #tell(format: WireFormat, { url = '', headers }: IncomingMessage, response: ServerResponse) {
     const { provider, errorBody, keyOf, askedFor, notification } = format;
     const id = askedFor(url.slice(provider.length + 1));

@@ -48,7 +48,7 @@ export async function startSimulators({
   return { url: server.url, simulation, stop };
 }
 
-/** Every picture is this one, and every film. */
+/** The only picture, and the only film. */
 const media: Record<string, { type: string; file: string }> = {
   png: { type: 'image/png', file: 'media/picture.png' },
   webm: { type: 'video/webm', file: 'media/film.webm' },
@@ -61,7 +61,7 @@ async function showMedia(response: ServerResponse, kind: string): Promise<void> 
 }
 
 const kinds = Object.keys(misbehaviors);
-/** Each with its values, if not any will do. */
+/** Each with its allowed values; an empty list allows any. */
 const options: Record<keyof Misbehavior, readonly string[]> = {
   kind: kinds,
   provider: ['image', 'video'],

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What a prompt asks of the simulated task that it starts. */
+/** A prompt's instructions for the simulated task that it starts. */
 export interface TaskWishes {
   isFailing: boolean;
   isSilent: boolean;
@@ -15,9 +15,9 @@ export interface Task {
   provider: string;
   credits: number;
   state: string;
-  /** What the request passes through. */
+  /** The data that the request passes through. */
   payload: unknown;
-  /** Where what it makes is shown once it has succeeded, without its file extension. */
+  /** The URL of its result after a success, without its file extension. */
   mediaUrl: string;
   /** Every status update that was sent, with the receiver's response. */
   notifications: { state: string; answer: number | string }[];
@@ -34,14 +34,14 @@ interface NewTask {
   wishes: TaskWishes;
 }
 
-/** A busy machine takes seconds to load the function that is notified. */
+/** A busy machine takes seconds to load the notified function. */
 const notifyTimeoutMs = 30_000;
 const maxTasks = 1000;
 
 /** Tasks that change their state once a tick and send a notification for each, until the signal stops them. */
 export class Tasks {
   readonly list: Task[] = [];
-  /** Where the simulators listen. */
+  /** The URL of the simulators. */
   baseUrl = '';
   readonly #tickMs: number;
   readonly #stopped: AbortSignal;
@@ -94,7 +94,7 @@ export class Tasks {
   }
 }
 
-/** Simulators call only programs on this machine, whatever address a request names. */
+/** Simulators call only programs on this machine, whatever URL a request names. */
 function isLoopback(url: unknown): url is string {
   const hostname = typeof url === 'string' ? URL.parse(url)?.hostname : undefined;
   return hostname !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

@@ -5,7 +5,7 @@ import type { Fields, ProviderError, WireFormat } from './wire-format.ts';
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 const video = '/proxy/video-provider';
 
-/** The fields of each operation's request, by the end of its path: the provider takes no others. */
+/** The fields of each operation's request, by the end of its path: the provider accepts no others. */
 const knownFields: Record<string, readonly string[]> = Object.fromEntries(
   Object.keys(document.paths)
     .filter((path) => path.startsWith(video))
@@ -16,7 +16,7 @@ const knownFields: Record<string, readonly string[]> = Object.fromEntries(
     }),
 );
 
-/** Fields of a request that a reply does not repeat. */
+/** Fields of a request that a reply doesn't repeat. */
 const notEchoed = new Set([
   ...['audio', 'audio_type', 'callback_url', 'enhance', 'is_rec', 'meta_data', 'priority', 'voice_id'],
   ...['wm_position', 'wm_url'],

@@ -3,10 +3,9 @@ import type { Task } from './tasks.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** An error that a provider answers. */
 export interface ProviderError {
   status: number;
-  /** For programs; only some error shapes have it. */
+  /** For programs; only some error formats have it. */
   reason?: string;
   message?: string;
   invalidParams?: { name: string; reason: string }[];
@@ -25,7 +24,7 @@ export interface WireFormat {
   outOfCredits: ProviderError;
   notifyUrlOf: (body: Fields) => unknown;
   notification: (task: Task) => Fields;
-  /** The id of the task that a GET asks for. */
+  /** The id in a GET request for a task. */
   askedFor: (path: string) => string | undefined;
   reply: (task: Task, body: Fields, credits: number) => Fields;
   errorBody: (error: ProviderError) => Fields;

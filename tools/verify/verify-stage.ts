@@ -7,14 +7,14 @@ import { createCommand, runProgram } from 'command-line/command';
 import { createRegistryClient, type RegistryClient } from 'registry-client';
 
 /*
- * Checks that a developer's machine cannot run: how API Gateway, CloudFront, IAM and both providers treat a stage's
- * requests. It needs a publisher's tokens, and no AWS credentials.
+ * Checks that a developer's machine can't run: how API Gateway, CloudFront, IAM and both providers handle a
+ * stage's requests. Needs a publisher's tokens, and no AWS credentials.
  */
 
 interface Options {
   url: string;
   publisher: string;
-  /** The URL of an image to relight. Asks for two paid tasks. */
+  /** The URL of an image to relight. Starts two paid tasks. */
   paid?: string;
 }
 
@@ -40,7 +40,7 @@ async function verify({ url, publisher, paid }: Options): Promise<void> {
   const personal_access_token = fromEnvironment('NODE_REGISTRY_TOKEN');
   const registry = createRegistryClient({ baseUrl, accessToken, attempts: 1 });
   const version = `0.0.${Math.floor(Date.now() / 1000)}`;
-  /** For what the client would not send. */
+  /** For requests that the client would not send. */
   const send = (path: string, init: RequestInit = {}) =>
     fetch(`${baseUrl}${path}`, { ...init, signal: AbortSignal.timeout(35_000) });
 
@@ -117,7 +117,7 @@ function json(method: string, body: object): RequestInit {
   return { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }
 
-/** The download address of a version, once it is active. */
+/** The download URL of a version, once it is active. */
 async function published({ versions }: RegistryClient, version: string): Promise<string> {
   for (let second = 0; second < 60; second += 1) {
     const [found] = await versions.bulk([{ node_id: nodeId, version }]);
@@ -127,7 +127,7 @@ async function published({ versions }: RegistryClient, version: string): Promise
   throw new Error(`${nodeId} ${version} did not become active in a minute`);
 }
 
-/** It has no host nodes, so that any name of one is accepted. */
+/** It has no host nodes, so any host node name is accepted. */
 async function archive(version: string): Promise<Uint8Array> {
   const zip = new ZipFile();
   zip.addBuffer(Buffer.from(`Published by npm run verify-stage as ${version}.\n`), 'README.md');

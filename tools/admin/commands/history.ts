@@ -7,14 +7,14 @@ import { listHistory, newContext, readNode, readPublisher } from '../registry/ad
 
 export const ofPublisher = command({
   parameters: ['publisher'],
-  summary: 'List what administrators changed about a publisher, its members and its tokens',
+  summary: 'List the changes of administrators to a publisher, its members and its tokens',
   readsOnly: true,
   notes:
     'The latest change comes first. The actor is the user and machine of the command line, or ADMIN_ACTOR.',
   examples: ['history publisher acme', 'history publisher acme --json'],
   async run({ publisher: id }) {
     const history = await listHistory(publisherKey(id));
-    // One that was renamed or merged keeps its own.
+    // A renamed or merged publisher keeps its own history.
     if (history.length === 0) await readPublisher(newContext(), id);
     return answer(history, `No changes are recorded for "${id}".`);
   },
@@ -22,7 +22,7 @@ export const ofPublisher = command({
 
 export const ofNode = command({
   parameters: ['node'],
-  summary: 'List what its owners and administrators changed about a node and its versions',
+  summary: 'List the changes of owners and administrators to a node and its versions',
   readsOnly: true,
   examples: ['history node demo-node'],
   async run({ node: nodeId }) {

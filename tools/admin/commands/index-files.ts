@@ -7,7 +7,7 @@ const nodesPerLine = 100;
 
 export const rebuild = command({
   parameters: [],
-  summary: 'Write the public index again from the whole table, and say which files differed',
+  summary: 'Rebuild the public index from the whole table, and list the files that differed',
   notes:
     'The function that follows the table keeps the index up to date. Run this if it gave up on changes, or to give a\nlarge registry a catalog of more pieces. It is safe to run at any time, and can be continued with --after.',
   options: {

@@ -111,7 +111,7 @@ function describe(limits: Partial<Limits> = {}): string {
   return set.length > 0 ? set.join(', ') : 'the default limits';
 }
 
-/** A user who is named as in log lines is found by what it has paid, or the command fails. */
+/** Finds a user given as a log line's hash by its payments; otherwise the command fails. */
 async function callerNamed(user: string): Promise<string> {
   if (!principalName.test(user)) return callerOf(user);
   const { account } = await showTerms(callerOf(user));

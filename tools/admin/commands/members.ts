@@ -60,9 +60,9 @@ export const erase = command({
   parameters: ['user'],
   summary: 'Erase a person from all members, histories and usage records, and keep the sums',
   notes:
-    'USER is the claim of the access token that names users. Reads the whole table.\nusage shows what the person spent under a hash of the name. docs/spending.md says what stays.',
+    'USER is the claim of the access token that names users. Reads the whole table.\nusage shows what the person spent under a hash of the name. docs/spending.md lists what stays.',
   options: {
-    force: { about: 'Also where the person is the last owner of a publisher' },
+    force: { about: 'Also if the person is the last owner of a publisher' },
   },
   isResumable: true,
   examples: [`person erase 'auth0|1234'`],

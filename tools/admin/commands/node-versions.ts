@@ -102,7 +102,7 @@ export const show = command({
   },
 });
 
-/** How its host nodes were read, and why not. */
+/** How its host nodes were read, or why they weren't. */
 function extractionOf({
   host_node_extract_status: status,
   host_node_extract_reason: reason,
@@ -138,7 +138,7 @@ export const deprecate = command({
   summary: 'Mark a published version as deprecated: another one should be used',
   notes:
     'It can still be downloaded. It is the latest version only while all others are deprecated as well. Its publisher can\ndo the same with publish-node deprecate.',
-  options: { undo: { about: 'Take the mark away' } },
+  options: { undo: { about: 'Remove the mark' } },
   examples: ['node-version deprecate demo-node 1.2.0', 'node-version deprecate demo-node 1.2.0 --undo'],
   async run({ node, version }, { undo = false }) {
     const change = { action: `node-version ${undo ? 'undeprecate' : 'deprecate'}` };
@@ -182,7 +182,7 @@ export const unban = command({
   },
 });
 
-/** A version that is unbanned may still be banned with its node or publisher, so the text ends with the status. */
+/** An unbanned version may still be banned with its node or publisher, so the text ends with the status. */
 function resultOf(verb: string, { result, changed }: Changed<NodeVersionRecord>): CommandResult {
   const { version, node_id, status, status_reason_code: code } = result;
   const state = code === undefined ? shortStatus(status) : `${shortStatus(status)} (${code})`;

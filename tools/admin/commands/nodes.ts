@@ -99,7 +99,7 @@ export const transfer = command({
   },
 });
 
-/** Of every ban. */
+/** For every ban. */
 export const banNotes =
   'Versions are banned one by one, and their archives denied to readers; addresses that were handed out answer 403\nwithin minutes. Needs the rights that docs/runbook.md lists.';
 
@@ -136,7 +136,7 @@ export const unban = command({
   },
 });
 
-/** A node as --json prints it: its latest version has the key of the archive instead of a download address. */
+/** A node as --json prints it: its latest version has the key of the archive instead of a download URL. */
 function nodeData({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
   const { translations, latest_version, ...rest } = node;
   return {

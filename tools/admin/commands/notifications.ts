@@ -78,7 +78,7 @@ export const retry = command({
 
 export const keys = command({
   parameters: [],
-  summary: 'Show the public keys with which receivers check notifications',
+  summary: 'Show the public keys that verify notifications',
   readsOnly: true,
   notes:
     'There are two while the key is replaced. The private key is in the secret store; the running functions publish which key they sign with.',
@@ -94,7 +94,7 @@ function why({ last_error, last_status }: NotificationRecord): string | undefine
   return last_error && last_status !== undefined ? `${last_error} ${last_status}` : last_error;
 }
 
-/** Without the body, which may be long, and what the store needs only. */
+/** Without the body, which may be long, and fields that only the store needs. */
 function shown({ pk: _, sk: __, body: ___, ...record }: NotificationRecord): object {
   return Object.fromEntries(
     Object.entries(record).filter(
@@ -103,10 +103,10 @@ function shown({ pk: _, sk: __, body: ___, ...record }: NotificationRecord): obj
   );
 }
 
-/** What one listing shows at most. */
+/** The most entries in a listing. */
 const maxListed = 1000;
 
-/** What was given up, the latest first, or what is still to be sent, the next first. */
+/** Given-up notifications, the latest first, or waiting ones, the next first. */
 async function listFirst(isWaiting: boolean | undefined): Promise<NotificationRecord[]> {
   const [work, order] = isWaiting
     ? (['notifications', 'oldest first'] as const)
@@ -138,7 +138,7 @@ async function retryNotification(id: string): Promise<void> {
 
 const retriedAtOnce = 20;
 
-/** The same for all that were given up until now. Returns their number. */
+/** The same for all given-up notifications. Returns their number. */
 async function retryFailed(): Promise<number> {
   let retried = 0;
   const context = { ...newContext() };
@@ -154,7 +154,7 @@ async function retryFailed(): Promise<number> {
   return retried;
 }
 
-/** False if something has happened to it since it was read. */
+/** False if the record has changed since it was read. */
 async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
   const now = Date.now();
   const changes = {
@@ -171,7 +171,7 @@ async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
   return (await update<NotificationRecord>(newContext(), record, changes, asRead)).written;
 }
 
-/** What the running functions sign with, as they say themselves. */
+/** The signing keys of the running functions, as those have published them. */
 async function readPublicKeys(): Promise<{ keys: string[]; at: string }> {
   const record = signingKeysRecord((await get(newContext(), signingKeysKey))[0]);
   if (!record)

@@ -12,7 +12,7 @@ import { command, UsageError } from '../command.ts';
 import { newContext, readNode, Rejection } from '../registry/administration.ts';
 import { findStage } from '../target.ts';
 
-/** A line of the catalog takes a query. */
+/** Each line of the catalog needs a query. */
 const catalogMs = 10 * 60 * 1000;
 
 const amount = z.optional(z.nullable(z.int().check(z.minimum(0))));
@@ -27,9 +27,9 @@ type Given = Omit<z.infer<typeof Line>, 'node_id'>;
 
 export const numbers = command({
   parameters: [],
-  summary: 'Take over stars, ratings and downloads of nodes from a file',
+  summary: 'Import stars, ratings and downloads of nodes from a file',
   notes:
-    'The file has JSON lines: {"node_id":"demo-node","repo_stars":12,"rating":4.5,"downloads":1200}. A field that is absent is\nkept, and null clears it. Downloads are shown in place of what the service counted itself.',
+    'The file has JSON lines: {"node_id":"demo-node","repo_stars":12,"rating":4.5,"downloads":1200}. A field that is absent is\nkept, and null clears it. Downloads are shown instead of the service’s own count.',
   options: { file: { value: 'FILE', about: 'The file with the numbers', required: true } },
   isResumable: true,
   examples: ['node numbers --file stars.jsonl'],
@@ -68,7 +68,7 @@ export const numbers = command({
   },
 });
 
-/** What the file says of each node; of several lines about a field of one, the last. */
+/** The file's fields for each node; of several lines about one field, the last one counts. */
 function linesIn(text: string): Map<string, Given> {
   const given = new Map<string, Given>();
   for (const [place, line] of text.replace('\ufeff', '').split('\n').entries()) {

@@ -32,7 +32,7 @@ export const create = command({
 
 export const update = command({
   parameters: ['publisher'],
-  summary: 'Change what a publisher says of itself',
+  summary: 'Change the profile of a publisher',
   options: {
     name: { value: 'TEXT', about: 'The display name' },
     description: { value: 'TEXT', about: 'What the publisher makes' },
@@ -60,7 +60,7 @@ export const update = command({
 });
 
 const movedNotes =
-  'Its nodes, members, tokens and trusts go with it, and uploads that wait go on. The old ID stays reserved; for 90 days the\nAPI takes it as the new one. Meanwhile, a request for a node that is not moved yet gets a 403.\nAnother rename takes a rename back.';
+  'Its nodes, members, tokens and trusts move with it, and pending uploads continue. The old ID stays reserved; for 90 days the\nAPI accepts it for the new one. Meanwhile, a request for a node that is not moved yet gets a 403.\nRename it back to undo a rename.';
 
 export const rename = command({
   parameters: ['publisher', 'new-id'],
@@ -78,7 +78,7 @@ export const rename = command({
 
 export const merge = command({
   parameters: ['publisher'],
-  summary: 'Make a publisher part of another one',
+  summary: 'Merge a publisher into another one',
   notes: movedNotes,
   options: { into: { value: 'PUBLISHER', about: 'The publisher that stays', required: true } },
   isResumable: true,
@@ -165,7 +165,7 @@ function requirePublisherId(id: string): void {
   if (error) throw new UsageError(`The publisher id ${error.issues[0]?.message}.`);
 }
 
-/** A publisher as --json prints it: the API's answer, with the fields that only admins see. */
+/** A publisher as --json prints it: the API's view, with the fields that only admins see. */
 export function publisherData(publisher: PublisherRecord) {
   const { banned = false, ban_reason } = publisher;
   return { ...publisherView(publisher), banned, ban_reason };

@@ -108,13 +108,13 @@ function requestText({ usage, answer, task, media, notifications }: FoundRequest
   return rows.length > 0 ? `${about}\n\n${list}` : about;
 }
 
-/** What was stored for one attempt to buy something. */
+/** The records of one attempt to buy something. */
 interface FoundRequest {
   usage: UsageRecord;
-  /** What became of its Idempotency-Key. The answer itself is the caller's. */
+  /** The state of its Idempotency-Key. The response itself is the caller's. */
   answer: { state: string; expires_at: string } | undefined;
   task: TaskRecord | undefined;
-  /** The URLs of what was made, as the provider's last notification has them. */
+  /** The URLs of the results, from the provider's last notification. */
   media: string[];
   notifications: Pick<NotificationRecord, 'id' | 'state' | 'at' | 'result' | 'attempts' | 'last_error'>[];
 }

@@ -58,7 +58,7 @@ export const add = command({
       ),
       repository: requireMatch(repository, repositoryName, 'an owner and a repository, such as octo/nodes'),
       workflow: requireMatch(file, /^\S+\.ya?ml$/, 'the name of a file that ends in .yml or .yaml'),
-      // A token names the whole of it, so half of it would match none.
+      // A token names the whole file, so a part of it would match none.
       job_workflow: requireMatch(
         others['job-workflow'],
         /^[\w.-]+\/[\w.-]+\/\.github\/workflows\/\S+\.ya?ml@\S+$/,

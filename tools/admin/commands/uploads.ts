@@ -4,7 +4,7 @@ import { table } from 'command-line/table';
 
 const limitMs = 10 * 60 * 1000;
 
-/** The findings for which the earlier reason of the version still holds. */
+/** The findings for which the version's earlier reason still holds. */
 const standing = new Set(['waiting', 'abandoned']);
 
 interface Found {
@@ -20,7 +20,7 @@ interface Found {
 /** Only the finalizer may write archives, even if the administrator's rights are wider. */
 function onlyTheFinalizer(): string {
   const { AWS_REGION, TABLE_NAME } = process.env;
-  // Older archives have left staging (infra/template/archives.yml).
+  // Older archives are gone from staging (infra/template/archives.yml).
   const from = new Date(Date.now() - 3 * 24 * 60 * 60 * 1000).toISOString();
   return `On a deployed stage only the finalizer may publish. It sweeps every hour, and looks back six hours. To sweep now, from three days ago or another time:
   echo '{"from": "${from}"}' >sweep.json

@@ -15,10 +15,10 @@ const sweepMs = 10 * 60 * 1000;
 export const sum = command({
   parameters: [],
   isDefault: true,
-  summary: 'Sum up what was spent',
+  summary: 'Sum up the spending',
   readsOnly: true,
   notes:
-    'Attempts with an unknown outcome count with their whole reservation, unless the provider has told their price since. Tasks of whose end nothing was heard have a line of their own.',
+    'Attempts with an unknown outcome count with their whole reservation, unless the provider has told their price since. Tasks without a known end have a line of their own.',
   options: {
     ...periodOptions,
     user: { value: 'USER', about: 'Only this user, or @anonymous for callers without a token' },
@@ -92,7 +92,7 @@ export const sweep = command({
   parameters: [],
   summary: 'Correct the totals of callers from their usage records',
   notes:
-    'Releases what crashed requests reserved and never sent, and counts in full what may have been sent. Safe to run at any time: the last five minutes are left alone. A deployed stage does it every minute by itself.',
+    'Releases the reservations of crashed requests that sent nothing, and fully counts those that may have been sent. Safe to run at any time: the last five minutes are left alone. A deployed stage does it every minute by itself.',
   examples: ['usage sweep'],
   async run() {
     const found: { user: string; found: string; at?: string; error?: string | undefined }[] = [];
@@ -125,8 +125,8 @@ function readGrouping(name: string): Grouping {
 }
 
 /**
- * Spreadsheets run a cell that begins like a formula, even in full-width characters or after a line end, and issuers choose
- * users' IDs. An ID's own apostrophe must stay distinguishable from the one added here.
+ * Spreadsheets run a cell that begins like a formula, even in full-width characters or after a line end, and
+ * issuers choose users' IDs. An ID's own apostrophe must stay distinguishable from the one added here.
  */
 function csvCell(text: string): string {
   const safe = /^['=+\-@＝＋－＠\t\r\n]/.test(text) && text !== '@anonymous' ? `'${text}` : text;

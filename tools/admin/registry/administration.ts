@@ -35,8 +35,9 @@ import { dynamodb, tableName, untilAnswered, untilWritten } from '../../../lib/s
 import { transact, type Write } from '../../../lib/store/write.ts';
 
 /*
- * Changes without an endpoint. Each reads, decides, and writes on the condition that what it read still holds, so no
- * publish, upload or other administrator is undone. A history record is part of the same transaction.
+ * Changes without an endpoint. Each reads, decides, and writes on the condition that the read state still
+ * holds, so it undoes no publish, upload or other administrator's change. Its transaction includes a history
+ * record.
  */
 
 const patienceMs = 10_000;
@@ -45,7 +46,7 @@ export function newContext(): Context {
   return { deadline: Date.now() + patienceMs };
 }
 
-/** Whether a command changed something, or found everything as it should be. */
+/** Whether a command changed something, or found everything already as it should be. */
 export interface Changed<Result> {
   result: Result;
   changed: boolean;
@@ -101,12 +102,12 @@ export function actorName(): string {
   return process.env.ADMIN_ACTOR || `${userInfo().username}@${hostname()}`;
 }
 
-/** The history of a change that an administrator makes. */
+/** The history entry of an administrator's change. */
 export function adminHistory(change: Change): Write {
   return historyOf(actorName(), change);
 }
 
-/** What administrators and owners changed about a publisher or a node, the latest first. */
+/** The changes of administrators and owners to a publisher or a node, the latest first. */
 export async function listHistory(key: Key): Promise<HistoryRecord[]> {
   const items = await listItems(historyKeysOf(key));
   return items.map((item) => historyRecord(item)).reverse();
@@ -141,7 +142,7 @@ export function noSuchVersion(nodeId: string, version: string): Rejection {
   return new Rejection(`The node "${nodeId}" has no version "${version}".`);
 }
 
-/** A command of an administrator that cannot be done, with a sentence that says why. */
+/** A command of an administrator that can't be run, with a sentence about the reason. */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
 }
@@ -157,7 +158,7 @@ export function scanFor(sk: string, filter: Filter = {}): AsyncGenerator<Item> {
   return scan({ FilterExpression: 'sk = :sk', ExpressionAttributeValues, ...filter });
 }
 
-/** The matching items of the whole table, for what has no index. It costs as much as the table is large. */
+/** The matching items of the whole table, for lookups without an index. The cost grows with the table. */
 export async function* scan(filter: Filter): AsyncGenerator<Item> {
   let start: AttributeMap | undefined;
   do {

@@ -23,21 +23,22 @@ import {
 import { changePublisher, type PublisherChange } from './publishers.ts';
 
 /*
- * The states of a version as administrators move it; the way from pending to active is the upload's:
+ * The states of a version as administrators change it; an upload moves it from pending to active:
  *
  *   active  -> flagged   and back by unflag    a warning: it can still be downloaded (node-versions.ts)
  *   any     -> banned    and back by unban     no downloadUrl, no upload, never the latest version
  *
- * A version is banned by itself, with its node or with its publisher, and stays banned until the last of these is
- * lifted. A ban puts aside what it takes away, as `before_ban`, and exactly that comes back.
+ * A version is banned by itself, with its node or with its publisher, and stays banned until the last of
+ * these is lifted. A ban puts the fields that it removes aside, as `before_ban`, and lifting it restores
+ * exactly those.
  */
 
 const banned = 'NodeStatusBanned';
 const ban = (reason: string) => ({ status: banned, status_detail: reason }) as const;
 
 /**
- * Stops updates of a node, its host nodes and new versions, and the downloads of those that it has. Returns whether this
- * changed something.
+ * Stops updates of a node and its host nodes, new versions, and the downloads of existing ones. Returns
+ * whether this changed something.
  */
 export async function banNode(nodeId: string, reason: string): Promise<boolean> {
   const change = { action: 'node ban', detail: reason };
@@ -83,7 +84,7 @@ export function banNodeVersion(
 ): Promise<Changed<NodeVersionRecord>> {
   return changeStatus(nodeId, version, { action, detail: reason }, async (current) => {
     const changes = withBan(current, 'version', reason);
-    // An auditor looks for takedowns, so one of a banned version is an edit without changes.
+    // Auditors search for takedowns, so a takedown of a banned version is an edit without changes.
     if (changes || action === 'node-version ban' || (await isTakenDown(current, reason))) return changes;
     return {};
   });
@@ -140,7 +141,7 @@ function withoutBan(current: NodeVersionRecord, subject: BanSubject): Changes<No
 
 const banCodes = { version: 'banned', node: 'node_banned', publisher: 'publisher_banned' } as const;
 
-/** Of several bans, the one closest to the version is shown. */
+/** Of several bans, shows the one closest to the version. */
 function banFields(bans: NonNullable<NodeVersionRecord['bans']>): Changes<NodeVersionRecord> {
   const subject =
     (['version', 'node', 'publisher'] as const).find((name) => bans[name] !== undefined) ?? 'version';
@@ -156,8 +157,9 @@ function banFields(bans: NonNullable<NodeVersionRecord['bans']>): Changes<NodeVe
 const maxAtOnce = 25;
 
 /**
- * Bans the versions of a node, or lifts that, as the node or its publisher says by then: another administrator may decide
- * otherwise meanwhile. Returns how many it changed. After an interruption, run it again.
+ * Bans the versions of a node, or lifts that, by the current state of the node or its publisher: another
+ * administrator may decide otherwise meanwhile. Returns how many it changed. After an interruption, run it
+ * again.
  */
 async function alignVersions(nodeId: string, subject: 'node' | 'publisher'): Promise<number> {
   for (let changed = 0; ; ) {
@@ -185,7 +187,7 @@ async function alignVersions(nodeId: string, subject: 'node' | 'publisher'): Pro
   }
 }
 
-/** Undefined for what is not banned. */
+/** Undefined if it isn't banned. */
 function reasonOfBan(banning: NodeRecord | PublisherRecord): string | undefined {
   if ('publisher_id' in banning)
     return banning.status === 'NodeStatusBanned' ? (banning.status_detail ?? '') : undefined;
@@ -197,7 +199,7 @@ interface Ban extends Changed<PublisherRecord> {
   nodeIds: string[];
 }
 
-/** Stops updates and new versions of a publisher, and the downloads of all that it has published. */
+/** Stops updates and new versions of a publisher, and the downloads of all its published versions. */
 export function banPublisher(publisherId: string, reason: string): Promise<Ban> {
   const change = { action: 'publisher ban', subject: publisherId, detail: reason };
   return changeBan(publisherId, change, ({ banned, ban_reason }) =>
@@ -214,7 +216,7 @@ export function unbanPublisher(publisherId: string): Promise<Ban> {
 
 async function changeBan(publisherId: string, ...change: PublisherChange): Promise<Ban> {
   const { result, changed } = await changePublisher(publisherId, ...change);
-  // A node that has moved on may have taken along what an earlier run left undone.
+  // A node that has moved on may carry unfinished work of an earlier run.
   const moved = (await listHistory(publisherKey(publisherId))).filter(
     ({ action }) => action === 'node transfer',
   );

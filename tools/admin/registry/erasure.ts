@@ -9,11 +9,12 @@ import { adminHistory, newContext, Rejection, scan } from './administration.ts';
 import { removeMember } from './publishers.ts';
 
 /*
- * Takes a person's name out of every record. Each step is one write that holds only while the name is there, so an interrupted
- * command is run again as a whole. Sums stay: the ledger's keys have a hash of the name, which stands for it from then on.
+ * Removes a person's name from every record. Each step is one write that holds only while the name is there,
+ * so an interrupted command is run again as a whole. Sums stay: the ledger's keys have a hash of the name,
+ * which replaces it from then on.
  */
 
-/** The attributes of records of any kind that name a person. */
+/** The attributes, in records of any kind, that name a person. */
 interface Naming extends Key {
   action?: string;
   actor?: string;

@@ -20,7 +20,7 @@ import { remove, update } from '../../../lib/store/write.ts';
 import { showNodeVersion } from '../listing.ts';
 import { adminHistory, listItems, Rejection } from './administration.ts';
 
-/** Of entries that an extraction does not find any more, only what a person wrote stays. */
+/** If an extraction no longer finds an entry, only its fields from a person stay. */
 export async function removeOtherHostNodes(
   context: Context,
   { nodeId, version }: ExtractedArchive,
@@ -63,10 +63,10 @@ function cleared(touched: readonly string[]): Changes<HostNodeRecord> {
   return Object.fromEntries(extracted.map((field) => [field, null]));
 }
 
-/** As many entries as a version can have take a minute. */
+/** The most entries that a version can have take a minute. */
 const writingMs = 120_000;
 
-/** Reads a version's host nodes out of its archive again, for a newer extractor or an event that got lost. */
+/** Reads a version's host nodes from its archive again, for a newer extractor or a lost event. */
 export async function extractNodeVersion(
   nodeId: string,
   version: string,

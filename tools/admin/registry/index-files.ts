@@ -20,27 +20,27 @@ import { nodeKey } from '../../../lib/store/keys.ts';
 import { newContext, scanFor } from './administration.ts';
 import { readVersions } from '../../../lib/registry/node-versions.ts';
 
-/* Rebuilds the public index from the whole table while `writeIndex` goes on: both write a file only over what they read. */
+/* Rebuilds the public index from the whole table while `writeIndex` continues: both overwrite only the file they read. */
 
-/** The lists that span nodes are the schedule's. */
+/** The schedule writes the lists that span nodes. */
 const prefixes = ['index/v1/', 'pages/nodes/'];
 
-/** They mostly wait for the stores. All are done before the next ones, so that `after` leaves out none. */
+/** They mostly wait for the stores. Each group is finished before the next, so that `after` skips no node. */
 const nodesAtOnce = 20;
 
 export interface Rebuilt {
   nodes: number;
   /** Files that differed from the table, or were missing. */
   written: string[];
-  /** Files about nothing that the table has. */
+  /** Files without anything in the table. */
   removed: string[];
   pieces: number;
 }
 
 interface Options {
-  /** Goes on after this node. */
+  /** Continues after this node. */
   after: string | undefined;
-  /** So many lines make a piece of the catalog a good size to download. */
+  /** With this many lines, a piece of the catalog has a good size for downloads. */
   linesPerPiece?: number;
   progress: (done: number, all: number, nodeId: string) => void;
 }
@@ -63,7 +63,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
       return next_pieces > config.catalog_pieces ? { ...config, next_pieces } : config;
     },
   );
-  // A node that was published until then is in the old size only, and may not be listed yet.
+  // A node that was published before then is only in the old size, and may not be listed yet.
   const nodeIds = (pieces > catalog_pieces ? await listIds() : listed).sort();
   // Readers whose config is a minute old still look there; the next rebuild removes them.
   for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));

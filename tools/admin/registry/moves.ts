@@ -31,16 +31,16 @@ import {
 } from './administration.ts';
 
 /*
- * Nodes and publishers change hands. Each step is one conditional write that finds out by itself whether it is done, so an
- * interrupted command is run again as a whole. What becomes of what:
+ * Nodes and publishers change hands. Each step is one conditional write that detects whether it is already
+ * done, so an interrupted command is run again as a whole. The results:
  *
  *   members    of a merged publisher join the other one at its end, owners as owners. A transferred node brings none
- *   tokens     and trusts of a merged publisher are the other one's, under their ids. A transferred node brings none, so a
- *              version that waits for its archive is not published by them any more; its new owner resumes it
- *   old id     is reserved for good, and for 90 days endpoints 2 and 3 take it as the new one
+ *   tokens     and trusts of a merged publisher move to the other one, under their ids. A transferred node brings none,
+ *              so they no longer publish a version that waits for its archive; its new owner resumes it
+ *   old id     is reserved for good; for 90 days endpoints 2 and 3 accept it for the new one
  */
 
-/** Gives a node to another publisher. False if it had it already. */
+/** Gives a node to another publisher. False if that publisher already had it. */
 export async function transferNode(nodeId: string, to: string): Promise<boolean> {
   const { changed } = await administerChange(async (context) => {
     const node = await readNode(context, nodeId);
@@ -85,7 +85,7 @@ async function moveVersions(nodeId: string): Promise<void> {
   for (const { version } of await readVersions(newContext(), nodeId)) await moveVersion(nodeId, version);
 }
 
-/** To the owner that the node has by now: another administrator may transfer it meanwhile. */
+/** To the current owner of the node: another administrator may transfer it meanwhile. */
 async function moveVersion(nodeId: string, version: string): Promise<void> {
   const context = newContext();
   await untilWritten(context, async () => {
@@ -105,7 +105,7 @@ async function moveVersion(nodeId: string, version: string): Promise<void> {
   });
 }
 
-/** Gives a publisher another id, which may be one that it had before. */
+/** Gives a publisher another id, which may be one of its former ids. */
 export async function renamePublisher(from: string, to: string): Promise<void> {
   const key = publisherKey(to);
   const created = adminHistory({
@@ -119,7 +119,7 @@ export async function renamePublisher(from: string, to: string): Promise<void> {
     const former = publisherRecord((await get(newContext(), key))[0]);
     const { pk: _pk, sk: _sk, moved_to: _to, moved_at: _at, moving_to: _into, ...fields } = old;
     const revision = (former?.revision ?? 0) + 1;
-    // Members come in the write that gives the old id up, or one who is removed until then would stay.
+    // Members come in the write that gives the old id up, or one who is removed before it would stay.
     const renamed: PublisherRecord = { ...fields, ...key, id: to, members: {}, renamed_from: from, revision };
     const when = former && (await successorOf(former)) === from ? onRevision(former) : absent;
     const [failed] = await transact(newContext(), [
@@ -135,20 +135,20 @@ export async function renamePublisher(from: string, to: string): Promise<void> {
   await move(from, to, 'publisher rename');
 }
 
-/** The publisher that an id means after all renames and merges. */
+/** The publisher that an id leads to after all renames and merges. */
 async function successorOf({ id, moved_to }: PublisherRecord): Promise<string> {
   if (moved_to === undefined) return id;
   return successorOf(requirePublisher((await get(newContext(), publisherKey(moved_to)))[0]));
 }
 
-/** Makes one publisher of two. The first one's id then means the second. */
+/** Merges one publisher into another. The first one's id then leads to the second. */
 export async function mergePublisher(from: string, to: string): Promise<void> {
   await readEither(from, to);
   await readPublisher(newContext(), to);
   await move(from, to, 'publisher merge');
 }
 
-/** The publisher that is given up, before or in the middle of that. */
+/** The publisher to give up, before or during the move. */
 async function readEither(from: string, to: string): Promise<PublisherRecord> {
   if (publisherKey(from).pk === publisherKey(to).pk) throw new Rejection('Both ids mean the same publisher.');
   const [item] = await get(newContext(), publisherKey(from));
@@ -158,7 +158,7 @@ async function readEither(from: string, to: string): Promise<PublisherRecord> {
   if (now !== undefined && now !== to) throw new Rejection(`The publisher "${from}" is "${now}" now.`);
   if (publisher.banned) throw bannedPublisher(from);
   const { moving_to } = publisher;
-  // What another rename has moved by now would stay with a publisher without members.
+  // Anything that another rename has moved by now would stay with a publisher without members.
   if (now === undefined && moving_to !== undefined && moving_to !== to) {
     const half = publisherRecord((await get(newContext(), publisherKey(moving_to)))[0]);
     if (half?.moved_to === undefined)
@@ -171,7 +171,7 @@ async function move(from: string, to: string, action: string): Promise<void> {
   await moveCredentials(from, to);
   for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
   await giveUpId(from, to, action);
-  // What was made under the old id meanwhile.
+  // Move credentials that were created under the old id meanwhile.
   await moveCredentials(from, to);
   for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
   // An interrupted run may have moved a node without its versions.
@@ -179,8 +179,8 @@ async function move(from: string, to: string, action: string): Promise<void> {
 }
 
 /**
- * Members join in the write that gives the old id up. So one who is added or removed meanwhile is followed, and of two
- * publishers that are merged into each other one stays.
+ * Members join in the write that gives the old id up. So members who are added or removed meanwhile are
+ * included, and if two publishers are merged into each other, one stays.
  */
 async function giveUpId(from: string, to: string, action: string): Promise<void> {
   await administerChange(async (context) => {
@@ -215,7 +215,7 @@ async function moveCredentials(from: string, to: string): Promise<void> {
     for (const { sk } of await listItems({ pk, sk: kind })) await moveCredential({ pk, sk: String(sk) }, to);
 }
 
-/** In one step, or one that is revoked meanwhile would live on as its copy. */
+/** In one step; otherwise, a credential revoked meanwhile would live on as its copy. */
 function moveCredential(key: Key, to: string): Promise<true> {
   const context = newContext();
   return untilWritten(context, async () => {

@@ -23,7 +23,7 @@ export function unflagNodeVersion(nodeId: string, version: string): Promise<Chan
   });
 }
 
-/** Changes what a publisher may still say of a published version; undefined leaves a field as it is. */
+/** Changes the fields of a published version that a publisher may still edit; undefined keeps a field. */
 export function editNodeVersion(
   nodeId: string,
   version: string,

@@ -34,7 +34,7 @@ type PublisherFields = Pick<
   'name' | 'description' | 'logo' | 'source_code_repo' | 'support' | 'website'
 >;
 
-/** Changes what a publisher says of itself: undefined keeps a field, null clears it. */
+/** Changes a publisher's own description: undefined keeps a field, null clears it. */
 export function editPublisher(id: string, fields: PublisherFields): Promise<Changed<PublisherRecord>> {
   const detail = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const change = { action: 'publisher update', subject: id, detail: detail.join(', ') };
@@ -54,7 +54,7 @@ interface Force {
   force?: boolean | undefined;
 }
 
-/** Adds a member, with the role `member` unless another is given, or changes what is known of one. */
+/** Adds a member, by default with the role `member`, or changes the data of one. */
 export async function putMember(
   publisherId: string,
   userId: string,
@@ -76,7 +76,7 @@ export async function putMember(
   return result;
 }
 
-/** Takes a member out; someone who is not one is an error, since it is most likely a mistyped id. */
+/** Removes a member. A user who isn't one is an error, because the id is most likely mistyped. */
 export async function removeMember(
   publisherId: string,
   userId: string,
@@ -107,7 +107,7 @@ export type PublisherChange = [
   decide: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
 ];
 
-/** The one way to change a publisher: every write names the revision it was decided on, and makes the next. */
+/** The only way to change a publisher: every write depends on the revision it was decided on. */
 export function changePublisher(
   publisherId: string,
   ...[change, decide]: PublisherChange

@@ -13,10 +13,10 @@ interface NewToken {
   expiresAt: string;
 }
 
-/** A personal access token as far as it is known after it was shown: neither itself nor its hash. */
+/** A personal access token without its secrets: neither the token nor its hash. */
 export type PersonalAccessToken = Omit<TokenRecord, 'pk' | 'sk' | 'revision'>;
 
-/** Stores the hash of a personal access token; the token itself is shown once, by the caller. */
+/** Stores the hash of a personal access token; the caller shows the token itself, once. */
 export async function putPersonalAccessToken({
   publisherId,
   hash,
@@ -41,7 +41,7 @@ export async function listPersonalAccessTokens(publisherId: string): Promise<Per
   return stored.map(visibleToken).sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
-/** Revokes a token for good, and answers since when it is revoked. */
+/** Revokes a token for good, and returns since when it is revoked. */
 export async function revokePersonalAccessToken(publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);
   return administer(async () => {

@@ -10,7 +10,7 @@ import { showPublisher } from './publishers.ts';
 
 export type Trust = Omit<TrustRecord, 'pk' | 'sk' | 'revision'>;
 
-/** The jobs of a CI that a publisher trusts, as far as an administrator says. */
+/** The CI jobs that a publisher trusts, from an administrator's input. */
 export type NewTrust = Pick<
   Trust,
   'issuer' | 'repository' | 'workflow' | 'job_workflow' | 'environment' | 'ref' | 'node_id'
@@ -40,7 +40,7 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
   });
 }
 
-/** The trusts of a publisher, those that were removed among them, oldest first. */
+/** The trusts of a publisher, including removed ones, oldest first. */
 export async function listTrusts(publisherId: string): Promise<Trust[]> {
   await showPublisher(publisherId);
   const trusts = await readTrusts(newContext(), publisherId);
@@ -52,8 +52,8 @@ function visibleTrust({ pk: _, sk: __, revision: ___, ...trust }: TrustRecord): 
 }
 
 /**
- * Removes a trust for good, and returns since when. The record stays, so that its pending versions never become active; a
- * trust that is added again pins its IDs again.
+ * Removes a trust for good, and returns since when. The record stays, so that its pending versions never
+ * become active; if the trust is added again, it pins its IDs again.
  */
 export async function removeTrust(publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);

@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { Rejection } from '../registry/administration.ts';
 
-/** What a provider's bill says of a task: the sum of its lines, since a credit note gives some of it back. */
+/** A task's total on a provider's bill: the sum of its lines, because a credit note gives some of it back. */
 export interface BilledTask {
   task_id: string;
   credits: number;
@@ -12,11 +12,11 @@ export interface BilledTask {
 interface Columns {
   task: number;
   credits: number;
-  /** How many cells each line has, so that a comma in a number is not taken for one between two cells. */
+  /** The number of cells in each line, so that a comma in a number isn't read as a separator. */
   width: number;
 }
 
-/** How headings name the two columns, without case, blanks, `_` and `-`. An earlier name is preferred. */
+/** The headings of the two columns, without case, spaces, `_` and `-`. An earlier name is preferred. */
 const taskNames = ['taskid', 'task', 'id'];
 const creditNames = ['credits', 'credit', 'creditsused', 'cost', 'price', 'amount'];
 
@@ -35,7 +35,7 @@ export function readBill(bytes: Uint8Array): BilledTask[] {
   return [...tasks.values()];
 }
 
-/** Spreadsheets write UTF-16 with a byte order mark, and the others UTF-8 with or without one. */
+/** Spreadsheets write UTF-16 with a byte order mark; other programs write UTF-8 with or without one. */
 function decode(bytes: Uint8Array): string {
   const mark = bytes.length < 2 ? '' : `${bytes[0]} ${bytes[1]}`;
   const encoding = { '255 254': 'utf-16le', '254 255': 'utf-16be' }[mark] ?? 'utf-8';
@@ -100,7 +100,7 @@ interface Row {
   cells: string[];
 }
 
-/** A file of one separator may hold a comma in its numbers, so the rarer ones are looked for first. */
+/** A file with one of the rarer separators may have commas in its numbers, so those are tried first. */
 const separators = ['\t', ';', ','];
 
 /** The non-empty rows of a CSV file, with any separator and line end. */

@@ -1,10 +1,10 @@
 import { isErased } from '../../../lib/caller.ts';
 import { UsageError } from '../command.ts';
 
-/** How an administrator writes all callers without a token; a user is written by its id. */
+/** The name that administrators use for all callers without a token; a user is named by its id. */
 const anonymousName = '@anonymous';
 
-/** A user whose id looks like that name is written with a prefix, as in `user:@anonymous`. */
+/** A user whose id looks like that name gets a prefix, as in `user:@anonymous`. */
 const prefix = 'user:';
 const needsPrefix = /^(?:user:)*(?:@anonymous|erased:[0-9a-f]{64})$/i;
 
@@ -25,7 +25,7 @@ export function callerText(caller: string): string {
   return needsPrefix.test(userId) ? prefix + userId : userId;
 }
 
-/** What follows the answer to a change, which is made all the same: limits and blocks may come before the first task. */
+/** A note on a change, which is made anyway: limits and blocks may come before the first task. */
 export function neverPaid(user: string, hasPaid: boolean): string {
   return hasPaid ? '' : `\n${user} has never sent a paid request; is the name right?`;
 }

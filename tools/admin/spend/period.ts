@@ -13,7 +13,7 @@ export function periodOf(from: string | undefined, to: string | undefined): { fr
   return { from: first, to: last };
 }
 
-/** In seconds since the epoch, as the logs are asked: whole days, and the one after for what comes late. */
+/** In seconds since the epoch, for log queries: whole days, and the next one for late lines. */
 export function secondsOf({ from, to }: { from: string; to: string }): { start: number; end: number } {
   const daySeconds = 24 * 60 * 60;
   return { start: Date.parse(from) / 1000, end: Date.parse(to) / 1000 + 2 * daySeconds };

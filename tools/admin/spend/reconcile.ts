@@ -12,16 +12,16 @@ interface Priced extends UsageView {
 export interface Reconciliation {
   /** Billed, and recorded by us at the same price. */
   matched: number;
-  /** Of these `unknown` attempts, all that was reserved is counted, and not part of what was recorded. */
+  /** The whole reservation of `unknown` attempts, which `recorded` doesn't include. */
   totals: { billed: number; recorded: number; difference: number; unknown: number };
-  /** Billed but not recorded; each may belong to an attempt with an unknown end. */
+  /** Billed but not recorded; each may belong to an attempt with an unknown result. */
   not_recorded: BilledTask[];
   not_billed: UsageView[];
   other_price: Priced[];
   billed_twice: Priced[];
-  /** Several records of one task id, such as of two providers: which of them a bill means, only a person can say. */
+  /** Several records of one task id, such as of two providers: only a person can tell which of them a bill means. */
   recorded_twice: Priced[];
-  /** Attempts whose end is unknown, and whose task, if they have one, is not in the bill. */
+  /** Attempts with an unknown result whose task, if they have one, isn't on the bill. */
   unknown: UsageView[];
 }
 

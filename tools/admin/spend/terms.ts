@@ -27,13 +27,13 @@ export interface CallerTerms {
   terms: Terms | undefined;
 }
 
-/** What a change leaves, and whether the caller has ever sent a paid request: a wrong name usually has not. */
+/** A change's result, and whether the caller has ever sent a paid request: a wrong name usually hasn't. */
 interface ChangedTerms extends CallerTerms {
   hasPaid: boolean;
   changed: boolean;
 }
 
-/** A value of 0 means no limit; null goes back to the default. */
+/** A value of 0 means no limit; null restores the default. */
 export function setLimits(
   caller: string,
   changes: { [Name in keyof Limits]?: number | null },
@@ -63,7 +63,7 @@ export function unblockCaller(caller: string): Promise<ChangedTerms> {
   );
 }
 
-/** The account has the terms in force; its own item is what reservations are decided on. */
+/** The account has the terms in force; reservations are decided on its item. */
 async function changeTerms(
   caller: string,
   action: string,

@@ -16,8 +16,8 @@ export interface Selection {
 }
 
 /**
- * The usage records of some days, of one caller or all, one page at a time. Days come in order, and so do the records of
- * one caller and day.
+ * The usage records of some days, of one caller or all, one page at a time. Days come in order, and so do the
+ * records of one caller and day.
  */
 export async function* usagePages({ from, to, caller }: Selection): AsyncGenerator<UsageRecord[]> {
   for (const day of daysBetween(from, to)) {
@@ -29,11 +29,11 @@ export async function* usagePages({ from, to, caller }: Selection): AsyncGenerat
 
 interface Source {
   pages: AsyncGenerator<Item[]>;
-  /** The rest of the page that was read last. */
+  /** The rest of the last page. */
   records: UsageRecord[];
 }
 
-/** The records of several partitions, in the order of their keys. It holds one page of each. */
+/** The records of several partitions, in the order of their keys. Holds one page of each. */
 async function* inOrder(partitions: readonly AsyncGenerator<Item[]>[]): AsyncGenerator<UsageRecord[]> {
   let sources: Source[] = partitions.map((pages) => ({ pages, records: [] }));
   for (;;) {
@@ -47,7 +47,7 @@ async function* inOrder(partitions: readonly AsyncGenerator<Item[]>[]): AsyncGen
   }
 }
 
-/** Nothing of a source that has come to its end. */
+/** Empty for a source that has come to its end. */
 async function withRecords({ pages, records }: Source): Promise<Source[]> {
   if (records.length > 0) return [{ pages, records }];
   const next = await pages.next();
@@ -62,7 +62,7 @@ async function* callersOf(day: string): AsyncGenerator<string> {
   }
 }
 
-/** The deadline is that of one page. */
+/** The deadline applies to each page. */
 async function* pagesOf({ pk, sk }: Key): AsyncGenerator<Item[]> {
   const context = { ...newContext() };
   const range = { partition: ['pk', pk], sort: ['sk', 'begins with', sk] } as const;
@@ -79,10 +79,10 @@ function daysBetween(from: string, to: string): string[] {
   return days;
 }
 
-/** As log lines name a user. */
+/** A user's name in log lines. */
 export const principalName = /^[0-9a-f]{16}$/;
 
-/** The caller of some days whose log lines have this principal. Only the names of callers are read. */
+/** The caller of some days whose log lines have this principal. Reads only the names of callers. */
 export async function callerOfPrincipal(
   principal: string,
   { from, to }: Selection,
@@ -121,7 +121,7 @@ export async function findUsage(
   return { records, hasMore: false };
 }
 
-/** What usage records are summed up by. */
+/** The fields that usage records can be summed up by. */
 export const groupings = ['caller', 'operation', 'model', 'day', 'final_state'] as const;
 export type Grouping = (typeof groupings)[number];
 
@@ -129,10 +129,10 @@ export interface UsageSum {
   group: Record<string, string>;
   tasks: number;
   credits: number;
-  /** Attempts that may have started a task, which no one has named; their credits count in full. */
+  /** Attempts that may have started a task whose id is unknown; their credits count in full. */
   unknown: number;
   refused: number;
-  /** Tasks and attempts of whose end nothing was heard. They have a line of their own. */
+  /** Tasks and attempts without a known end. They have a line of their own. */
   given_up?: number;
 }
 
