@@ -177,8 +177,8 @@ export async function runCommandLine(args: string[], ask?: Ask, live?: Output): 
 }
 
 /*
- * A command of many steps is recorded while it runs. If its process dies, the record stays, and every later command, of any
- * administrator, says that it must be run again. After an hour, an alarm fires (lib/uploads/upload-events.ts).
+ * A command of many steps is recorded while it runs. If its process dies, the record stays, and every later command, by any
+ * administrator, reports that it must be run again. After an hour, an alarm fires (lib/uploads/upload-events.ts).
  */
 
 interface OpenCommand extends Key {
@@ -192,7 +192,7 @@ interface OpenCommand extends Key {
 
 const openCommand = typedRead<OpenCommand>();
 
-/** A ban and its end undo each other, so the later one stands for both, in any spelling that the commands take. */
+/** A ban and its end undo each other, so the later one replaces the earlier, in any accepted spelling. */
 function commandSubject(words: string): string {
   return words
     .replace(/^takedown run/, 'node-version ban')
@@ -225,7 +225,7 @@ export async function runSteps<Result>(
     return result;
   } catch (error) {
     const sentence = sentenceFor(error);
-    // It says itself how to go on. What it would have continued, such as before a mistyped option, is still open.
+    // Its sentence says how to continue. A command that it replaced, such as before a mistyped option, is open.
     const isMistyped = former && openCommand(former).line !== line;
     if (error instanceof Rejection || error instanceof UsageError)
       await (isMistyped ? put<OpenCommand>(newContext(), openCommand(former), [['id', '=', id]]) : end());
