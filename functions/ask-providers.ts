@@ -1,4 +1,4 @@
-// Each minute: asks providers about the tasks whose end they have not notified
+// Each minute: asks providers about tasks without a final notification
 import { askProviders } from '../lib/notifications/ask.ts';
 
 export const handler = askProviders;

@@ -3,7 +3,7 @@ import { updateNode } from '../lib/contracts/update-node.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
 import { changeNode, etagOf, nodeView, requireSameNode } from '../lib/registry/nodes.ts';
 
-/** `category` is going away; RFC 9745 lets clients know in every answer to a request that uses it. */
+/** `category` is deprecated. Each response to a request that uses it says so (RFC 9745). */
 const categoryDeprecatedSince = { deprecation: '@1767225600' };
 
 export const handler = endpoint(updateNode, async ({ path, body, caller, ifMatch, context }) => {

@@ -12,7 +12,7 @@ export interface Readme {
 }
 
 const maxReadmeBytes = 200_000;
-/** Deflate grows incompressible data by a few bytes at most. */
+/** Deflate makes incompressible data only slightly larger. */
 const maxPackedBytes = maxReadmeBytes + 1000;
 
 /** Editors on Windows may write it. */

@@ -32,7 +32,7 @@ export function gatewayHandler(name: string, work: Work, ...inner: Middleware[])
 
 let isColdStart = true;
 
-/** Names the request by its id, writes its one log line, and answers with the id. */
+/** Names the request by its id, writes its one log line, and returns the id in the response. */
 function requestLine(name: string): Middleware {
   const end = (request: Request<GatewayRequest, Answer, Error, Invocation, Start>) => {
     const { response: answer } = request;

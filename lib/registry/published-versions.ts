@@ -16,7 +16,7 @@ const editableFields = ['deprecated', 'changelog'] as const;
 /**
  * Whether a publish only edits a version: a job that forgot to raise its version must get a 409, and not lose
  * its archive. So an edit names no other field of the version. If it names only a changelog, as such a job
- * may, it must name no field of the node.
+ * may, it must name no field of the node except its id.
  */
 export function isEdit({ node, version }: { node: NodeInput; version: NodeVersionInput }): boolean {
   const edited = namesIn(version).filter((name) => name !== 'version');

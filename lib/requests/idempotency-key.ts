@@ -33,7 +33,7 @@ interface IdempotencyRecord extends KeyOutcome {
   expires_at: number;
   /** The same in seconds, for DynamoDB. */
   ttl: number;
-  /** Of a sent request: its response may be lost, so its task can still be found. */
+  /** Only for a sent request: if its response was lost, they lead to its task. */
   task_headers?: Record<string, string>;
   /** The compressed response: the first of so many parts. */
   bytes?: Uint8Array;

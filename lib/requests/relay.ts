@@ -25,7 +25,7 @@ const whatAddressMustBe =
   'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password: notifications have the URLs of results';
 
 /**
- * Gives the provider a URL of ours that only it knows: it is neither stored nor returned, so only the provider can report
+ * Gives the provider a URL of ours that only it knows: it is never stored or returned, so only it can report
  * the task's state. The response names the task's status URL, and the caller's own URL is notified.
  */
 export class Relay {

@@ -26,7 +26,7 @@
  *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next attempt
  *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
  *   tasks without an end              index `pending`           shards ask-0 to -f          sparse, by the next question
- *   public keys of notifications      SIGNING#KEYS              KEYS                        what signs them now
+ *   public keys of notifications      SIGNING#KEYS              KEYS                        the current ones
  *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *   release that the records are of   STAGE                     RELEASE                     read before a deployment

@@ -57,7 +57,7 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
   return entries.filter((entry) => !isFolder(entry)).length;
 }
 
-/** Checks before anything is written; the rename has the last word. */
+/** Checks before anything is written; the rename checks again. */
 async function requireNew(target: string, folder: string): Promise<void> {
   const stats = await stat(target).catch(() => undefined);
   if (stats === undefined || (stats.isDirectory() && (await readdir(target)).length === 0)) return;

@@ -179,7 +179,7 @@ export function becauseOf(code: string): string {
   return reason === undefined ? '' : `: ${reason} (${code})`;
 }
 
-/** By their meaning, nothing was done. */
+/** These codes mean that nothing was done. */
 const untouched = new Set<string>(['conflict', 'idempotency_in_flight', 'provider_unreachable']);
 
 /**

@@ -30,7 +30,7 @@ export const unpack = (packed: number) => ({
   kind: packed % kindCount,
 });
 
-/** Besides words: a whole name or id, and a tag. */
+/** The keys for a whole name or id, and for a tag. */
 export const wholeKey = (text: string) => `=${plain(text.trim())}`;
 export const tagKey = (tag: string) => `#${tag}`;
 

@@ -37,7 +37,7 @@ interface Start {
   environment: NodeJS.ProcessEnv;
 }
 
-/** Starts functions like Lambda, each in its own process, and measures the time to the first answer. */
+/** Starts functions like Lambda, each in its own process, and measures the time to the first response. */
 export class Lambda {
   readonly #server = startHttpServer(async (request, response) => {
     if (request.url === '/next') {

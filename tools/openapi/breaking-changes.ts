@@ -16,7 +16,7 @@ const anything = 'may be anything';
 /** The changes that would break a caller who follows the earlier document, one sentence each. */
 export function findBreakingChanges(before: JsonObject, after: JsonObject): string[] {
   const [old, now] = [contentsOf(before), contentsOf(after)];
-  // A part that is removed or added with its container is no separate change.
+  // A part that is removed or added with its container isn't a separate change.
   const gone = [...old.offered].filter(
     ([name, whole]) =>
       !now.offered.has(name) &&
