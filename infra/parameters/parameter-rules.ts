@@ -44,7 +44,7 @@ export const origins = z
   .check(
     z.refine(
       (value) => value === '*' || value.split(',').every(isOrigin),
-      'must be *, or origins such as https://app.example.com, separated by commas, without blanks, paths or wildcards',
+      'must be *, or origins such as https://app.example.com, separated by commas, without spaces, paths or wildcards',
     ),
   );
 

@@ -216,7 +216,7 @@ function unended(tries: number, next: string): string {
   return `Reading it was tried ${times} and ran out of time or memory. ${next}; publish the same version again to have it read sooner.`;
 }
 
-/** Ends an extraction after too many tries. That says nothing about the pack, so a publish starts it again. */
+/** Ends an extraction after too many tries. The pack may be fine, so a publish starts it again. */
 export function giveUpExtraction(context: Context, archive: ExtractedArchive, by: number): Promise<boolean> {
   const reason = unended(maxTries, 'It is not tried again by itself');
   const found: FoundHostNodes = { by, status: 'failed', reason, nodes: new Map(), openFields: 0, tags: [] };

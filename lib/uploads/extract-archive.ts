@@ -22,7 +22,7 @@ export const extractor = 4;
 /**
  * The result of an extraction. `early`: its version isn't active yet; `superseded`: it now has another
  * archive or a newer extraction; `missing`: the object doesn't exist; `interrupted`: it ran out of time or
- * memory, which says nothing about the pack; `unfinished`: there was no time to write all of its entries, and
+ * memory, although the pack may be fine; `unfinished`: there was no time to write all of its entries, and
  * another try writes the rest.
  */
 type ExtractionResult =

@@ -9,7 +9,7 @@ export interface ExtractionTask {
   name: string;
 }
 
-/** An extraction that ran out of time or memory, which says nothing about the pack: another try may work. */
+/** An extraction that ran out of time or memory. The pack may be fine: another try may work. */
 export interface Interruption {
   status: 'interrupted';
   reason: string;

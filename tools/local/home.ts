@@ -37,7 +37,7 @@ export function renderHome({ links, tokens, publicKey, requests }: Home): string
       <h2>Tokens</h2>
       ${values.map(([name, value]) => html`<p><label>${name} <input readonly value="${value}"></label></p>`)}
       <h2>Latest requests</h2>
-      <p><a href="/">Show what came since</a></p>
+      <p><a href="/">Show newer requests</a></p>
       ${requests.length === 0 && html`<p>The API has answered no request yet.</p>`}
       <ol id="requests">${requests.map(requestLine)}</ol>
     </main>

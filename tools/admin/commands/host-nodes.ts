@@ -29,7 +29,7 @@ export const clashes = command({
   summary: 'List host node names that the latest versions of several nodes share',
   readsOnly: true,
   notes:
-    'The oldest node comes first. Nothing is changed: preempted_host_node_names stay what administrators made them.\nReads the whole table.',
+    'The oldest node comes first. Nothing is changed, not even preempted_host_node_names: only administrators set them.\nReads the whole table.',
   examples: ['host-node clashes', 'host-node clashes --json'],
   async run() {
     const found = await listClashes();
