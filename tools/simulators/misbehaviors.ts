@@ -79,7 +79,7 @@ export const misbehaviors = {
     if (accepted) accept();
     if (stage === 'before_headers') return;
     response.writeHead(status, { ...json, 'content-length': '1000' });
-    response.write(JSON.stringify(errorBody({ status })).slice(0, 5));
+    response.write(options.text ?? JSON.stringify(errorBody({ status })).slice(0, 5));
   },
   /** Starts the task and resets the connection. */
   reset: async ({ options, response, accept }: BadExchange) => {

@@ -88,23 +88,19 @@ describe('parseJsonBody', () => {
     expect(parseJsonBody({ body, headers: { 'content-length': length } })).toEqual({ a: 'caf\ufffd' });
   });
 
+  const notUnicode = 'contains text that is not valid Unicode';
+  const replaced = { body: '{"a":"caf\ufffd"}', headers: { 'content-length': '12' } };
+
   test.each([
     ['none', {}, 'is missing; send a JSON object'],
     ['an empty one', { body: '' }, 'is missing; send a JSON object'],
     ['half a JSON value', { body: '{' }, 'is not valid JSON'],
-    ['half a surrogate pair', { body: '{"a":"\ud800"}' }, 'contains text that is not valid Unicode'],
-    ['half a pair, escaped', { body: '{"a":["\\ud800"]}' }, 'contains text that is not valid Unicode'],
-    ['half a pair, escaped in a key', { body: '{"\\udc00":1}' }, 'contains text that is not valid Unicode'],
-    [
-      'bytes that the gateway replaced because they are not UTF-8',
-      { body: '{"a":"caf\ufffd"}', headers: { 'content-length': '12' } },
-      'contains text that is not valid Unicode',
-    ],
-    [
-      'bytes that are not UTF-8',
-      { body: base64([0x22, 0xff, 0x22]), isBase64Encoded: true },
-      'contains text that is not valid Unicode',
-    ],
+    ['half a surrogate pair', { body: '{"a":"\ud800"}' }, notUnicode],
+    ['half a pair, escaped', { body: '{"a":["\\ud800"]}' }, notUnicode],
+    ['half a pair, escaped in base64', { body: base64('["\\ud800"]'), isBase64Encoded: true }, notUnicode],
+    ['half a pair, escaped in a key', { body: '{"\\udc00":1}' }, notUnicode],
+    ['bytes that the gateway replaced because they are not UTF-8', replaced, notUnicode],
+    ['bytes that are not UTF-8', { body: base64([0x22, 0xff, 0x22]), isBase64Encoded: true }, notUnicode],
   ])('rejects a body that is %s, and says why', (_, sent, message) => {
     const event = { headers: {}, ...sent };
 

@@ -65,6 +65,7 @@ const cutOff: Row[] = [
   [{ kind: 'stall', stage: 'after_headers', status: 422 }, 400, 'provider_rejected'],
   [{ kind: 'stall', stage: 'after_headers', status: 500 }, 502, 'provider_failed'],
   [{ kind: 'trickle', ms: 500, bytes: 1 }, 504, 'provider_timeout'],
+  [{ kind: 'stall', stage: 'after_headers', text: '{"task_id":"7"}' }, 504, 'provider_timeout'],
 ];
 
 const onlyVideo: Row[] = [
@@ -106,6 +107,7 @@ function testRows(name: ProxyName, rows: Row[]): void {
     unsubscribe('http.client.response.finish', onHead);
     const answers = results.map(({ status, body }) => `${status} ${body.error}`);
 
+    expect(results.map(({ body }) => body.message).join()).toContain('The reply named the task 7.');
     expect(answers.sort()).toEqual(cutOff.map(([, status, code]) => `${status} ${code}`).sort());
     expect(simulation.received).toHaveLength(cutOff.length);
   });

@@ -358,6 +358,8 @@ test('RateLimit fields say what the account holds at that moment, for each limit
     /^"credits-per-day";r=1980;t=\d+, "tasks-per-day";r=9;t=\d+, "requests-per-minute";r=4;t=\d+$/,
   );
   expect(failed.headers.ratelimit).toMatch(/r=1980;.*r=9;.*r=3;t=\d+$/);
+  await setLimits(`user:${user}`, { credits_per_day: 19 });
+  expect((await pay(user)).headers.ratelimit).toMatch(/^"credits-per-day";r=0;/);
   expect((await pay(await spender())).headers).not.toHaveProperty('ratelimit');
   setVariables({ CREDITS_PER_DAY: '2000', TASKS_PER_DAY: '10', REQUESTS_PER_MINUTE: '5' });
   const byDefault = await pay(await spender());

@@ -58,17 +58,15 @@ describe('untilAnswered', () => {
     expect(await sendAddition([refused(), refused()])).toBe(3);
   });
 
-  test.each([
-    ['one connection', reset()],
-    ['one of two', Object.assign(new AggregateError([refused(), reset()]), { code: 'ECONNREFUSED' })],
-  ])('makes no addition again that %s may have carried', async (_, cause) => {
-    await expect(sendAddition([cause])).rejects.toMatchObject({ code: 'unavailable', cause });
-  });
+  const oneOfTwo = Object.assign(new AggregateError([refused(), reset()]), { code: 'ECONNREFUSED' });
 
-  test('gives up a store without connections after four calls', async () => {
-    await expect(sendAddition(Array.from({ length: 4 }, refused))).rejects.toMatchObject({
-      code: 'unavailable',
-    });
+  test.each([
+    ['one lost connection', [reset()]],
+    ['two connections, one of them lost', [oneOfTwo]],
+    ['four calls without a connection', Array.from({ length: 4 }, refused)],
+  ])('makes no addition again after %s', async (_, causes) => {
+    const failure = { code: 'unavailable', cause: causes.at(-1) };
+    await expect(sendAddition(causes)).rejects.toMatchObject(failure);
   });
 });
 
@@ -82,9 +80,11 @@ describe('a store that throttles', () => {
       for (let count = 0; count < times; count += 1)
         await untilAnswered(requestContext({}), 'Query', async () => 'found');
     };
-    const callsOfFailing = async (shareOfWaits = 0.5, failure = throttled) => {
+    const callsOfFailing = async (shareOfWaits = 0.5, failure = throttled, times = 100) => {
       jest.spyOn(Math, 'random').mockReturnValue(shareOfWaits);
-      const call = jest.fn(() => Promise.reject(failure));
+      const call = jest.fn(async () => {
+        if (call.mock.calls.length <= times) throw failure;
+      });
       await timed(untilAnswered(requestContext({}), 'Query', call));
       return call.mock.calls.length;
     };
@@ -93,8 +93,10 @@ describe('a store that throttles', () => {
     // Conflicts last for milliseconds, and are not metered.
     const whileEmpty = [await callsOfFailing(), await callsOfFailing(0.5, conflict)];
     await answered(5);
+    // A repeat that is answered gets back what it took.
+    const repeated = await callsOfFailing(0.5, throttled, 1);
 
-    expect([calls, whileEmpty, await callsOfFailing()]).toEqual([[9, 8, 6], [1, 60], 2]);
+    expect([calls, whileEmpty, repeated, await callsOfFailing()]).toEqual([[9, 8, 6], [1, 60], 2, 2]);
     jest.useRealTimers();
     await answered(100);
   });
