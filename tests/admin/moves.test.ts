@@ -5,6 +5,7 @@ import { folder } from 'testing/folders';
 import { nodePath } from 'registry-rules/index-paths';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
+import { readPendingVersions } from '../../lib/registry/publishing-limits.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
@@ -29,6 +30,7 @@ beforeEach(async () => {
   await publishAs(from, 'olga', '1.1.0');
 });
 
+const soon = () => ({ deadline: Date.now() + 9_000 });
 const owners = () => ownersNow('1.0.0', '1.1.0');
 
 test('a transferred pending version says why its first publisher cannot finish it, and its new owner does', async () => {
@@ -37,6 +39,7 @@ test('a transferred pending version says why its first publisher cannot finish i
   await put(upload, Buffer.from('an archive'));
   await finalize(upload);
   const blocked = await storedVersion(nodeId, '1.1.0');
+  const begun = await Promise.all([from, to].map((id) => readPendingVersions(soon(), id)));
   await useTokenOf(to);
   const resumed = await publishAs(to, 'rita', '1.1.0');
 
@@ -45,6 +48,7 @@ test('a transferred pending version says why its first publisher cannot finish i
     status_reason: expect.stringContaining('The node belongs to another publisher'),
   });
   expect([resumed.status, resumed.body.node_version.id]).toEqual([201, body.node_version.id]);
+  expect(begun.map(({ length }) => length)).toEqual([0, 1]);
 });
 
 test.each(['merge', 'revoke'])(
@@ -256,14 +260,13 @@ test('node numbers show in the update’s answer and in the index, leave the ETa
     await writeFile(file, `${text}\n\n`);
     return admin('node', 'numbers', '--file', file);
   };
-  const soon = { deadline: Date.now() + 9_000 };
-  await refreshNode(soon, nodeId, 'all');
+  await refreshNode(soon(), nodeId, 'all');
   const before = await storedNode(nodeId);
   // A line that isn't valid changes nothing.
   const invalid = await take({ repo_stars: 9, rating: 1 }, { stars: 1 });
   const wanted = { repo_stars: 12, downloads: 1200 };
   await take({ ...wanted, rating: 4.5 });
-  const index = JSON.parse(String((await readText(soon, nodePath(nodeId)))?.text));
+  const index = JSON.parse(String((await readText(soon(), nodePath(nodeId)))?.text));
   const after = await storedNode(nodeId);
   const shown = await updateAs(from, 'olga');
   await take({ rating: null });

@@ -87,20 +87,12 @@ describe('a task whose end was not notified', () => {
     const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('lost'), 'ended_at');
     const path = await unheard(user);
     repair();
-    const fields = { state: 'success', creations: [{ url: hook }] };
-    misbehave({ ...running, fields, without: ['id', 'task_id'] });
+    const fields = { id: 'of-another', task_id: 'of-another', state: 'success', creations: [{ url: hook }] };
+    misbehave({ ...running, fields });
     await ask(10);
 
     const { task_id, state } = await stored(path);
     expect([state, task_id]).toEqual(['success', (await usageOf(user))[0]?.task_id]);
-  });
-
-  test('is not asked for once its results were notified', async () => {
-    const path = await unheard(await spender());
-    await say(path, { state: 'success', creations: [{ url: hook }] });
-    await ask(60);
-
-    expect(swept()).toEqual({});
   });
 
   test.each([

@@ -132,7 +132,8 @@ describe('writeIndex', () => {
     await addVersion('whole', 'whole-1', '1.1.0', published);
     limitPages(1);
     const shown = async () => {
-      await follow(publisherKey('whole'));
+      // A record of a host node must not hide what its publisher changed.
+      await follow(hostNodeKey('whole-1', '1.0.0', 'Load'), publisherKey('whole'));
       const files = await Promise.all(['whole-1', 'whole-2'].map((id) => read(nodePath(id))));
       return files.map(({ content: { status, publisher, versions } }) =>
         [status, publisher.name, ...versions.map((each: { version: string }) => each.version)].join(' '),
@@ -304,6 +305,11 @@ describe('writeIndex', () => {
       expect(await page(path)).toMatch(
         /^<!doctype html>(?![\s\S]*noindex)[\s\S]*Node Paged_Node[\s\S]*<!-- \d+ \w+ -->\n$/,
       );
+    await addPublisher('acme-2', {});
+    await setPublisherFields('acme-2', { name: 'acme' });
+    await setFields(nodeKey('Paged_Node'), { publisher_id: 'acme-2' });
+    await follow(nodeKey('Paged_Node'));
+    for (const path of paths) expect(await page(path)).toContain('"/publishers/acme-2"');
     // Only the node's own record changes, and the first try ends between its pages.
     await setFields(nodeKey('Paged_Node'), { status: 'NodeStatusBanned' });
     const failing = failCalls(s3(), 'PutObjectCommand', new Error('S3 is down'), paths[0]);
