@@ -184,11 +184,8 @@ describe('an image', () => {
     const upload_url = `https://bucket.example.com/images/${digest}?signed`;
     const sent: { url: string; init: RequestInit }[] = [];
     const told: unknown[] = [];
-    const details = [upload_url, 'nowhere'].map((url) => ({
-      path: 'body.image',
-      message: 'a',
-      upload_url: url,
-    }));
+    const detail = { path: 'body.image', message: 'a' };
+    const details = [upload_url, 'nowhere'].map((url) => ({ ...detail, upload_url: url }));
     const needed = { error: 'upload_needed', message: 'Upload it.', details };
     const answers = [
       new Response(JSON.stringify(needed), { status: 409, headers: { 'x-request-id': 'r' } }),
@@ -199,11 +196,12 @@ describe('an image', () => {
       ...{ accessToken: 'token', headers: { 'x-team': 'a' } },
       fetch: async (url, init) => answers[sent.push({ url, init }) - 1] ?? Response.error(),
     });
-    await client.images.relight({ image: large }, { onUpload: (progress) => told.push(progress) });
+    const { signal } = new AbortController();
+    await client.images.relight({ image: large }, { signal, onUpload: (progress) => told.push(progress) });
 
     const [first, put, second] = sent;
     expect(JSON.parse(String(first?.init.body))).toEqual({ image: `upload:${digest}:${large.length}` });
-    expect(put).toEqual({ url: upload_url, init: { method: 'PUT', body: expect.any(Blob) } });
+    expect(put).toEqual({ url: upload_url, init: { method: 'PUT', body: expect.any(Blob), signal } });
     expect({ ...second?.init, signal: 0 }).toEqual({ ...first?.init, signal: 0 });
     expect(told).toEqual([0, large.length].map((bytes) => ({ sent: bytes, total: large.length })));
   });

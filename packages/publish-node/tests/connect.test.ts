@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { emptyFiles, writeFiles } from 'testing/shell';
 import { folder } from 'testing/folders';
 import { publishNode } from 'testing/publish-node';
-import { proxiedFetch, proxyFor } from '../proxy.ts';
+import { proxiedFetch, proxyFor, requestTo } from '../proxy.ts';
 
 const seen: string[] = [];
 const proxy = createServer((request, response) => {
@@ -19,7 +19,7 @@ let address = '';
 beforeAll(async () => {
   proxy.on('connect', ({ method, url }, socket) => {
     seen.push(`${method} ${url}`);
-    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    if (url !== 'slow.example:443') socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
@@ -74,14 +74,16 @@ describe('a proxy', () => {
     expect(proxyFor(new URL(url), environment)?.href).toBe(expected);
   });
 
-  test('is asked for a tunnel to an https address, and its refusal is the cause', async () => {
-    const { HTTPS_PROXY } = process.env;
-    process.env.HTTPS_PROXY = address;
+  test('is asked for a tunnel to an https address, and its refusal or silence is the cause', async () => {
+    const environment = jest.replaceProperty(process, 'env', { HTTPS_PROXY: address });
     const error = await proxiedFetch('https://registry.example/x', {}).catch((error: unknown) => error);
-    if (HTTPS_PROXY === undefined) delete process.env.HTTPS_PROXY;
-    else process.env.HTTPS_PROXY = HTTPS_PROXY;
+    // Node itself would end it after five seconds.
+    const options = { timeout: 1, signal: AbortSignal.timeout(2000) };
+    const silence = requestTo(new URL('https://slow.example'), options);
+    await expect(silence).rejects.toThrow('the proxy stalled');
+    environment.restore();
 
     expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'PROXY_407' } });
-    expect(seen).toEqual(['CONNECT registry.example:443']);
+    expect(seen[0]).toBe('CONNECT registry.example:443');
   });
 });
