@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fileOf, loadPaidContracts } from '../infra/operations.ts';
 import { demo } from '../tools/local/demo.ts';
 import { startStrictDynamoDb } from '../tools/local/dynamodb-conflicts.ts';
@@ -7,7 +7,7 @@ import { type MeteredCall, startMeter } from '../tools/local/dynamodb-meter.ts';
 import { createSigningKey, issueToken, publicKeyOf } from '../tools/local/issuer.ts';
 import { startParts } from '../tools/local/parts.ts';
 import { holdBack, readAll, relay, startReverseProxy } from '../tools/local/reverse-proxy.ts';
-import { startHttpServer } from '../tools/processes/http-server.ts';
+import { serve, untilEnd } from './support/serve.ts';
 import { type Changes, invoke, sampleBody } from './support/invoke.ts';
 
 jest.setTimeout(60_000);
@@ -82,7 +82,7 @@ const parts = await startParts({
   // No simulated task moves on by itself.
   ...{ tableName: 'node-registry-capacity', bucketName: 'capacity', tickMs: 3_600_000 },
 });
-const receiver = await startHttpServer(async (request, response) => {
+const receiver = await serve(async (request, response) => {
   await text(request);
   response.writeHead(204).end();
 });
@@ -184,10 +184,7 @@ async function notify(state: string): Promise<() => Promise<void>> {
 
 beforeAll(() => seed());
 
-afterAll(async () => {
-  await Promise.all(fronts.map((front) => front.stop()));
-  await Promise.all([parts, receiver].map((part) => part.stop()));
-});
+for (const part of [...fronts, parts]) untilEnd(part);
 
 describe.each((await loadPaidContracts()).map(({ name }) => fileOf(name)))('a paid call of %s', (file) => {
   // The task's record is listed in the index at its start.

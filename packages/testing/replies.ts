@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { afterAll } from '@jest/globals';
 
 interface ScriptedReply {
   status: number;
@@ -9,7 +10,7 @@ interface ScriptedReply {
   body?: unknown;
 }
 
-/** A server that answers each request with the next of its replies, in a registry's format. */
+/** For a file's top level: a server that answers each request with the next of its replies, in a registry's format. */
 export async function startReplies() {
   const replies: ScriptedReply[] = [];
   const server = createServer(async (request, response) => {
@@ -23,12 +24,12 @@ export async function startReplies() {
     response.end(JSON.stringify(body));
   });
   await once(server.listen(0, 'localhost'), 'listening');
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
     add: (...next: ScriptedReply[]) => replies.push(...next),
-    stop: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
   };
 }

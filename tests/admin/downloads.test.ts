@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { HttpServer } from '../../tools/processes/http-server.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, type Upload } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { demo } from '../../tools/local/demo.ts';
-import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { addNode, addPublisher } from '../support/registry.ts';
+import { serve } from '../support/serve.ts';
 import { runProgram } from 'testing/run-program';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 
@@ -145,7 +146,7 @@ describe('on a deployed stage', () => {
 
   /** What CloudFormation and CloudFront answer over the wire; neither has an engine that runs here. */
   beforeAll(async () => {
-    aws = await startHttpServer(async (request, response) => {
+    aws = await serve(async (request, response) => {
       const body = await text(request);
       invalidated.push(...[...body.matchAll(/<Path>(.*?)<\/Path>/g)].map(([, path]) => String(path)));
       const member = ([name, value]: string[]) =>
@@ -155,15 +156,13 @@ describe('on a deployed stage', () => {
         ? '<Invalidation><Id>I1</Id><Status>Completed</Status></Invalidation>'
         : `<DescribeStacksResponse><DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult></DescribeStacksResponse>`;
       response.writeHead(200, { 'content-type': 'text/xml' }).end(answer);
-    }, 0);
+    });
   });
 
   beforeEach(() => {
     invalidated = [];
     outputs = { BucketName: bucketName(), DownloadAddress: 'https://d111.example', DistributionId: 'E1' };
   });
-
-  afterAll(() => aws.stop());
 
   function ban() {
     const { AWS_REGION = '', TABLE_NAME = '' } = process.env;

@@ -75,7 +75,6 @@ describe('notification show', () => {
     const { id } = await writeNotification(receiver.url);
     await run();
     const { stdout } = await admin('notification', 'show', id);
-    await receiver.stop();
 
     expect(stdout).toMatch(new RegExp(`^Result +${result}$`, 'm'));
     expect([...stdout.matchAll(/^Last error +(.*)$/gm)].map(([, error]) => error)).toEqual(errors);
@@ -112,7 +111,6 @@ describe('notification retry', () => {
     await run();
     expect(await storedNotification(written)).toMatchObject({ result: 'delivered', attempts: 1 });
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([written.id, written.id]);
-    await receiver.stop();
   });
 
   test('sends all that were given up again, and leaves the others', async () => {
@@ -129,7 +127,6 @@ describe('notification retry', () => {
     for (const record of given)
       expect(await storedNotification(record)).toMatchObject({ result: 'pending', attempts: 0 });
     expect(await storedNotification(delivered)).toMatchObject({ delivered_at: 'then' });
-    await receiver.stop();
   });
 
   test('refuses one that was delivered, and one that is being sent', async () => {

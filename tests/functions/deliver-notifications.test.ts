@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { EventBridgeEvent } from 'aws-lambda';
 import { eventOf } from '../../tools/local/consume-queue.ts';
 import { deadLetters, queue, runQueue } from '../support/queue.ts';
@@ -57,8 +57,6 @@ beforeEach(async () => {
     answers.length = 0;
   }
 });
-
-afterAll(() => Promise.all([receiver.stop(), other.stop()]));
 
 const run = () => runQueue(handler);
 const context = { getRemainingTimeInMillis: () => 30_000 };
@@ -158,7 +156,6 @@ describe('a notification', () => {
     if (answer === 'closed') await own.stop();
     else own.answers.push(answer);
     const written = await deliver(own.url);
-    await own.stop();
 
     expect(await storedNotification(written)).toMatchObject(expected);
   });

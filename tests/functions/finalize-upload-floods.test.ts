@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
 import { directory } from 'testing/folders';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { startS3 } from '../../tools/local/s3.ts';
+import { untilEnd } from '../support/serve.ts';
 
 /*
  * One signed address is used forty times. The bucket is a server of its own here, whose events run the finalizer as
  * Lambda does: each in an invocation of its own, all at the same time.
  */
-const server = await startS3(0, directory, String(process.env.BUCKET_NAME));
+const server = untilEnd(await startS3(0, directory, String(process.env.BUCKET_NAME)));
 process.env.AWS_ENDPOINT_URL_S3 = server.url;
 const { handler } = await import('../../functions/finalize-upload.ts');
 const { s3 } = await import('../../lib/bucket/bucket.ts');
@@ -38,8 +39,6 @@ beforeAll(async () => {
     return work;
   });
 });
-
-afterAll(() => server.stop());
 
 /** Long enough that its check downloads it. */
 function badArchive(index: number): Buffer {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as publishHandler } from '../../functions/publish-node-version.ts';
 import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { fromAttributes } from '../../lib/store/items.ts';
@@ -11,14 +11,7 @@ import { runsOf } from 'testing/property-runs';
 import { invoke } from '../support/invoke.ts';
 import { readTable } from '../support/table-image.ts';
 import { download, finalizeAs, sha256, storedVersion, uploadAt } from '../support/uploads.ts';
-import {
-  injectFaults,
-  isLostConnection,
-  overTheWire,
-  planOf,
-  revive,
-  underPlan,
-} from '../support/wire-faults.ts';
+import { isLostConnection, overTheWire, planOf, revive, underPlan } from '../support/wire-faults.ts';
 import { zip } from 'testing/zip';
 
 /*
@@ -62,14 +55,7 @@ interface Run {
   isStruck: boolean;
 }
 
-let faults: { stop: () => void };
-
-beforeAll(async () => {
-  await seed();
-  faults = await injectFaults();
-});
-
-afterAll(() => faults.stop());
+beforeAll(seed);
 
 describe.each(kinds)('a call of the kind "%s"', (kind) => {
   test.each(parts)(

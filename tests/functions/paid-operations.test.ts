@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { serve } from '../support/serve.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import {
   acceptedTasks,
@@ -46,13 +46,12 @@ describe('a paid operation', () => {
 
   test('answers the task that the provider started, and fetches no address that the request names', async () => {
     let visits = 0;
-    const server = await startHttpServer((_, response) => {
+    const server = await serve((_, response) => {
       visits += 1;
       response.end();
     });
     const image = `${server.url}/a.png`;
     const { body } = await send('relight-image', { image, transfer_light_from_lightmap: image });
-    await server.stop();
 
     const [sent] = simulation.received;
     expect(body).toEqual({ data: { generated: [], task_id: sent?.taskId, status: 'CREATED' } });

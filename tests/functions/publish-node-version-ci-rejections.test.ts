@@ -13,7 +13,6 @@ import {
   gitLabClaims,
   gitLabToken,
   sign,
-  useCiIssuers,
 } from '../support/ci.ts';
 import { lines } from '../support/logged-lines.ts';
 import { type Publication, publishAlone } from '../support/publish.ts';
@@ -21,8 +20,6 @@ import { addPublisher, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
 /** Tokens that must publish nothing, each with the sentence that its job can act on. */
-
-useCiIssuers();
 
 const sentences = {
   malformed: 'The CI token is malformed.',

@@ -5,7 +5,7 @@ import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts'
 import { usedTokenKey } from '../../lib/registry/credentials.ts';
 import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
-import { type Claims, gitHub, gitHubToken, gitLab, gitLabToken, useCiIssuers } from '../support/ci.ts';
+import { type Claims, gitHub, gitHubToken, gitLab, gitLabToken } from '../support/ci.ts';
 import { stopDate } from 'testing/clock';
 import { invoke } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
@@ -13,8 +13,6 @@ import { type Publication, publishAlone } from '../support/publish.ts';
 import { addPublisher, addToken, countRequests, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { download, finalize, put, storedVersion, uploadAt } from '../support/uploads.ts';
-
-useCiIssuers();
 
 const repository = 'octo/nodes';
 

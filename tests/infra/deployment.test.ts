@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import CheckRelease from '../../infra/plugins/check-release.ts';
 import type { Framework, Template } from '../../infra/plugins/framework.ts';
 import UploadSite from '../../infra/plugins/upload-site.ts';
@@ -11,7 +11,7 @@ import { buildSite, sitePage } from 'site/build';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { addNode } from '../support/registry.ts';
 import { emptyTable } from '../support/table-image.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { serve } from '../support/serve.ts';
 import { setVariables } from '../support/variables.ts';
 import { packagedStage } from './packaging.ts';
 import '../support/in-order.ts';
@@ -20,7 +20,7 @@ const table = { client: dynamodb, name: tableName() };
 
 /** In the place of CloudFormation: the deployed template, which is empty if only a change set was made. */
 let deployed: object | '' | undefined;
-const aws = await startHttpServer(async (_, response) => {
+const aws = await serve(async (_, response) => {
   const template = `<TemplateBody>${deployed && JSON.stringify(deployed).replaceAll(/[&<]/g, ' ')}</TemplateBody>`;
   const isStack = deployed !== undefined;
   const answer = isStack
@@ -29,7 +29,6 @@ const aws = await startHttpServer(async (_, response) => {
   response.writeHead(isStack ? 200 : 400, { 'content-type': 'text/xml' }).end(answer);
 });
 setVariables({ AWS_ENDPOINT_URL: aws.url });
-afterAll(aws.stop);
 
 /** What the framework hands a plugin, for the embedded servers. */
 function framework(

@@ -1,15 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fileOf, loadContracts, loadOperations } from '../../infra/operations.ts';
 import { type ColdStart, Lambda } from '../../tools/bench/lambda.ts';
 import { measureSizes } from '../../tools/bench/sizes.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { directory } from 'testing/folders';
 import { unzip } from 'testing/unzip';
 import { sampleEvent } from '../support/invoke.ts';
 import { endpointNames } from '../support/operation-names.ts';
+import { untilEnd } from '../support/serve.ts';
 import { type Packaged, packagedStage, unzipInto } from './packaging.ts';
 
 const expected: Record<string, number> = {
@@ -32,18 +33,11 @@ const names = [...Object.keys(expected), ...Object.keys(onEvents)].sort();
 
 let first: Packaged;
 let second: Packaged;
-let simulators: Simulators;
+const simulators = untilEnd(await startSimulators());
 
 beforeAll(async () => {
-  [first, second, simulators] = await Promise.all([
-    packagedStage('direct'),
-    packagedStage('full'),
-    startSimulators(),
-    seed(),
-  ]);
+  [first, second] = await Promise.all([packagedStage('direct'), packagedStage('full'), seed()]);
 });
-
-afterAll(() => simulators.stop());
 
 function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -89,7 +83,7 @@ describe('packages', () => {
 
 describe('a handler out of its unpacked package, in a process of its own', () => {
   const started = new Map<string, Promise<ColdStart>>();
-  const lambdas = [new Lambda(), new Lambda()];
+  const lambdas = [1, 2].map(() => untilEnd(new Lambda()));
 
   beforeAll(async () => {
     const environment = {
@@ -113,8 +107,6 @@ describe('a handler out of its unpacked package, in a process of its own', () =>
     };
     await Promise.all(lambdas.map(work));
   });
-
-  afterAll(() => Promise.all(lambdas.map((lambda) => lambda.stop())));
 
   test.each(Object.entries(expected))('%s answers its sample event with %i', async (name, status) => {
     const { answer } = { answer: {}, ...(await started.get(name)) } as { answer: { body?: string } };

@@ -11,9 +11,9 @@ import { deploymentProblem, type Release, release, tableState, writeRelease } fr
 import { upgradeTable } from '../../tools/admin/upgrade.ts';
 import { type Cut, problemsOf, sbomOf } from '../../tools/release/release-rules.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode } from '../support/registry.ts';
+import { serve } from '../support/serve.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 import { setVariables } from '../support/variables.ts';
 
@@ -69,16 +69,13 @@ describe('a deployment', () => {
 });
 
 const seen: string[] = [];
-const aws = await startHttpServer(async (request, response) => {
+const aws = await serve(async (request, response) => {
   seen.push(`${await text(request)} ${request.headers.host}`);
   response.writeHead(500).end();
 });
 
 describe('npm run deploy', () => {
-  afterAll(async () => {
-    await aws.stop();
-    setVariables({ TABLE_NAME: table.name });
-  });
+  afterAll(() => setVariables({ TABLE_NAME: table.name }));
 
   /** With the operator's credentials, against a server in the place of all of AWS but the table. */
   async function deploy(stage: string): Promise<{ output: string; requests: string[] }> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   BatchGetItemCommand,
   DeleteItemCommand,
@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { startConflicts } from '../../tools/local/dynamodb-conflicts.ts';
 import { readAll, relay, startReverseProxy } from '../../tools/local/reverse-proxy.ts';
+import { untilEnd } from '../support/serve.ts';
 
 const TableName = String(process.env.TABLE_NAME);
 const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'conflicts' } });
@@ -21,8 +22,6 @@ const exists = { ConditionExpression: 'attribute_exists(pk)' };
 const once = { httpStatusCode: 400, attempts: 1 };
 const conflict = { Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item' };
 
-let proxy: Awaited<ReturnType<typeof startConflicts>>;
-let client: DynamoDBClient;
 /** The transaction that is to wait in front of the store. */
 let waiting: { begun: PromiseWithResolvers<void>; ended: PromiseWithResolvers<void> } | undefined;
 
@@ -48,21 +47,15 @@ function holdNext() {
   return { begun: begun.promise, end: ended.resolve };
 }
 
-beforeAll(async () => {
-  proxy = await startConflicts(store.url);
-  client = new DynamoDBClient({ endpoint: proxy.url });
-});
+const proxy = untilEnd(await startConflicts(untilEnd(store).url));
+const client = new DynamoDBClient({ endpoint: proxy.url });
 
 beforeEach(async () => {
   for (const pk of ['held', 'also held', 'free'])
     await client.send(new PutItemCommand({ TableName, Item: key(pk) }));
 });
 
-afterAll(async () => {
-  client.destroy();
-  await proxy.stop();
-  await store.stop();
-});
+afterAll(() => client.destroy());
 
 const setting = { UpdateExpression: 'SET n = :n', ExpressionAttributeValues: { ':n': { N: '1' } } };
 const touch = (pk: string): TransactWriteItem => ({ Update: { TableName, Key: key(pk), ...setting } });

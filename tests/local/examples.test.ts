@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { loadContracts } from '../../infra/operations.ts';
 import { sendExamples } from '../../tools/examples/http-file.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { serve } from '../support/serve.ts';
 
-const { url: origin, stop } = await startHttpServer((_, response) =>
-  response.writeHead(404, { 'x-kind': 'echo' }).end('{}'),
-);
-
-afterAll(stop);
+const { url: origin } = await serve((_, response) => response.writeHead(404, { 'x-kind': 'echo' }).end('{}'));
 
 /* What the examples say that holds is sent by clients.test.ts: here are expectations that must fail. */
 

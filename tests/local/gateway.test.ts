@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { startGateway } from '../../tools/local/gateway.ts';
 import { createSigningKey, issueToken } from '../../tools/local/issuer.ts';
 import { createRequestLog, type RequestLog } from '../../tools/local/request-log.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { serve, untilEnd } from '../support/serve.ts';
 import { until } from 'testing/until';
 
 interface Answer {
@@ -20,10 +20,9 @@ let answer: Answer;
 let receivedHeaders: object;
 let log: RequestLog;
 let logged = 0;
-let gateway: Awaited<ReturnType<typeof startGateway>>;
 
 /** What stands behind the gateway. Like the functions, it answers with the id that the request came with. */
-const functions = await startHttpServer(async (request, response) => {
+const functions = await serve(async (request, response) => {
   await text(request);
   receivedHeaders = request.headers;
   const id = String(request.headers['x-request-id']);
@@ -31,17 +30,12 @@ const functions = await startHttpServer(async (request, response) => {
   response.end(answer.body);
 });
 
-beforeAll(async () => {
-  gateway = await startGateway(0, functions.url, (request) => {
+const gateway = untilEnd(
+  await startGateway(0, functions.url, (request) => {
     logged += 1;
     log.add(request);
-  });
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await functions.stop();
-});
+  }),
+);
 
 beforeEach(() => {
   log = createRequestLog();

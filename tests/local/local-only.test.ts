@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { isListening } from 'command-line/is-listening';
 import { directory } from 'testing/folders';
 import { startDynamoDb } from '../../tools/local/dynamodb.ts';
@@ -9,6 +9,7 @@ import { startS3 } from '../../tools/local/s3.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { untilEnd } from '../support/serve.ts';
 
 const simulators = await startSimulators();
 const s3 = await startS3(0, directory, 'bucket');
@@ -21,7 +22,7 @@ const pages = await startPages({
 });
 const dynamodbUrl = String(process.env.AWS_ENDPOINT_URL_DYNAMODB);
 
-afterAll(() => Promise.all([simulators, s3, sqs, issuer, pages].map(({ stop }) => stop())));
+for (const part of [simulators, s3, sqs, issuer, pages]) untilEnd(part);
 
 /** Over plain HTTP, because fetch does not let a caller set the Host header. */
 function statusOf(url: string, headers: Record<string, string>): Promise<number> {
@@ -69,6 +70,7 @@ describe('serverless-offline behind the gateway', () => {
       readyText: 'http://',
       timeoutMs: 20_000,
     });
+    untilEnd(offline);
     const [url = ''] = /http:\S+/.exec(offline.startOutput) ?? [];
     const origin = 'https://example.com';
     const answered = await Promise.all([
@@ -77,17 +79,14 @@ describe('serverless-offline behind the gateway', () => {
       statusOf(url, { 'x-local-gateway-key': 'guessed', origin }),
       statusOf(url, { host: 'registry.example.com' }),
     ]);
-    await offline.stop();
 
     expect(answered).toEqual([200, 200, 403, 421]);
   });
 });
 
 test('hides the embedded DynamoDB behind the local one at 127.0.0.1', async () => {
-  const embedded = await startDynamoDb();
-  const { hostname, port } = new URL(embedded.url);
+  const { hostname, port } = new URL(untilEnd(await startDynamoDb()).url);
   const found = await isListening(`http://127.0.0.1:${port}`, 1000);
-  await embedded.stop();
 
   expect(hostname).toMatch(/^127\./);
   expect(found).toBe(process.platform === 'darwin');

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { startPages } from '../../tools/local/pages.ts';
+import { untilEnd } from '../support/serve.ts';
 
 const rejected = {
   ...{ at: '2026-11-24T12:00:00.000Z', id: 'request-1', method: 'PUT', path: '/<b>', caller: 'olga' },
   ...{ status: 400, ms: 7, error: '{"error":"invalid_request"}' },
 };
 
-let pages: Awaited<ReturnType<typeof startPages>>;
-
-beforeAll(async () => {
-  pages = await startPages({
+const pages = untilEnd(
+  await startPages({
     ...{ port: 0, apiUrl: 'http://127.0.0.1:1', s3Url: 'http://127.0.0.1:1' },
     tokens: { olga: 'owner-token</script>', mats: 'member-token' },
     requests: { latest: () => [rejected] },
-  });
-});
-
-afterAll(() => pages.stop());
+  }),
+);
 
 async function ask(method: string, path: string, headers: Record<string, string> = {}) {
   const answer = await fetch(`${pages.url}${path}`, { method, headers, redirect: 'manual' });

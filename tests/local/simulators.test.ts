@@ -1,11 +1,11 @@
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { serve, untilEnd } from '../support/serve.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { until } from 'testing/until';
 
-const simulators = await startSimulators({ keys: { image: 'image-key', video: 'video-key' }, tickMs: 10 });
-const { simulation, url } = simulators;
+const keys = { image: 'image-key', video: 'video-key' };
+const { simulation, url } = untilEnd(await startSimulators({ keys, tickMs: 10 }));
 
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
   fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body), headers });
@@ -22,7 +22,7 @@ let held: Promise<void> | undefined;
 let tests = 0;
 let hook: string;
 /** A notification that an earlier test left under way counts for nothing. */
-const receiver = await startHttpServer(async (request, response) => {
+const receiver = await serve(async (request, response) => {
   const body = (await json(request)) as Record<string, unknown>;
   if (hook.endsWith(String(request.url))) notified.push(body);
   await held;
@@ -34,11 +34,6 @@ beforeEach(() => {
   hook = `${receiver.url}/hook-${tests}-`;
   simulation.reset();
   notified.length = 0;
-});
-
-afterAll(async () => {
-  await simulators.stop();
-  await receiver.stop();
 });
 
 describe('a task', () => {

@@ -7,11 +7,12 @@ import type { Browser, Page } from 'playwright-core';
 import { isListening } from 'command-line/is-listening';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
-import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
+import type { HttpServer } from '../../tools/processes/http-server.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
 import { until } from 'testing/until';
 import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
 import { requireEndWithout } from '../support/lost-part.ts';
+import { serve } from '../support/serve.ts';
 import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
@@ -140,7 +141,7 @@ inBrowser(`shows docs/examples/film.html over a network that loses answers${note
   const keys: unknown[] = [];
 
   beforeAll(async () => {
-    lossy = await startHttpServer(async (request, response) => {
+    lossy = await serve(async (request, response) => {
       keys.push(request.headers['idempotency-key']);
       const { host: _, ...headers } = request.headers as Record<string, string>;
       const answer = await fetch(stack.apiUrl + request.url, {
@@ -157,10 +158,7 @@ inBrowser(`shows docs/examples/film.html over a network that loses answers${note
     await until(() => isListening(address, 1000));
   });
 
-  afterAll(async () => {
-    server.kill();
-    await lossy.stop();
-  });
+  afterAll(() => void server.kill());
 
   // An open page that plays a film would slow the other tests down.
   afterEach(async () => {

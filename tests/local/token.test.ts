@@ -1,17 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { audience, ciIssuerName, issuerName } from '../../tools/local/addresses.ts';
 import { issueCiToken, loadSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { directory } from 'testing/folders';
 import { runProgram } from 'testing/run-program';
+import { untilEnd } from '../support/serve.ts';
 
-let issuer: Awaited<ReturnType<typeof startIssuer>>;
-
-beforeAll(async () => {
-  issuer = await startIssuer(0, await loadSigningKey(directory));
-});
-
-afterAll(() => issuer.stop());
+const issuer = untilEnd(await startIssuer(0, await loadSigningKey(directory)));
 
 /** Runs the command next to a stack whose issuer listens at `url`, wherever its data is. */
 function printTokenAt(url: string, ...args: string[]) {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/write-index.ts';
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
@@ -39,14 +39,12 @@ const labels = ['1.0.0', '1.1.0', '2.0.0-rc.1'] as const;
 type Label = (typeof labels)[number];
 
 const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } = paths;
-const stream = recordStream(dynamodb);
+const taken = recordStream(dynamodb);
 let history = 0;
 
 beforeAll(async () => {
   await createPublisher({ id: demo.publisherId, name: 'Demo Publisher' });
 });
-
-afterAll(() => stream.stop());
 
 /** Each history has a publisher and a node of its own. */
 interface Subject {
@@ -253,7 +251,7 @@ async function requireHistory([given, disorder, disturbed]: [
     );
     // The stream is read while the next change is made.
     await until(() => behind() <= 1);
-    deliveries.push(deliver(stream.take(), disorder).finally(() => (delivered += 1)));
+    deliveries.push(deliver(taken(), disorder).finally(() => (delivered += 1)));
   }
   await until(() => behind() <= 0);
   release();

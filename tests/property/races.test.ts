@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { describe, test } from '@jest/globals';
 import { fc } from 'testing/properties';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import type { Result } from '../support/invoke.ts';
@@ -8,7 +8,7 @@ import { registry, seed } from '../support/demo-registry.ts';
 import { check } from 'testing/property-runs';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { download, finalize, put, uploadAt } from '../support/uploads.ts';
-import { injectFaults, planOf, underPlan } from '../support/wire-faults.ts';
+import { planOf, underPlan } from '../support/wire-faults.ts';
 import { banNode } from '../../tools/admin/registry/bans.ts';
 
 const maxCallers = 10;
@@ -135,14 +135,7 @@ function expectOnly(answers: readonly Result[], statuses: readonly number[]): vo
 }
 
 describe('concurrent callers', () => {
-  let faults: { stop: () => void };
   let number = 0;
-
-  beforeAll(async () => {
-    faults = await injectFaults();
-  });
-
-  afterAll(() => faults.stop());
 
   test.each(Object.entries(races))(
     'lose no update, and exactly one wins if only one can: %s',

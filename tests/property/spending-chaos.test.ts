@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { type AccountRecord, type Limits, openMinutes } from '../../lib/spend/account.ts';
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
@@ -19,15 +19,7 @@ import { proxyNames, simulation } from '../support/proxies.ts';
 import '../support/queue.ts';
 import { accountOf, usageOf } from '../support/spending.ts';
 import { bearer } from '../support/tokens.ts';
-import {
-  faultKinds,
-  injectFaults,
-  lateCalls,
-  planOf,
-  type Strike,
-  strikesIn,
-  underPlan,
-} from '../support/wire-faults.ts';
+import { faultKinds, lateCalls, planOf, type Strike, strikesIn, underPlan } from '../support/wire-faults.ts';
 
 /*
  * Callers spend through machines whose clocks differ, around midnight, while providers misbehave and invocations die at
@@ -83,14 +75,10 @@ function readProvidersList(): readonly Received[] {
 const skew = new AsyncLocalStorage<number>();
 const realNow = Date.now.bind(Date);
 let offset = 0;
-let faults: { stop: () => void };
 
-beforeEach(async () => {
-  faults = await injectFaults();
+beforeEach(() => {
   jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offset + (skew.getStore() ?? 0));
 });
-
-afterAll(() => faults.stop());
 
 /** From now on it is two seconds before midnight, and the providers know no task. */
 function begin(): void {

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fc } from 'testing/properties';
 import { check, counts } from 'testing/property-runs';
 import { demo } from '../../tools/local/demo.ts';
-import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
+import { readApiDocument } from '../support/api-document.ts';
 import { registry, seed } from '../support/demo-registry.ts';
 import type { Result } from '../support/invoke.ts';
-import { type LogReader, readLog, type VerifyAnswer, verifierOf } from '../support/log-reader.ts';
+import { readLog, type VerifyAnswer, verifierOf } from '../support/log-reader.ts';
 import { setVariables } from '../support/variables.ts';
-import {
-  faultKinds,
-  injectFaults,
-  planOf,
-  type Strike,
-  strikesIn,
-  underPlan,
-} from '../support/wire-faults.ts';
+import { faultKinds, planOf, type Strike, strikesIn, underPlan } from '../support/wire-faults.ts';
 
 /** The context of one run: its own node, and the faults that are injected. */
 interface Scene {
@@ -112,23 +105,12 @@ async function struck(
   return answer;
 }
 
+const document = await readApiDocument();
+const log = readLog();
+
+beforeAll(seed);
+
 describe('a failed call to a store', () => {
-  let document: ApiDocument;
-  let log: LogReader;
-  let faults: { stop: () => void };
-
-  beforeAll(async () => {
-    await seed();
-    document = await readApiDocument();
-    log = readLog();
-    faults = await injectFaults();
-  });
-
-  afterAll(() => {
-    faults.stop();
-    log.stop();
-  });
-
   // Scenarios mostly wait for retries, so they run concurrently, each on its own nodes.
   test('leaves nothing half written, loses no success, and gets nothing stuck', async () => {
     const verify = verifierOf(document, log);

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { type MeteredCall, startMeter } from '../../tools/local/dynamodb-meter.ts';
 import { unitsPerSecond } from '../../tools/local/dynamodb-units.ts';
 import { noon, startAtNoon, stopDate } from 'testing/clock';
+import { untilEnd } from '../support/serve.ts';
 import { runsOf } from 'testing/property-runs';
 
 /* What one caller's tasks take of a store that throttles as DynamoDB does; tests/capacity.test.ts counts what they cost. */
@@ -12,18 +13,18 @@ const scale = 100;
 let calls: MeteredCall[] = [];
 
 // Before the client is made, which reads the address once.
-const meter = await startMeter(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), {
-  limits: { reads: unitsPerSecond.reads / scale, writes: unitsPerSecond.writes / scale },
-  onCall: () => (call) => void calls.push(call),
-});
+const meter = untilEnd(
+  await startMeter(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), {
+    limits: { reads: unitsPerSecond.reads / scale, writes: unitsPerSecond.writes / scale },
+    onCall: () => (call) => void calls.push(call),
+  }),
+);
 meter.state.isEnforced = false;
 process.env.AWS_ENDPOINT_URL_DYNAMODB = meter.url;
 const { misbehave, simulation } = await import('../support/proxies.ts');
 const { pathOf } = await import('../support/relay.ts');
 const { accountOf, countersOf, pay, spender, sweepAfter, usageOf } = await import('../support/spending.ts');
 const { say } = await import('../support/notified.ts');
-
-afterAll(() => meter.stop());
 
 test('bills one unit for each write of an account with eight open minutes', async () => {
   stopDate(noon());

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
-import { type HttpServer, type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
 import { folder } from 'testing/folders';
 import { publishNode } from 'testing/publish-node';
 import { writeFiles } from 'testing/shell';
 import { startHttpApi } from '../support/http-api.ts';
+import { serve } from '../support/serve.ts';
 
 const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
 const stored = {
@@ -12,22 +12,16 @@ const stored = {
   NODE_REGISTRY_ACCESS_TOKEN: 'a.stored.bearer',
 };
 
-let runner: HttpServer;
-let api: Awaited<ReturnType<typeof startHttpApi>>;
-
 /** Serves ID tokens like a GitHub runner, for an audience, to requests with the job's own secret. */
 const asked: { url: string; authorization: string | undefined }[] = [];
 const answers: { status: number; body: object; location?: string }[] = [];
-const serve: Serve = (request, response) => {
+const runner = await serve((request, response) => {
   asked.push({ url: String(request.url), authorization: request.headers.authorization });
   const { status, body, location } = answers.shift() ?? { status: 200, body: { value: idToken } };
   const headers = { 'content-type': 'application/json', ...(location && { location }) };
   response.writeHead(status, headers).end(JSON.stringify(body));
-};
-
-beforeAll(async () => {
-  [runner, api] = await Promise.all([startHttpServer(serve), startHttpApi()]);
 });
+const api = await startHttpApi();
 
 beforeEach(async () => {
   asked.length = 0;
@@ -35,8 +29,6 @@ beforeEach(async () => {
   api.reset();
   await writeFiles(folder, { 'node.py': 'x' });
 });
-
-afterAll(() => Promise.all([runner.stop(), api.stop()]));
 
 const gitHub = () => ({
   GITHUB_ACTIONS: 'true',
@@ -125,14 +117,13 @@ describe('publish-node in a CI job without an ID token', () => {
     'fails in GitHub Actions that redirects the request, and so the secret of the job, with %i',
     async (status) => {
       const others: (string | undefined)[] = [];
-      const other = await startHttpServer((request, response) => {
+      const other = await serve((request, response) => {
         others.push(request.headers.authorization);
         response.end(JSON.stringify({ value: idToken }));
       });
       const elsewhere = { status, body: {}, location: `http://127.0.0.1:${other.port}/elsewhere` };
       answers.push(elsewhere, { status, body: {}, location: '/token/again' }, elsewhere);
       const { code } = await publish(gitHub());
-      await other.stop();
 
       expect([code, others, sent()]).toEqual([5, [], []]);
       expect(asked.map(({ url }) => url)).not.toContain('/token/again');

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
 import { delimiter, join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
 import { runAction } from '../support/composite-action.ts';
 import { startRegistry } from '../support/publishing.ts';
+import { serve } from '../support/serve.ts';
 import { git, runFile, writeFiles } from 'testing/shell';
 
-let registry: Awaited<ReturnType<typeof startRegistry>>;
+const registry = await startRegistry();
 let tarball: string;
 let empty: string;
 let installed: string;
@@ -22,7 +22,6 @@ const ownNode = String(process.env.PATH)
 const node = ownNode ?? process.execPath;
 
 beforeAll(async () => {
-  registry = await startRegistry();
   const packed = await runFile('npm', [
     'pack',
     '-w',
@@ -37,8 +36,6 @@ beforeAll(async () => {
   installed = join(empty, 'package/dist/publish-node.cjs');
   expect([packed.code, unpacked.code]).toEqual([0, 0]);
 });
-
-afterAll(() => registry.stop());
 
 async function packFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(registry.directory, 'pack-'));
@@ -112,17 +109,11 @@ describe('the packed publish-node command', () => {
   });
 });
 
+const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
+const runner = await serve((_, response) => response.end(JSON.stringify({ value: idToken })));
+
 describe('the publish-node action', () => {
   const action = 'packages/publish-node/action/action.yml';
-  const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
-  let runner: HttpServer;
-
-  beforeAll(async () => {
-    runner = await startHttpServer((_, response) => response.end(JSON.stringify({ value: idToken })));
-  });
-
-  afterAll(() => runner.stop());
-
   const job = () => ({
     GITHUB_ACTIONS: 'true',
     ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/?v=1`,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { createRegistryClient } from 'registry-client';
 import { folder } from 'testing/folders';
@@ -12,20 +12,11 @@ import { plainEnvironment, runFile, writeFiles } from 'testing/shell';
 process.env.MAX_ARCHIVE_BYTES = '320000';
 
 const listeners = process.listeners('SIGINT');
-let registry: Awaited<ReturnType<typeof startRegistry>>;
-let api: (typeof registry)['api'];
-let access: (typeof registry)['access'];
+const registry = await startRegistry();
+const { api, access } = registry;
 
-beforeAll(async () => {
-  registry = await startRegistry();
-  ({ api, access } = registry);
-});
-
-afterAll(async () => {
-  await registry.stop();
-  // After a publish Ctrl-C must not say that it can be resumed.
-  expect(process.listeners('SIGINT')).toEqual(listeners);
-});
+// After a publish Ctrl-C must not say that it can be resumed.
+afterAll(() => expect(process.listeners('SIGINT')).toEqual(listeners));
 
 beforeEach(() => api.reset());
 

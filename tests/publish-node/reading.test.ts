@@ -1,20 +1,20 @@
 import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { folder } from 'testing/folders';
 import { publishNode } from 'testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
+import { serve } from '../support/serve.ts';
 import { writeFiles } from 'testing/shell';
 import { recordStream } from '../support/table-stream.ts';
 import { until } from 'testing/until';
 import { sha256 } from '../support/uploads.ts';
 
-let registry: Awaited<ReturnType<typeof startRegistry>>;
-let env: Record<string, string>;
+const registry = await startRegistry();
+const env: Record<string, string> = { NODE_REGISTRY_URL: registry.api.url };
 
 const code = `class Blend:
     @classmethod
@@ -31,9 +31,7 @@ NODE_DISPLAY_NAME_MAPPINGS = {"Blend": "Blend two images"}
 `;
 
 beforeAll(async () => {
-  registry = await startRegistry();
-  const stream = recordStream(dynamodb);
-  env = { NODE_REGISTRY_URL: registry.api.url };
+  const taken = recordStream(dynamodb);
   const pack = await mkdtemp(join(registry.directory, 'pack-'));
   const project = `[project]\nname = "blender"\nversion = "1.0.0"\ndescription = "Blends\u202E images"\n[tool.node-registry]\npublisher = "demo"\n`;
   await writeFiles(pack, { 'pyproject.toml': project, '__init__.py': code, 'docs/help.md': '# Help' });
@@ -42,14 +40,11 @@ beforeAll(async () => {
   env.NODE_REGISTRY_DOWNLOADS_URL = downloadUrl('').replace(/\/$/, '');
   // The host nodes are read after the version is active.
   await until(async () => {
-    await handler({ Records: stream.take() }, { getRemainingTimeInMillis: () => 30_000 });
+    await handler({ Records: taken() }, { getRemainingTimeInMillis: () => 30_000 });
     const { stdout } = await publishNode(['show', 'blender', '--json'], { env });
     return JSON.parse(stdout).host_nodes?.length > 0;
   });
-  stream.stop();
 });
-
-afterAll(() => registry.stop());
 
 const command = (...args: string[]) => publishNode(args, { env, cwd: folder });
 
@@ -162,12 +157,12 @@ describe('files that are not of a registry', () => {
 
   /** Serves these files as a registry's, and runs a command that reads them. */
   async function over(files: Record<string, unknown>, ...args: string[]) {
-    const server = await startHttpServer(({ url = '' }, response) => {
+    const server = await serve(({ url = '' }, response) => {
       const content = files[url.replace('/index/v1/', '')];
       response.writeHead(content === undefined ? 404 : 200).end(JSON.stringify(content));
     });
     const given = { ...env, NODE_REGISTRY_DOWNLOADS_URL: server.url };
-    return publishNode(args, { env: given }).finally(server.stop);
+    return publishNode(args, { env: given });
   }
 
   const read = (value: unknown) => ({ 'nodes/x/1.0.0/host-nodes.json': value });
@@ -209,15 +204,13 @@ describe('files that are not of a registry', () => {
     'send nothing to %s',
     async (downloads) => {
       const named = await command('show', 'blender', '--downloads-url', downloads);
-      const server = await startHttpServer((_, response) => {
+      const server = await serve((_, response) => {
         const node_version = { version: '1.0.0', downloadUrl: `${downloads}/archives/x.zip` };
         const identifier = { node_id: 'x', version: '1.0.0' };
         const body = { node_versions: [{ identifier, node_version }] };
         response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
       });
-      const answered = await publishNode(['show', 'x@1.0.0'], {
-        env: { NODE_REGISTRY_URL: server.url },
-      }).finally(server.stop);
+      const answered = await publishNode(['show', 'x@1.0.0'], { env: { NODE_REGISTRY_URL: server.url } });
 
       expect([named.code, named.stderr]).toEqual([2, expect.stringMatching(/http or https/)]);
       expect([answered.code, answered.stderr]).toEqual([2, expect.stringMatching(/http or https/)]);

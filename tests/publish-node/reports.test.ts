@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { adminJson } from '../support/admin.ts';
-import { folder } from 'testing/folders';
+import { directory, folder } from 'testing/folders';
 import { publishNode } from 'testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
 import { writeFiles } from 'testing/shell';
@@ -11,15 +11,7 @@ import { addNode, addPublisher, addVersion, storedItem } from '../support/regist
 import { until } from 'testing/until';
 import { banNodeVersion } from '../../tools/admin/registry/bans.ts';
 
-let registry: Awaited<ReturnType<typeof startRegistry>>;
-let access: (typeof registry)['access'];
-
-beforeAll(async () => {
-  registry = await startRegistry();
-  access = registry.access;
-});
-
-afterAll(() => registry.stop());
+const { access, api, events } = await startRegistry();
 
 async function write(node: string, files = {}): Promise<void> {
   const project = `[project]\nname = "${node}"\nversion = "1.0.0"\n[tool.node-registry]\npublisher = "demo"\n`;
@@ -230,7 +222,7 @@ describe('publish-node whoami', () => {
 describe('publish-node publish --changelog-file', () => {
   test('publishes the text of the file', async () => {
     await write('with-changelog');
-    const file = join(registry.directory, 'changelog.md');
+    const file = join(directory, 'changelog.md');
     await writeFile(file, '# 1.0.0\n\nLoads twice as fast.\n');
 
     const { node_version } = await report('publish', '--changelog-file', file);
@@ -362,15 +354,15 @@ describe('the host nodes of a publish', () => {
 
   test('reports that they are still being read after a few seconds, and does not fail', async () => {
     await write('late', { '__init__.py': nodes });
-    registry.events.ofArchivesAreLost = true;
-    registry.api.reset();
-    const looks = () => registry.api.received.filter(({ route }) => route.includes('/bulk/')).length;
+    events.ofArchivesAreLost = true;
+    api.reset();
+    const looks = () => api.received.filter(({ route }) => route.includes('/bulk/')).length;
     const running = command('publish');
     await until(() => looks() > 3);
     expect(AbortSignal.timeout).toHaveBeenCalledWith(5000);
     patience.abort();
     const { code, stdout } = await running;
-    registry.events.ofArchivesAreLost = false;
+    events.ofArchivesAreLost = false;
 
     expect(code).toBe(0);
     expect(stdout).toMatch(/\nhost nodes are being read; see: .* status --node late --version 1\.0\.0\n$/);

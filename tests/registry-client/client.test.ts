@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { errorOf } from 'testing/client-errors';
@@ -21,8 +21,6 @@ const inFlight = { status: 409, headers: soon, body: { error: 'idempotency_in_fl
 beforeAll(seed);
 
 beforeEach(() => api.reset());
-
-afterAll(() => api.stop());
 
 function keysSent(): (string | string[] | undefined)[] {
   return api.received.map(({ headers }) => headers['idempotency-key']);

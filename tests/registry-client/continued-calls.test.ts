@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { errorOf } from 'testing/client-errors';
 import { stopDate } from 'testing/clock';
 import { until } from 'testing/until';
@@ -27,7 +27,6 @@ beforeEach(() => {
   api.reset();
   client = newClient();
 });
-afterAll(() => api.stop());
 
 const keysSent = () => api.received.map(({ headers }) => headers['idempotency-key']);
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { errorOf } from 'testing/client-errors';
 import { stopTimers } from 'testing/clock';
 import { startHttpApi } from '../support/http-api.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { serve } from '../support/serve.ts';
 import { type ClientOptions, createRegistryClient, type RegistryError } from 'registry-client';
 
 const api = await startHttpApi();
@@ -15,7 +15,6 @@ const pair = { node_id: 'any', version: '1.0.0' };
 const busy = { status: 503, headers: { 'retry-after': '0' }, body: { error: 'unavailable' } };
 
 beforeEach(() => api.reset());
-afterAll(() => api.stop());
 
 describe('an option of the client', () => {
   test('falls back to its default if it is undefined', async () => {
@@ -169,11 +168,11 @@ describe('an image', () => {
     ['an ArrayBuffer', new Uint8Array(pixels).buffer],
   ])('accepts %s', async (_, image) => {
     const seen: unknown[] = [];
-    const server = await startHttpServer(async (request, response) => {
+    const server = await serve(async (request, response) => {
       seen.push(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
       response.end('{"data":{"task_id":"1"}}');
     });
-    await clientWith({ baseUrl: server.url }).images.relight({ image }).finally(server.stop);
+    await clientWith({ baseUrl: server.url }).images.relight({ image });
 
     expect(seen).toEqual([{ image: pixels.toString('base64') }]);
   });
@@ -324,9 +323,8 @@ describe('waiting for a task', () => {
     ['no_status', 403, '<Error></Error>', 'Nothing has appeared at the status URL within 0 ms: '],
     ['still_running', 403, 'A proxy', 'The task has not ended within 0 ms.'],
   ])('ends with %s if its URL answers %d with "%s"', async (code, status, body, sentence) => {
-    const server = await startHttpServer((_, response) => response.writeHead(status).end(body));
-    const waiting = client.tasks.wait(`${server.url}/status/x.json`, { waitMs: 0 });
-    const error = await errorOf(waiting).finally(server.stop);
+    const server = await serve((_, response) => response.writeHead(status).end(body));
+    const error = await errorOf(client.tasks.wait(`${server.url}/status/x.json`, { waitMs: 0 }));
 
     expect(error).toMatchObject({ code, message: expect.stringContaining(sentence) });
     expect(error.message).not.toContain('http');

@@ -5,9 +5,9 @@ import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { stopTimers } from 'testing/clock';
 import { errorOf } from 'testing/client-errors';
+import { serve } from '../support/serve.ts';
 import { setFields } from '../support/registry.ts';
 import { recordStream } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
@@ -34,7 +34,7 @@ const bytesOf = async (stream: Promise<ReadableStream<Uint8Array>>) =>
 const reader = () => createPublicIndex({ downloadsUrl: downloadsUrl(), fetch: observed });
 
 beforeAll(async () => {
-  const stream = recordStream(dynamodb);
+  const taken = recordStream(dynamodb);
   await seed();
   for (const [id, fields] of Object.entries({
     upscaler: { name: 'Video Upscaler', tags: ['video'] },
@@ -45,8 +45,7 @@ beforeAll(async () => {
     await finalize(upload);
     await setFields(nodeKey(id), fields);
   }
-  await handler({ Records: stream.take() }, { getRemainingTimeInMillis: () => 30_000 });
-  stream.stop();
+  await handler({ Records: taken() }, { getRemainingTimeInMillis: () => 30_000 });
 });
 
 describe('createPublicIndex', () => {
@@ -92,10 +91,9 @@ describe('createPublicIndex', () => {
     const index = reader();
     expect(await index.search('renamed')).toEqual([]);
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
-    const stream = recordStream(dynamodb);
+    const taken = recordStream(dynamodb);
     await setFields(nodeKey('upscaler'), { name: 'Renamed Upscaler' });
-    await handler({ Records: stream.take() }, { getRemainingTimeInMillis: () => 30_000 });
-    stream.stop();
+    await handler({ Records: taken() }, { getRemainingTimeInMillis: () => 30_000 });
 
     expect((await index.search('renamed')).map(({ id }) => id)).toEqual(['upscaler']);
     clock.mockRestore();
@@ -136,7 +134,7 @@ describe('createPublicIndex', () => {
   ])('ends a download with %s, and its connection, if it %s', async (code, _, read) => {
     const closed = Promise.withResolvers<void>();
     const status = { not_found: 404, unreachable: 500 }[code] ?? 200;
-    const endless = await startHttpServer((__, response) => {
+    const endless = await serve((__, response) => {
       response.writeHead(status).on('close', closed.resolve);
       response.write('ab');
       if (code === 'wrong_digest') response.write('cd');
@@ -147,17 +145,13 @@ describe('createPublicIndex', () => {
 
     await expect(reader().download(version).then(read)).rejects.toMatchObject({ code });
     await closed.promise;
-    await endless.stop();
   });
 
   test('says neither of a file nor of an archive that a foreign 403 means it is absent', async () => {
-    const proxy = await startHttpServer((_, response) =>
-      response.writeHead(403).end('{"message":"Forbidden"}'),
-    );
+    const proxy = await serve((_, response) => response.writeHead(403).end('{"message":"Forbidden"}'));
     const index = createPublicIndex({ downloadsUrl: proxy.url });
     const version = { downloadUrl: `${proxy.url}/a.zip`, sha256: '0'.repeat(64) };
     const errors = [await errorOf(index.node('any')), await errorOf(index.downloadBlob(version))];
-    await proxy.stop();
 
     const said = errors.map(({ code, status }) => `${code} ${status}`);
     expect(said).toEqual(['invalid_reply 403', 'unreachable 403']);
@@ -177,16 +171,14 @@ describe('createPublicIndex', () => {
       ...[-1, 1.5, 10_001].map((count) => `{"version":1,"catalog_pieces":${count}}`),
     ].map((config) => ['of something else', 200, config, ''] as const),
   ])('rejects every question at an address whose config is %s: %i %s', async (_, status, text, sentence) => {
-    const elsewhere = await startHttpServer((request, response) => {
+    const { url } = await serve((request, response) => {
       const isConfig = request.url === '/index/v1/config.json';
       response.writeHead(isConfig ? status : 404).end(isConfig ? text : '');
     });
-    const { url } = elsewhere;
     const index = createPublicIndex({ downloadsUrl: url });
     const ofNode = [index.node('any'), index.versions('any'), index.readme('any')];
     const questions = [index.catalog(), index.search('any'), ...ofNode, index.hostNodes('any', '1.0.0')];
     const errors = await Promise.all(questions.map(errorOf));
-    await elsewhere.stop();
 
     for (const { code, message } of errors)
       expect([code, message]).toEqual(['invalid_reply', expect.stringContaining(`${sentence}${url}`)]);

@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll } from '@jest/globals';
 import { gitHubJob } from '../../tools/local/issuer.ts';
-import { type HttpServer, type Serve, startHttpServer } from '../../tools/processes/http-server.ts';
+import { serve } from './serve.ts';
+import { setVariables } from './variables.ts';
 
 /*
  * ID tokens as GitHub Actions and GitLab sign them for their jobs, and the key sets of both. The functions read where
@@ -32,24 +32,17 @@ export function keySetOf({ publicKey, kid }: Key): string {
   });
 }
 
-const serve: Serve = ({ url, headers }, response) => {
+const server = await serve(({ url, headers }, response) => {
   const { key } = url === '/github' ? gitHub : gitLab;
   keySets.requests += 1;
   keySets.userAgent = headers['user-agent'] ?? '';
   response.statusCode = keySets.areDown ? 500 : 200;
   response.end(keySetOf(key));
-};
-
-/** For a test file's top level. */
-export function useCiIssuers(): void {
-  let server: HttpServer;
-  beforeAll(async () => {
-    server = await startHttpServer(serve);
-    process.env.CI_AUDIENCE = audience;
-    process.env.CI_ISSUERS = `github ${gitHub.issuer} ${server.url}/github, gitlab ${gitLab.issuer} ${server.url}/gitlab`;
-  });
-  afterAll(() => server.stop());
-}
+});
+setVariables({
+  CI_AUDIENCE: audience,
+  CI_ISSUERS: `github ${gitHub.issuer} ${server.url}/github, gitlab ${gitLab.issuer} ${server.url}/gitlab`,
+});
 
 export type Claims = Record<string, unknown>;
 

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Contract } from '../../lib/contract.ts';
 import { loadContracts } from '../../infra/operations.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { sampleEvent } from './invoke.ts';
+import { serve } from './serve.ts';
 
 /**
  * A failure of a request: an answer instead of the function's, a lost connection, or a lost answer. An answer with an
@@ -22,7 +22,6 @@ interface HttpApi {
   disturb: (...disturbances: Disturbance[]) => void;
   /** Forgets the received requests and the planned failures. */
   reset: () => void;
-  stop: () => Promise<void>;
 }
 
 /** The functions over real HTTP: requests become the gateway's events, and the next ones may be made to fail. */
@@ -30,7 +29,7 @@ export async function startHttpApi(): Promise<HttpApi> {
   const contracts = await loadContracts();
   const received: HttpApi['received'] = [];
   const disturbances: Disturbance[] = [];
-  const server = await startHttpServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     const body = await text(request);
     const found = findRoute(contracts, request);
     received.push({ route: `${request.method} ${request.url}`, headers: request.headers, body });

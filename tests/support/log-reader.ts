@@ -9,25 +9,21 @@ import type { FaultPlan } from './wire-faults.ts';
 const { IMAGE_PROVIDER_KEY, VIDEO_PROVIDER_KEY } = process.env;
 const secrets = [demo.personalAccessToken, IMAGE_PROVIDER_KEY, VIDEO_PROVIDER_KEY].map(String);
 
-export interface LogReader {
+interface LogReader {
   lastLine: string;
   /** The lines with a secret. */
   leaks: string[];
-  stop: () => void;
 }
 
-/** Reads what the functions log in this process. */
+/** Reads what the functions log in this process, from now on. */
 export function readLog(): LogReader {
-  const usual = process.stdout;
-  const replaceWith = (value: object) =>
-    void Object.defineProperty(process, 'stdout', { value, configurable: true });
-  const reader: LogReader = { lastLine: '', leaks: [], stop: () => replaceWith(usual) };
+  const reader: LogReader = { lastLine: '', leaks: [] };
   const write = (line: string) => {
     reader.lastLine = line;
     if (/Bearer ey/.test(line) || secrets.some((secret) => line.includes(secret))) reader.leaks.push(line);
     return true;
   };
-  replaceWith({ write });
+  Object.defineProperty(process, 'stdout', { value: { write }, configurable: true });
   return reader;
 }
 

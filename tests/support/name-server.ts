@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
+import { untilEnd } from './serve.ts';
 
 /** Answers for a name: its addresses, in lists that take turns. An empty list is a name without addresses. */
 type Zone = Record<string, string[][]>;
@@ -10,7 +11,6 @@ interface NameServer {
   zone: Zone;
   /** The names that were asked for, with the kind of address. */
   asked: string[];
-  stop: () => Promise<void>;
 }
 
 const kinds: Record<number, { name: string; family: number }> = {
@@ -38,11 +38,8 @@ export async function startNameServer(): Promise<NameServer> {
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  const stop = async () => {
-    socket.close();
-    await once(socket, 'close');
-  };
-  return { address: `127.0.0.1:${socket.address().port}`, zone, asked, stop };
+  untilEnd({ stop: () => socket.close() });
+  return { address: `127.0.0.1:${socket.address().port}`, zone, asked };
 }
 
 function readQuestion(query: Buffer): { name: string; type: number; end: number } {

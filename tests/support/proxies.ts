@@ -1,18 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeEach, jest } from '@jest/globals';
+import { beforeEach, jest } from '@jest/globals';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import type { Handler } from './invoke.ts';
 import { stopTimers } from 'testing/clock';
 import { proxyNames } from './operation-names.ts';
 import './patience.ts';
+import { untilEnd } from './serve.ts';
 import { setVariables } from './variables.ts';
 
 /** The proxies, with providers that are simulated on a port of this test file only. */
-const simulators = await startSimulators({
-  keys: { image: String(process.env.IMAGE_PROVIDER_KEY), video: String(process.env.VIDEO_PROVIDER_KEY) },
-  tickMs: 5,
-});
+const keys = { image: String(process.env.IMAGE_PROVIDER_KEY), video: String(process.env.VIDEO_PROVIDER_KEY) };
+const simulators = untilEnd(await startSimulators({ keys, tickMs: 5 }));
 setVariables({
   IMAGE_PROVIDER_URL: `${simulators.url}/image`,
   VIDEO_PROVIDER_URL: `${simulators.url}/video`,
@@ -48,5 +47,3 @@ export async function outwaitProvider<T>(work: () => Promise<T>, isRest = () => 
 }
 
 beforeEach(() => simulation.reset());
-
-afterAll(() => simulators.stop());

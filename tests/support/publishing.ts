@@ -1,16 +1,19 @@
 import { join } from 'node:path';
+import { beforeAll } from '@jest/globals';
 import type { S3Event, SQSEvent } from 'aws-lambda';
 import { directory } from 'testing/folders';
 import { consumeQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-upload.ts';
 import { startS3 } from '../../tools/local/s3.ts';
+import { seed } from '../../tools/local/seed.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
 import { startHttpApi } from './http-api.ts';
+import { untilEnd } from './serve.ts';
 import { bearer } from './tokens.ts';
 import { setVariables } from './variables.ts';
 
-/** The registry with its own S3, whose events this process receives and can lose. */
+/** For a file's top level: the registry with its own S3, whose events this process receives and can lose. */
 export async function startRegistry() {
   const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
@@ -42,18 +45,18 @@ export async function startRegistry() {
   queueOnPublish(bucket, { send });
   const s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
   const api = await startHttpApi();
-  const { seed } = await import('../../tools/local/seed.ts');
-  await seed();
+  beforeAll(seed);
   const stop = async () => {
-    await Promise.all([api.stop(), s3.stop()]);
+    await s3.stop();
     await sqs.stop();
     await consumer.stop();
   };
+  untilEnd({ stop });
   /** What the owner of the demo publisher sets to use it. */
   const access = {
     NODE_REGISTRY_TOKEN: demo.personalAccessToken,
     NODE_REGISTRY_ACCESS_TOKEN: bearer(demo.owner).replace('Bearer ', ''),
     NODE_REGISTRY_URL: api.url,
   };
-  return { api, access, events, directory, stop };
+  return { api, access, events, directory };
 }

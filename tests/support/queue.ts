@@ -1,12 +1,12 @@
-import { afterAll } from '@jest/globals';
 import { drainQueue, type QueueHandler } from '../../tools/local/consume-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
 import { queueDenial } from './rights.ts';
+import { untilEnd } from './serve.ts';
 import { setVariables } from './variables.ts';
 
 /** A test file that imports this one has queues of its own. */
-const sqs = await startSqs(0, queues, queueDenial);
+const sqs = untilEnd(await startSqs(0, queues, queueDenial));
 setVariables({
   EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
   INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'),
@@ -18,8 +18,6 @@ export const deadLetters = sqs.queue('notifications-failures');
 export const extractions = sqs.queue('extractions');
 export const indexChanges = sqs.queue('indexChanges');
 export const unreadable = sqs.queue('extractions-failures');
-
-afterAll(() => sqs.stop());
 
 /** Delivers the visible messages. Returns their number. */
 export function runQueue(handler: QueueHandler): Promise<number> {

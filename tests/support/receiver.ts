@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
-import { startHttpServer } from '../../tools/processes/http-server.ts';
+import { serve } from './serve.ts';
 
 export interface Received {
   path: string;
@@ -32,7 +32,7 @@ export interface Receiver {
 export async function startReceiver(host: '127.0.0.1' | 'localhost' = '127.0.0.1'): Promise<Receiver> {
   const received: Received[] = [];
   const answers: Answer[] = [];
-  const { port, stop } = await startHttpServer(async (request, response) => {
+  const { port, stop } = await serve(async (request, response) => {
     const body = await text(request);
     received.push({ path: String(request.url), headers: request.headers, body });
     answer(response, (answers.length > 1 ? answers.shift() : answers[0]) ?? 204);

@@ -2,8 +2,9 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { type HttpServer, startHttpServer } from '../../tools/processes/http-server.ts';
+import type { HttpServer } from '../../tools/processes/http-server.ts';
 import { stopTimers } from 'testing/clock';
+import { serve } from './serve.ts';
 
 /** A server that accepts every request and answers none. */
 export class SilentServer {
@@ -12,7 +13,7 @@ export class SilentServer {
   #server: HttpServer | undefined;
 
   async listen(): Promise<void> {
-    this.#server = await startHttpServer(() => {
+    this.#server = await serve(() => {
       this.asked += 1;
     });
   }
@@ -29,10 +30,6 @@ export class SilentServer {
   /** Redirects all calls of a client, until it is told to stop. */
   redirectCalls(client: DynamoDBClient | S3Client): () => void {
     return redirectCalls(client, this.#server?.port);
-  }
-
-  stop(): void {
-    void this.#server?.stop();
   }
 
   /**

@@ -6,11 +6,10 @@ import { keysRecord, streamRecord } from '../../tools/local/follow-table.ts';
 
 /**
  * What the table's stream would pass on of the writes that a client sends. Writes that fail are in it too: a reader of
- * the stream must stand records of items that did not change.
+ * the stream must stand records of items that did not change. The returned function takes what has gathered.
  */
-export function recordStream(client: DynamoDBClient): { take: () => DynamoDBRecord[]; stop: () => void } {
+export function recordStream(client: DynamoDBClient): () => DynamoDBRecord[] {
   const records: DynamoDBRecord[] = [];
-  const name = 'recordStream';
   let sequence = 0;
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -22,9 +21,9 @@ export function recordStream(client: DynamoDBClient): { take: () => DynamoDBReco
       }
       return result;
     },
-    { step: 'initialize', name, override: true },
+    { step: 'initialize', name: 'recordStream', override: true },
   );
-  return { take: () => records.splice(0), stop: () => client.middlewareStack.remove(name) };
+  return () => records.splice(0);
 }
 
 /** The stream's event about changes of some records. */

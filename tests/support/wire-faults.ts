@@ -63,20 +63,6 @@ export function revive(): void {
   if (plan) plan.isDead = false;
 }
 
-/** From now on, plans take effect. */
-export async function injectFaults(): Promise<{ stop: () => void }> {
-  await retryAtOnce();
-  const name = 'wireFaults';
-  // The innermost step: the call has become a request, and its answer has not been read yet.
-  const options = { step: 'deserialize', priority: 'low', name } as const;
-  dynamodb.middlewareStack.add(
-    (next, call) => (args) => strike(call, () => next(args), rejections.dynamodb),
-    options,
-  );
-  s3().middlewareStack.add((next, call) => (args) => strike(call, () => next(args), rejections.s3), options);
-  return { stop: () => [dynamodb, s3()].forEach(({ middlewareStack }) => void middlewareStack.remove(name)) };
-}
-
 /** Applies the plan to a call without an SDK, such as a PUT to a signed URL. */
 export function overTheWire<Result>(call: () => Promise<Result>): Promise<Result> {
   const wrapped = async () => ({ response: {}, result: await call() });
@@ -85,12 +71,10 @@ export function overTheWire<Result>(call: () => Promise<Result>): Promise<Result
   }).then(({ result }) => result);
 }
 
-/** The S3 client would wait up to seconds before a retry, and there are thousands of faults. */
-async function retryAtOnce(): Promise<void> {
-  const backoff: unknown = Reflect.get(await s3().config.retryStrategy(), 'retryBackoffStrategy');
-  if (typeof backoff !== 'object' || backoff === null) throw new Error('The SDK has changed how it retries.');
-  Object.assign(backoff, { computeNextBackoffDelay: () => 1 });
-}
+// The S3 client would wait up to seconds before a retry, and there are thousands of faults.
+const backoff: unknown = Reflect.get(await s3().config.retryStrategy(), 'retryBackoffStrategy');
+if (typeof backoff !== 'object' || backoff === null) throw new Error('The SDK has changed how it retries.');
+Object.assign(backoff, { computeNextBackoffDelay: () => 1 });
 
 async function strike<Output extends { response: unknown }>(
   call: object,
@@ -161,6 +145,14 @@ const rejections = {
   s3: () =>
     answer(503, '<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>'),
 };
+
+// The innermost step: the call has become a request, and its answer has not been read yet.
+const place = { step: 'deserialize', priority: 'low', name: 'wireFaults' } as const;
+dynamodb.middlewareStack.add(
+  (next, call) => (args) => strike(call, () => next(args), rejections.dynamodb),
+  place,
+);
+s3().middlewareStack.add((next, call) => (args) => strike(call, () => next(args), rejections.s3), place);
 
 function answer(statusCode: number, text: string): object {
   return { statusCode, headers: {}, body: Readable.from([Buffer.from(text)]) };

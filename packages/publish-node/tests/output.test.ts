@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { RegistryError } from 'registry-client';
 import { folder } from 'testing/folders';
 import { fc } from 'testing/properties';
@@ -14,6 +14,7 @@ import { printable, printableJson } from '../printable.ts';
 import { run } from '../program.ts';
 import { progressBar } from '../progress.ts';
 
+const api = await startReplies();
 let written = '';
 
 beforeEach(() => {
@@ -159,14 +160,7 @@ describe('progress', () => {
 });
 
 describe('text from a folder or a server', () => {
-  let api: Awaited<ReturnType<typeof startReplies>>;
   const evil = 'x\n::add-path::/tmp/evil\u202E\u001B[2J ##[add-path]y';
-
-  beforeAll(async () => {
-    api = await startReplies();
-  });
-
-  afterAll(() => api.stop());
 
   const check = (text: string) => {
     expect(text.split('\n').filter(isCommand)).toEqual([]);

@@ -1,10 +1,10 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import developmentKey from '../../../tools/local/development-key.json' with { type: 'json' };
 import { createSigningKey, publicKeyOf, type SigningKey, signClaims } from '../../../tools/local/issuer.ts';
 import { authenticate } from '../../../lib/auth/access-tokens.ts';
 import { configure } from '../../../lib/config.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 import { stopDate } from 'testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
 import { SilentServer } from '../../support/silent-server.ts';
@@ -17,13 +17,11 @@ let keySet: { keys: object[] };
 let fetches = 0;
 let isDown = false;
 
-const server = await startHttpServer((_, response) => {
+const server = await serve((_, response) => {
   fetches += 1;
   response.statusCode = isDown ? 500 : 200;
   response.end(JSON.stringify(keySet));
 });
-
-afterAll(() => server.stop());
 
 beforeEach(() => {
   keySet = {
@@ -311,7 +309,6 @@ describe('the key set of authenticate', () => {
     await silent.listen();
     start({ TOKEN_JWKS_URL: silent.url });
     const { error, ms } = await silent.outwait(() => authenticate(token()), { leapMs: 2900, maxMs: 9000 });
-    silent.stop();
 
     expect([silent.asked, error]).toEqual([1, expect.objectContaining({ code: 'unavailable' })]);
     expect(ms).toBeGreaterThanOrEqual(3000);

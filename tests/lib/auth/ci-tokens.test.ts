@@ -11,14 +11,11 @@ import {
   keySetOf,
   keySets,
   sign,
-  useCiIssuers,
 } from '../../support/ci.ts';
 import { stopDate } from 'testing/clock';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 
 /** What a token proves and which tokens publish nothing is tested through the front door, in tests/functions. */
-
-useCiIssuers();
 
 beforeEach(() => {
   Object.assign(keySets, { areDown: false, requests: 0 });
@@ -93,7 +90,7 @@ describe('verifyCiToken', () => {
 
   test('accepts another issuer that is configured, with its key set and the files of its own host', async () => {
     const paths: unknown[] = [];
-    const server = await startHttpServer(({ url }, response) => {
+    const server = await serve(({ url }, response) => {
       paths.push(url);
       response.end(keySetOf(gitLab.key));
     });
@@ -104,7 +101,6 @@ describe('verifyCiToken', () => {
       sign(gitLabClaims(each), gitLab.key),
     );
     const [named, foreign] = await Promise.allSettled(tokens.map(verifyCiToken));
-    await server.stop();
 
     expect(named).toMatchObject({ value: { issuer: own.iss, workflow: 'ci/release.yml' } });
     expect(foreign).toMatchObject({ reason: { reason: 'ci_token_foreign_workflow' } });

@@ -1,13 +1,13 @@
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { queueAt } from '../../../lib/aws/queue.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 
 /** Stands in for SQS, which may take some messages of a batch and refuse the others. */
 let answers: [status: number, content: object][] = [];
 const asked: unknown[] = [];
-const server = await startHttpServer(async (request, response) => {
+const server = await serve(async (request, response) => {
   asked.push(await json(request));
   const [status, content] = answers.shift() ?? [200, {}];
   response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(content));
@@ -20,8 +20,6 @@ const messages = [{ body: { id: 1 }, group: 'olga', delaySeconds: 900 }, { body:
 beforeEach(() => {
   asked.length = 0;
 });
-
-afterAll(() => server.stop());
 
 describe('queueAt', () => {
   test('sends all messages in one request, each with its group and its delay', async () => {
@@ -58,7 +56,6 @@ describe('queueAt', () => {
     await silent.listen();
     const sending = () => queueAt(() => silent.url)(soon(), messages);
     const { error, ms } = await silent.outwait(sending, { leapMs: 1900, maxMs: 20_000 });
-    silent.stop();
 
     expect([silent.asked, error]).toEqual([3, expect.any(Error)]);
     expect(ms).toBeGreaterThanOrEqual(6000);

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { stopTimers } from 'testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { until } from 'testing/until';
 import { setVariables } from '../../support/variables.ts';
@@ -20,7 +20,7 @@ const asked: Asked[] = [];
 let answer: { status: number; content: object | string } | 'never' = { status: 200, content: {} };
 
 /** Stands in for both stores, which differ only in the name of the action and the shape of its answer. */
-const store = await startHttpServer(async (request, response) => {
+const store = await serve(async (request, response) => {
   const { method, headers } = request;
   asked.push({ method, headers, body: await text(request) });
   if (answer === 'never') return;
@@ -38,8 +38,6 @@ const soon = () => ({ deadline: Date.now() + 5000 });
 beforeEach(() => {
   asked.length = 0;
 });
-
-afterAll(() => store.stop());
 
 test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
   'a literal secret is read as %j and never forgotten',
@@ -102,7 +100,6 @@ describe('a secret by reference', () => {
     const reading = () => storedSecret('ssm:/key').read({ deadline: Date.now() + 60_000 });
     const { error, ms } = await silent.outwait(reading, { leapMs: 2900, maxMs: 20_000 });
     setVariables({ AWS_ENDPOINT_URL_SSM: address });
-    silent.stop();
 
     expect([silent.asked, error]).toEqual([2, expect.objectContaining({ code: 'unavailable' })]);
     expect(ms).toBeGreaterThanOrEqual(6000);

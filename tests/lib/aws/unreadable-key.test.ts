@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, test } from '@jest/globals';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { describe, expect, test } from '@jest/globals';
 import { acceptedTasks, simulation } from '../../support/proxies.ts';
+import { serve } from '../../support/serve.ts';
 import { pay, spender } from '../../support/spending.ts';
 import { setVariables } from '../../support/variables.ts';
 
 const Value = String(process.env.VIDEO_PROVIDER_KEY);
 let isDown = true;
-const store = await startHttpServer(async (request, response) => {
+const store = await serve(async (request, response) => {
   await text(request);
   response.writeHead(isDown ? 500 : 200).end(JSON.stringify(isDown ? {} : { Parameter: { Value } }));
 });
 setVariables({ AWS_ENDPOINT_URL_SSM: store.url, VIDEO_PROVIDER_KEY: 'ssm:/key' });
-afterAll(store.stop);
 
 describe("a provider's key that cannot be read", () => {
   test('costs nothing, and leaves the Idempotency-Key free', async () => {

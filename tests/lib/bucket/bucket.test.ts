@@ -21,7 +21,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { stopDate } from 'testing/clock';
 import { freshAgents } from '../../../lib/aws/agents.ts';
 import { readText } from '../../../lib/bucket/public-file.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 
 const first = Buffer.from('the first bytes');
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
@@ -218,7 +218,6 @@ test('gives up a request that S3 never answers after half a minute and three sen
   const answerAgain = silence.redirectCalls(s3());
   const { error, ms } = await silence.outwait(() => findObject('any'), { leapMs: 29_900, maxMs: 120_000 });
   answerAgain();
-  silence.stop();
 
   expect(error).toMatchObject({ name: 'TimeoutError' });
   expect(silence.asked).toBe(3);
@@ -240,7 +239,6 @@ test('gives up a text object within three seconds and two sends', async () => {
   const read = () => readText({ deadline: Date.now() + 60_000 }, 'any');
   const { error, ms } = await silence.outwait(read, { leapMs: 1400, maxMs: 20_000 });
   answerAgain();
-  silence.stop();
 
   expect([error instanceof Error, silence.asked]).toEqual([true, 2]);
   expect(ms).toBeLessThanOrEqual(3100);
@@ -248,7 +246,7 @@ test('gives up a text object within three seconds and two sends', async () => {
 
 test('opens a new connection after five idle seconds', async () => {
   const ports: (number | undefined)[] = [];
-  const server = await startHttpServer(({ socket }, response) => {
+  const server = await serve(({ socket }, response) => {
     ports.push(socket.remotePort);
     response.end();
   });
@@ -264,7 +262,6 @@ test('opens a new connection after five idle seconds', async () => {
     await ask();
   }
   agent.destroy();
-  await server.stop();
 
   expect([ports[1] === ports[0], ports[2] === ports[0]]).toEqual([true, false]);
 });

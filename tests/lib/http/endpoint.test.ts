@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod/mini';
 import type { Access } from '../../../lib/contract.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 import { calling } from '../../../lib/context.ts';
 import { stopDate, stopTimers } from 'testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
@@ -200,7 +200,7 @@ describe('an endpoint whose time is up', () => {
       reached.resolve();
       return new Promise<never>(() => {});
     };
-    const server = await startHttpServer(hangs);
+    const server = await serve(hangs);
     const answerOf = async (provider: Parameters<typeof openPaid>[0]) => {
       reached = Promise.withResolvers();
       const answer = openPaid(provider).call({ remainingMs: 3000 });
@@ -210,7 +210,6 @@ describe('an endpoint whose time is up', () => {
     };
     const sending = await answerOf({ url: server.url });
     const preparing = await answerOf({ key: { read: hangs, forget: () => {}, replacementOf: hangs } });
-    await server.stop();
 
     expect([sending.status, sending.body.error]).toEqual([504, 'provider_timeout']);
     expect(sending.headers.link).toMatch(/rel="status"$/);

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { startNameServer } from '../../support/name-server.ts';
 import { deliverOnce, resolver } from '../../../lib/notifications/deliver-once.ts';
 import { loadAndPublishSigningKeys, readSigningKeys } from '../../../lib/notifications/signature.ts';
@@ -9,12 +9,12 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { beforeNext } from '../../support/intercept.ts';
 import { countRequests, storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 import net from 'node:net';
 
 /** The store of secrets, with a key that can be replaced. */
 let stored = newKey();
-const store = await startHttpServer(async (request, response) => {
+const store = await serve(async (request, response) => {
   await text(request);
   response.end(JSON.stringify({ Parameter: { Value: stored } }));
 });
@@ -31,8 +31,6 @@ const start = Date.now();
 function setClock(ms: number): void {
   jest.spyOn(Date, 'now').mockReturnValue(start + ms);
 }
-
-afterAll(() => Promise.all([store.stop(), names.stop()]));
 
 test('signs with a replaced key after one minute, not before, and publishes it although that fails at first', async () => {
   const shown = async () =>

@@ -38,11 +38,10 @@ beforeEach(() => {
   serverNames.length = 0;
 });
 
-afterAll(async () => {
+afterAll(() => {
   receiver.closeAllConnections();
   receiver.close();
   tlsReceiver.close();
-  await names.stop();
 });
 
 const loopback = [{ address: '127.0.0.1', family: 4 }];

@@ -1,15 +1,15 @@
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { pathOf } from '../../support/relay.ts';
 import { invoke, type Result, sampleBody } from '../../support/invoke.ts';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 import { bearer } from '../../support/tokens.ts';
 import { setVariables } from '../../support/variables.ts';
 
 /** A provider that repeats the address it is given, in ways that the simulated ones do not. */
 let given = '';
 let answer: (address: string) => [status: number, body: object];
-const provider = await startHttpServer(async (request, response) => {
+const provider = await serve(async (request, response) => {
   given = Object(await json(request)).callback_url;
   const [status, body] = answer(given);
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -25,8 +25,6 @@ beforeAll(async () => {
   send = (headers) =>
     invoke(handler, 'text-to-video', { body, headers: { authorization: bearer('echoed'), ...headers } });
 });
-
-afterAll(() => provider.stop());
 
 const accepted = { task_id: '1', state: 'created', credits: 1 };
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { stopDate } from 'testing/clock';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 import { withLogFields } from '../../../lib/log.ts';
 import { type Provider, ProviderCall } from '../../../lib/providers/provider-call.ts';
 
@@ -17,7 +17,7 @@ let replacement: string | undefined;
 let reply: Reply = { status: 200 };
 let meanwhile = () => {};
 
-const server = await startHttpServer((request, response) => {
+const server = await serve((request, response) => {
   received.push(request.headers);
   request.resume();
   meanwhile();
@@ -46,8 +46,6 @@ beforeEach(() => {
   replacement = undefined;
   meanwhile = () => {};
 });
-
-afterAll(() => server.stop());
 
 /** One call. `fields` collects what it adds to the request's log line. */
 function call(limitMs = 5000, fields: Record<string, unknown> = {}, changes: Partial<Provider> = {}) {

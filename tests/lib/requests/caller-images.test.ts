@@ -81,7 +81,6 @@ describe('an image that a request names as an upload', () => {
       const later = await pay(user, 'text-to-video', { body }).finally(() =>
         setVariables({ AWS_ENDPOINT_URL_S3: bucketUrl }),
       );
-      await front.stop();
 
       expect(later.status).toBe(status);
       expect(String(images)).toMatch(off_peak ? /\/images\/\w+\/\w+$/ : /X-Amz-Expires=43200/);
@@ -121,7 +120,6 @@ describe('an image that a request names as an upload', () => {
     setVariables({ AWS_ENDPOINT_URL_S3: front.url });
     const paying = payWith(await spender(), 'relight-image', { image: nameOf(large) }, large);
     const { second } = await paying.finally(() => setVariables({ AWS_ENDPOINT_URL_S3: bucketUrl }));
-    await front.stop();
 
     expect(second.status).toBe(200);
     expect(asked).toEqual([

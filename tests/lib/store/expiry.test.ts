@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { notificationsOf, storedTask } from '../../support/relay.ts';
 import { say, started } from '../../support/notified.ts';
 import { handler as deliver } from '../../../functions/deliver-notifications.ts';
@@ -9,7 +9,7 @@ import { fromAttributes } from '../../../lib/store/items.ts';
 import { ticketKey } from '../../../lib/store/keys.ts';
 import { update } from '../../../lib/store/write.ts';
 import { addTrust } from '../../../tools/admin/registry/trusts.ts';
-import { gitHub, gitHubToken, useCiIssuers } from '../../support/ci.ts';
+import { gitHub, gitHubToken } from '../../support/ci.ts';
 import { invoke } from '../../support/invoke.ts';
 import { storedNotification, writeNotification } from '../../support/notifications.ts';
 import { runQueue } from '../../support/queue.ts';
@@ -19,8 +19,6 @@ import { pay, spender } from '../../support/spending.ts';
 import { readTable } from '../../support/table-image.ts';
 
 /** DynamoDB deletes a record some time after its `ttl`, in whole seconds since the epoch. */
-
-useCiIssuers();
 
 const daySeconds = 86_400;
 const receiver = await startReceiver();
@@ -66,8 +64,6 @@ beforeAll(async () => {
     if (ttl !== undefined) expiries.set(key, ttl);
   }
 });
-
-afterAll(() => receiver.stop());
 
 describe('the `ttl` of a record', () => {
   test.each(kinds)('ends $kind', ({ key, seconds }) => {

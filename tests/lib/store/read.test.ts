@@ -6,7 +6,7 @@ import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopTimers } from 'testing/clock';
-import { startHttpServer } from '../../../tools/processes/http-server.ts';
+import { serve } from '../../support/serve.ts';
 import { answerInTurn, intercept } from '../../support/intercept.ts';
 import { redirectCalls, SilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
@@ -42,12 +42,11 @@ describe('readBatches', () => {
   test('requests keys that did not fit into an answer of 1 MB again at once', async () => {
     const page = { ...found({ ...a, text: 'x'.repeat(1_000_000) }), ...left(b) };
     const answers = [page, { ...page, ...left() }];
-    const server = await startHttpServer((_, response) => response.end(JSON.stringify(answers.shift())));
+    const server = await serve((_, response) => response.end(JSON.stringify(answers.shift())));
     stopTimers();
     const answerAgain = redirectCalls(dynamodb, server.port);
     const { items, unread } = await readAll(requestContext({}), [a, b]);
     answerAgain();
-    await server.stop();
 
     expect([items.length, unread, answers]).toEqual([2, [], []]);
   });
@@ -87,7 +86,6 @@ describe('readBatches', () => {
       jest.advanceTimersByTime(1);
     }
     answerAgain();
-    silent.stop();
 
     expect(ends).toEqual(['AbortError', 'AbortError']);
   });

@@ -156,7 +156,6 @@ describe('a write that fails', () => {
     const work = () => transact(inSeconds(60), []);
     const { error, ms } = await store.outwait(work, { leapMs: 1900, maxMs: 12_000 });
     answerAgain();
-    store.stop();
 
     expect([store.asked, error]).toEqual([4, expect.objectContaining({ code: 'unavailable' })]);
     expect(ms).toBeGreaterThanOrEqual(8_000);
