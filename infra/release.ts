@@ -47,7 +47,7 @@ export async function tableState({ client, name }: Table): Promise<TableState> {
   }
 }
 
-/** Why a release can't be deployed over a table; undefined if it can. `upgrade` is the command that would help. */
+/** Why a release can't be deployed over a table; undefined if it can. `upgrade` is the command to run. */
 export function deploymentProblem(
   { name }: Table,
   state: TableState,

@@ -6,7 +6,7 @@ export interface Caller {
   isAdmin: boolean;
 }
 
-/** The name a caller is counted under. The prefix separates a user called `anonymous` from unknown callers. */
+/** The name a caller is counted under. The prefix separates a user named `anonymous` from unknown callers. */
 export function callerName(caller: Pick<Caller, 'userId'> | undefined): string {
   return caller ? `user:${caller.userId}` : 'anonymous';
 }

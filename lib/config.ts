@@ -9,7 +9,7 @@ import * as kind from './variable-kinds.ts';
  * Each concern is a separate constant, so a bundle contains only the concerns that its function reads.
  */
 
-/** Every provider. Its variables begin with its name, and its adapter is `lib/providers/<name>-provider.ts`. */
+/** Every provider. Its variables begin with its name; its adapter is `lib/providers/<name>-provider.ts`. */
 export const providerNames = ['image', 'video'] as const;
 
 export type ProviderName = (typeof providerNames)[number];
@@ -205,7 +205,7 @@ export const downloads = concern(() => ({
   ),
 }));
 
-/** The maximum is the size that a finalizer can check in its 300 s: at its 512 MB, 0.2 s for each megabyte. */
+/** The maximum is the size that a finalizer can check in 300 s: at its 512 MB, 0.2 s for each megabyte. */
 export const archives = concern(() => ({
   MAX_ARCHIVE_BYTES: variable(
     kind.count(archiveLimits.archiveBytes, 1_000_000_000),

@@ -5,7 +5,7 @@ type Fields = Record<string, unknown>;
 
 const requestFields = new AsyncLocalStorage<Fields>();
 
-/** Adds `fields` to every log line inside `work`, together with the surrounding ones. `note` adds more to `fields`. */
+/** Adds `fields` and the surrounding ones to all log lines inside `work`. `note` adds more to `fields`. */
 export function withLogFields<Result>(fields: Fields, work: () => Result): Result {
   return requestFields.run(Object.assign(fields, { ...requestFields.getStore(), ...fields }), work);
 }

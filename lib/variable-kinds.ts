@@ -55,7 +55,7 @@ export function claimText() {
   return textMatching(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
 }
 
-/** A secret, or a reference to it: `ssm:<name>` or `secretsmanager:<name>`. Deployments use only references. */
+/** A secret, or a reference: `ssm:<name>` or `secretsmanager:<name>`. Deployments use only references. */
 export const secret = /* @__PURE__ */ z.string().check(/* @__PURE__ */ z.minLength(1));
 
 /** The URL of another service, with https. Plain http is for the local stack only. */

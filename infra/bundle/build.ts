@@ -9,7 +9,7 @@ interface Output {
   contents: Uint8Array;
 }
 
-/** Bundles every function into a folder of its own, as it is deployed: `dist/<name>/index.js`, an ES module. */
+/** Bundles every function into its own folder, as it is deployed: `dist/<name>/index.js`, an ES module. */
 export async function buildFunctions(): Promise<void> {
   const files = (await readdir('functions')).filter((file) => file.endsWith('.ts'));
   const names = files.map((file) => parse(file).name);

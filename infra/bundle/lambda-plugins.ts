@@ -77,7 +77,7 @@ const environmentOnly: Plugin = {
   },
 };
 
-/** The SDK imports its event streams on demand. They are 20 KB, no function has one, and they take 4 and 5 %. */
+/** The SDK imports its event streams on demand. They are 20 KB, no function has one; they take 4 and 5 %. */
 const neverNeeded: Plugin = {
   name: 'never-needed',
   setup({ onResolve }) {
@@ -89,5 +89,5 @@ const neverNeeded: Plugin = {
 
 export const lambdaPlugins = [environmentOnly, neverNeeded, builtins];
 
-/** The SDK looks for these while it loads. No function uses them, and looking loads much of Node: 6 and 7 %. */
+/** The SDK looks for these while it loads. No function uses them; looking loads much of Node: 6 and 7 %. */
 export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined', crypto: 'undefined' };

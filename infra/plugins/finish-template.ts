@@ -112,7 +112,7 @@ function wait(resource: Resource, ...names: string[]): void {
   resource.DependsOn = [...new Set([...[resource.DependsOn ?? []].flat(), ...names])];
 }
 
-/** A version left over from a failed update would block the next one: "a version for this function exists". */
+/** A version left over from a failed update blocks the next: "a version for this function exists". */
 function giveVersionsBack(template: Template): void {
   for (const [, version] of ofType(template, 'AWS::Lambda::Version'))
     Object.assign(version, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
@@ -131,7 +131,7 @@ function catchUndeliveredSchedules(template: Template): void {
   }
 }
 
-/** The table is created last, after a distribution that takes minutes: an earlier schedule would fail until then. */
+/** The table is created last, after a slow distribution: an earlier schedule would fail until then. */
 function delaySchedules(template: Template): void {
   for (const [, rule] of ofType(template, 'AWS::Events::Rule')) wait(rule, 'Table');
 }

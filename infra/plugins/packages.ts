@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Packaging needs no credentials, and a template must not depend on the environment of the person who packages. */
+/** Packaging needs no credentials, and a template must not depend on the packager's environment. */
 export const bareEnvironment = {
   PATH: process.env.PATH,
   HOME: tmpdir(),
@@ -32,7 +32,7 @@ export function flagsOf(parameters: Record<string, string>): string[] {
   ];
 }
 
-/** Packages a stage as a deployment does, from the project in `project` and its `dist`. Returns the framework's output. */
+/** Packages a stage as a deployment does, from `project` and its `dist`. Returns the framework's output. */
 export async function packageWith(
   project: string,
   folder: string,

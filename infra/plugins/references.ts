@@ -4,7 +4,7 @@ export type Part = any;
 
 const pseudoParameters = /^AWS::/;
 
-/** Every name by which a part of a template refers to another: resources, and conditions as `condition:<name>`. */
+/** Every name by which a part of a template refers to another: resources, and `condition:<name>`. */
 export function referencesOf(part: Part): string[] {
   return [...new Set(references(part))].filter((name) => !pseudoParameters.test(name));
 }

@@ -54,7 +54,7 @@ export function ofQueue(name: string, queue: string): Metric {
   return { namespace: 'AWS/SQS', name, statistic: 'Maximum', dimensions };
 }
 
-/** In a new stage, schedules start only after the table, which is created last. Then they get the usual time. */
+/** In a new stage, schedules start only after the table, created last. They then get the usual time. */
 const creationMinutes = 60;
 
 export function alarmProperties(it: Alarm, prefix: string, topic: string | undefined) {

@@ -1,4 +1,4 @@
-/** For downloads.yml: the framework would run a script that a template names, but this one is for CloudFront. */
+/** For downloads.yml: the framework would run a script that a template names; this one is CloudFront's. */
 import { readFileSync } from 'node:fs';
 
 const code = { text: readFileSync(new URL('page-addresses.js', import.meta.url), 'utf8') };

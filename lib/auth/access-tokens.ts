@@ -184,7 +184,7 @@ function rejected(rejection: Rejection, cause?: unknown): ApiError {
   });
 }
 
-/** Maps the verifier's error to a reason. The issuer comes first: only our issuer's signatures can be checked. */
+/** Maps the verifier's error to a reason, the issuer first: only our issuer's signatures can be checked. */
 function rejectionOf(error: unknown, token: string, issuer: string): Rejection {
   if (error instanceof RejectedToken) return error.rejection;
   if (error instanceof JwtParseError) return 'malformed';

@@ -28,11 +28,11 @@ export interface StoredSecret {
 
 const reference = /^(ssm|secretsmanager):(.+)$/;
 
-/** The shortest interval between two reads after a rejection, so that a revoked key does not flood the store. */
+/** The shortest time between two reads after a rejection, so that a revoked key doesn't flood the store. */
 const minRereadIntervalMs = 5000;
 const readTimeoutMs = 3000;
 
-/** After a rotation all instances read at once, and the store takes 40 reads a second. Maximum waits before each try. */
+/** Maximum waits before each try: all instances read after a rotation, and the store takes 40 a second. */
 const rereadPausesMs = [1000, 2000, 4000];
 
 /**

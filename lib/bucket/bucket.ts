@@ -101,7 +101,7 @@ export async function markDenied(key: string, isDenied: boolean): Promise<void> 
 
 const maxCopies = 3;
 
-/** S3's responses to a copy that may succeed on a retry. A 200 with an error in its body also becomes a 5xx here. */
+/** S3's responses to a copy that may succeed on a retry. A 200 with an error inside also becomes a 5xx. */
 const passing = new Set([404, 409, 412, 500, 503]);
 
 /**

@@ -18,7 +18,7 @@ import { bucketName, s3, statusOf } from './bucket.ts';
 export const maxFilesAtOnce = 8;
 const maxAttempts = 12;
 const pauseMs = 25;
-/** The distribution caches a file this long, and then the browser again: a ban shows a minute after it is followed. */
+/** The distribution caches a file this long, then the browser as long: bans show after up to a minute. */
 const cacheControl = 'public, max-age=30';
 
 /**
@@ -110,7 +110,7 @@ interface TextObject {
   etag: string;
 }
 
-/** Undefined if the object is missing. Without the right to list the bucket, S3 answers 403 for a missing object. */
+/** Undefined if the object is missing. Without the right to list the bucket, S3 answers 403 for that. */
 export async function readText(context: Context, key: string): Promise<TextObject | undefined> {
   try {
     const command = new GetObjectCommand({ Bucket: bucketName(), Key: key });

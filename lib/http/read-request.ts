@@ -7,7 +7,7 @@ import { isObject, type JsonObject, parseAsWritten } from '../json.ts';
 import { note } from '../log.ts';
 import type { GatewayRequest } from './gateway-handler.ts';
 
-/** Parses the body at the first call: it may contain a token, and reports its issues once the caller is known. */
+/** Parses the body at the first call: it may contain a token, and reports issues once the caller is known. */
 export function readOnce(request: GatewayRequest, freeForm: Contract['freeForm']): () => unknown {
   let read: { body: unknown } | undefined;
   return () => {
@@ -166,10 +166,10 @@ function issueIn(root: unknown, hasEscapes: boolean, limit: number): string | un
   return undefined;
 }
 
-/** The gateway's replacement for bytes that aren't UTF-8. It is an ordinary character if the caller sent it. */
+/** The gateway's replacement for bytes that aren't UTF-8. An ordinary character if the caller sent it. */
 const replacement = '\ufffd';
 
-/** The gateway replaces each invalid piece by three bytes of UTF-8, so the length differs from the sent one. */
+/** The gateway replaces each invalid piece by three bytes of UTF-8, so the length is not the one sent. */
 function isRepaired(text: string, contentLength: string | undefined): boolean {
   if (!contentLength || !text.includes(replacement)) return false;
   return Buffer.byteLength(text) !== Number(contentLength);

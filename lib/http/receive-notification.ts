@@ -8,7 +8,7 @@ import { receive } from '../notifications/store-report.ts';
 import type { Answer } from '../requests/attempt.ts';
 import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
 
-/** More than Lambda accepts: a notification repeats the request, whose payload may have 1,048,576 characters. */
+/** Over Lambda's limit: a notification repeats the request, whose payload may have 1,048,576 characters. */
 const maxBodyBytes = 6 * 1024 * 1024;
 const ticketShape = /^[\w-]{43}$/;
 

@@ -145,7 +145,7 @@ async function addNodesOf(context: Context, { nodes }: Changes, publisherId: str
   return [];
 }
 
-/** Writes the node's file before the files that readers find through it, then makes pages from all of them. */
+/** Writes the node's file before the files that readers find it by, then makes pages from all of them. */
 async function refreshAllOf(context: Context, id: string, change: NodeChange): Promise<void> {
   const { isListed, labels } = change;
   if (isListed) await refreshNode(context, id, [...labels]);

@@ -23,7 +23,7 @@ import { compareVersions } from 'registry-rules/version-label';
 
 const maxDescription = 300;
 
-/** Whether anyone may read about the versions of a node: a withdrawn node keeps them, a banned one doesn't. */
+/** Whether anyone may read about the versions of a node: not if banned, but a withdrawn node keeps them. */
 export function showsVersions(node: NodeRecord, publisher: PublisherRecord): boolean {
   return node.status !== 'NodeStatusBanned' && !publisher.banned;
 }
@@ -120,7 +120,7 @@ export function indexedHostNodes(
   };
 }
 
-/** Holds every word of nearly all packs, and makes a large registry's catalog two thirds larger (docs/capacity.md). */
+/** Holds every word of nearly all packs. It makes a large catalog two thirds larger (docs/capacity.md). */
 const maxLetters = 2000;
 
 /**

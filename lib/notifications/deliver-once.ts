@@ -22,7 +22,7 @@ export type DeliveryResult =
   | { outcome: 'delivered' | 'gone'; status: number }
   | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };
 
-/** From the lookup to the end of the response. It also bounds how long hanging receivers can delay other callers. */
+/** From the lookup to the end of the response. It also bounds how long hanging receivers delay others. */
 const maxDeliveryMs = 3000;
 const maxLookupMs = 1500;
 
@@ -79,7 +79,7 @@ function resultOf(status: number): DeliveryResult {
  * is resolved once, every address is checked, and the connection goes to a checked address.
  */
 
-/** Queries the name servers directly: the system's lookups share four threads, which a few dead names would block. */
+/** Queries the name servers directly: a few dead names would block the system's four lookup threads. */
 export const resolver = new Resolver({ timeout: 1500, tries: 2 });
 
 /** The addresses of a host: empty if it has none, `not public` if one of them isn't. */
@@ -103,7 +103,7 @@ function entryOf(address: string): LookupAddress {
 /** A name may have thousands of addresses, and each would be tried until one responds. */
 const maxPinned = 4;
 
-/** Replaces the lookup, so that the connection goes to the first of these addresses even if the name has changed. */
+/** Replaces the lookup: the connection goes to the first of these addresses even if the name has changed. */
 export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
   const pinned = addresses.slice(0, maxPinned);
   return (_, { all }, callback) => {

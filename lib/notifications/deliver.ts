@@ -95,7 +95,7 @@ const cacheControl = 'public, max-age=2';
 
 const maxRounds = 10;
 
-/** Writes the public status of a task, unless a later one exists: states may be delivered in any order, or at once. */
+/** Writes a task's public status, unless a later one exists: deliveries may be in any order, or at once. */
 async function showStatus(
   context: Context,
   { status_key: key, body, state, provider_state, at }: NotificationRecord,

@@ -63,7 +63,7 @@ export function readMessage(body: string): QueuedAttempt {
 const waitSeconds = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600];
 const maxAttempts = waitSeconds.length + 1;
 
-/** This long after it was due, a message counts as lost. The queue may lag that much, and its alarm fires then. */
+/** A message this late counts as lost. The queue may lag that much, and its alarm fires then. */
 export const lostAfterMs = 10 * 60_000;
 
 /** The fields of a notification that the queue needs. */
@@ -166,7 +166,7 @@ export async function end(
   await update<NotificationRecord>(context, record, changes, condition);
 }
 
-/** In whole seconds, and up to a fifth earlier, so that notifications that failed together do not return together. */
+/** In whole seconds, up to a fifth earlier: notifications that failed together must not return together. */
 function waitAfter(attempts: number): number | undefined {
   const wait = waitSeconds[attempts - 1];
   return wait === undefined ? undefined : Math.round(wait * (1 - Math.random() / 5));

@@ -7,7 +7,7 @@ import { get } from '../store/read.ts';
 import { typedRead } from '../store/items.ts';
 import { windowSeconds } from '../windows.ts';
 
-/** A task whose provider notifies this service. Its key is the hash of its ticket, which only the provider has. */
+/** A task whose provider notifies this service. Its key is the hash of its ticket, the provider's secret. */
 export interface TaskRecord extends Key {
   at: string;
   provider: ProviderName;
@@ -84,7 +84,7 @@ export interface NotificationRecord extends Key {
   address?: string | undefined;
   /** The object in the bucket that shows the task's status. */
   status_key: string;
-  /** The provider's body with the fields that all notifications have, and with the caller's URL in place of ours. */
+  /** The provider's body with the fields of all notifications, and with the caller's URL in place of ours. */
   body: string;
   content_type: string;
   state: TaskState;

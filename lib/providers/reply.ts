@@ -174,7 +174,7 @@ const maxDetails = 20;
 /** As for our own details; see lib/http/read-request.ts. */
 const maxDetailLength = 200;
 
-/** Providers send `{message}` with or without `invalid_params`, or `{code, reason, message}`, perhaps in `error` or `problem`. */
+/** Providers send `message` with or without `invalid_params`, `code` and `reason`, at times in a wrapper. */
 export function readErrorReply(body: JsonObject, key: string): ErrorReply {
   const parts = withNested(body);
   const texts = [
@@ -220,7 +220,7 @@ function cleanedBy(key: string): (detail: ErrorDetail) => ErrorDetail {
 
 const maxTextLength = 300;
 
-/** Cleans a provider's text for our caller: one short line, without our key or an image that it may repeat. */
+/** Cleans a provider's text for our caller: one short line, without our key or an image that it repeats. */
 export function cleanText(text: unknown, key: string, maxLength = maxTextLength): string {
   if (typeof text !== 'string') return '';
   const line = text

@@ -29,7 +29,7 @@ import {
 /** The credential of a publish: the SHA-256 of a personal access token, or a CI job. */
 export type GivenCredential = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
 
-/** The CI job that publishes, if the token is an ID token: it has two dots, and a personal access token has none. */
+/** The CI job that publishes, if the token is an ID token: it has two dots, a personal access token none. */
 export async function ciJobOf(token: string): Promise<CiJob | undefined> {
   if (token.split('.', 4).length !== 3) return undefined;
   return verifyCiToken(token);
@@ -192,7 +192,7 @@ function hasIdsOf(job: CiJob, { repository_id, owner_id }: TrustRecord): boolean
   return repository_id === undefined || (repository_id === job.repositoryId && owner_id === job.ownerId);
 }
 
-/** At its first use a trust takes the job's ids: from then on, only the repository with these ids is trusted. */
+/** At its first use a trust takes the job's ids. Then it trusts only the repository with these ids. */
 function pinIds(trust: TrustRecord, job: CiJob, last_used_at: string): Write {
   return updating<TrustRecord>(
     trust,

@@ -126,7 +126,7 @@ function changesBan(current: HostNodeRecord | undefined, policy: HostNode['polic
   return policy !== undefined && (policy === banned) !== (current?.policy === banned);
 }
 
-/** Everything that a change of a host node is decided on. The node names its publisher, so that is read after it. */
+/** The records that decide a change of a host node. The node names its publisher: that is read after it. */
 async function readAround(context: Context, nodeId: string, version: string, hostNodeName: string) {
   const [nodeItem, versionItem, current] = await get(
     context,

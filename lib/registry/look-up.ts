@@ -127,7 +127,7 @@ async function readWithin(context: Context, asked: readonly Key[], maxBytes: num
   return { found, overlooked };
 }
 
-/** Chooses the first batch at random: else a caller could put small versions there, and make us read large ones. */
+/** Chooses the first batch at random: a caller's small versions there would make us read large ones. */
 function sampleFirst(keys: readonly Key[]): Key[] {
   if (keys.length <= maxBatchKeys) return [...keys];
   const rest = [...keys];

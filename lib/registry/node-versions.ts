@@ -134,7 +134,7 @@ export function latestOf<Version extends VersionCopy>(versions: readonly Version
   return versions.filter(isDownloadable).sort((a, b) => compareForLatest(b, a))[0];
 }
 
-/** Positive if `a` comes first: not deprecated, then stable before pre-release, then precedence, then time. */
+/** Positive if `a` comes first: not deprecated, then stable before pre-release, then precedence, time. */
 function compareForLatest(a: VersionCopy, b: VersionCopy): number {
   return (
     Number(b.deprecated ?? false) - Number(a.deprecated ?? false) ||

@@ -11,7 +11,7 @@ export function requirePublisher(item: Item | undefined): PublisherRecord {
 
 const takenDays = 90;
 
-/** The publisher's id, if the given one is another spelling of it, or, for a time, its id before a rename or a merge. */
+/** The publisher's id, if given in another spelling or, for a time, as its id before a rename or a merge. */
 export function movedTo(item: Item | undefined, asked: string): string | undefined {
   const { id, moved_to, moved_at = '' } = publisherRecord(item) ?? {};
   if (moved_to === undefined) return id === asked ? undefined : id;

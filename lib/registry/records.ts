@@ -74,7 +74,7 @@ export interface IdTokenRecord extends Key {
   ttl: number;
 }
 
-/** The part of a version that its node also shows: `latest_version` is a copy, so one read returns a whole node. */
+/** The part of a version that its node also shows: with `latest_version`, one read returns a whole node. */
 export interface VersionCopy extends Omit<NodeVersion, 'downloadUrl'> {
   id: string;
   version: string;

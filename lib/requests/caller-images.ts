@@ -21,7 +21,7 @@ const beginning = 'upload:';
 const shape = /^upload:([0-9a-f]{64}):([1-9]\d{0,8})$/;
 const maxBytes = 50_000_000;
 
-/** Replaces each image that the body names by its URL. Throws `upload_needed` if the caller must first upload one. */
+/** Replaces each image that the body names by its URL. Throws `upload_needed` if one is not uploaded. */
 export async function withImageUrls<Body>(context: Context, caller: string, body: Body): Promise<Body> {
   const found = imagesIn(body);
   if (found.length === 0) return body;
@@ -113,7 +113,7 @@ const readSeconds = 12 * 60 * 60;
 const writeSeconds = 15 * 60;
 const lookSeconds = 60;
 
-/** Whether the bucket has the caller's image. Without the right to list it, S3 answers 403 for a missing object. */
+/** Whether the bucket has the image. Without the right to list it, S3 answers 403 for a missing one. */
 async function hasImage({ deadline }: Context, place: Place, image: CallerImage): Promise<boolean> {
   const signed = await presign('HEAD', keyOf(place, image), lookSeconds);
   const timeoutMs = Math.min(5000, Math.max(1, deadline - Date.now()));

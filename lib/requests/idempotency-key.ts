@@ -53,7 +53,7 @@ interface KeyOptions {
 }
 
 const keptForMs = 24 * 60 * 60 * 1000;
-/** How long an invocation may run past its deadline before Lambda ends it, allowing for clocks that differ. */
+/** How long an invocation may run past its deadline before Lambda ends it: clocks may differ. */
 const leaseMarginMs = 5000;
 const maxPartBytes = 380_000;
 

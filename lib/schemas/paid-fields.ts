@@ -107,7 +107,7 @@ export function paidObject<Shape extends Record<string, z.ZodMiniType>>(shape: S
 /** Fields of other services, so not misspellings. */
 const ofOtherServices = new Set(['image', 'mode', 'metadata', 'speed']);
 
-/** No real client sends this many unknown fields, and the cost of a request must not depend on their number. */
+/** No real client sends this many unknown fields, and a request's cost must not depend on their number. */
 const maxUnknownFields = 100;
 
 function nearMisses(known: readonly string[], input: Record<string, unknown>) {

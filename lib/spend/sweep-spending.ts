@@ -199,7 +199,7 @@ async function sumMinute(
   return sum;
 }
 
-/** Another sweep that ends the same record finds the same values, so the order of the writes doesn't matter. */
+/** Another sweep that ends the same record finds the same values, so the writes may be in any order. */
 async function endUsage(context: Context, record: UsageRecord, onEnded: OnEnded): Promise<UsageResult> {
   const { caller, at, sk, state, revision } = record;
   const ceiling = record.ceiling ?? record.credits;

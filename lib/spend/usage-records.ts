@@ -34,7 +34,7 @@ export interface UsageRecord extends Key, Task {
   credits: number;
   /** Whether the provider, or for relight the configuration, named the price. */
   is_exact?: boolean;
-  /** A price from a reply with unknown outcome, which counts if it exceeds the ceiling, or from a notification. */
+  /** A price from a notification, or from a reply with unknown outcome, which counts if above the ceiling. */
   credits_told?: number;
   task_id?: string;
   /** How long the provider took. */
@@ -57,7 +57,7 @@ export interface UsageRecord extends Key, Task {
 
 export const usageRecord = typedRead<UsageRecord>();
 
-/** The known cost of an attempt. An unknown outcome stays counted in full, even if its price becomes known later. */
+/** The known cost of an attempt. An unknown outcome counts in full, even if its price becomes known later. */
 export function priceOf({ state, credits, credits_told }: UsageRecord): number {
   return state === 'unknown' ? (credits_told ?? credits) : credits;
 }
@@ -130,7 +130,7 @@ export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
     'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code' | 'is_swept' | 'ceiling'
   >;
 
-/** Records the result of an attempt once, replacing a sweep's conclusion. Returns false if it was already recorded. */
+/** Records an attempt's result once, replacing a sweep's conclusion. Returns false if recorded before. */
 export async function completeUsage(
   context: Context,
   attempt: BegunAttempt,

@@ -65,7 +65,7 @@ type Comparison = '=' | '<>' | '<=' | 'at most';
 
 type Name<Stored> = keyof Stored & string;
 
-/** One clause of a condition on a kind of record: an attribute or a path into a map, a comparison, and a value. */
+/** A clause of a condition on a kind of record: an attribute or a path into a map, a comparison, a value. */
 export type Clause<Stored> =
   | { [Field in Name<Stored>]: readonly [Field, Comparison, Stored[Field]] }[Name<Stored>]
   | readonly [attribute: Name<Stored> | readonly [Name<Stored>, ...string[]], comparison: 'exists' | 'absent']

@@ -27,7 +27,7 @@ interface Batch {
   bytes: number;
 }
 
-/** Reads all keys in one request, or fails as a whole. For everything that an operation needs before it decides. */
+/** Reads all keys in one request, or fails as a whole. For everything that an operation needs to decide. */
 export async function get<Keys extends readonly Key[]>(
   context: Context,
   ...keys: Keys

@@ -112,7 +112,7 @@ export function remove<Record extends Key = Key>(
   });
 }
 
-/** A write with a lost reply is repeated, and may meet its own result: an item with our `write_id` means success. */
+/** A write with a lost reply is repeated, and may meet its own result: our `write_id` means success. */
 async function write<Record, Written = Record>(
   context: Context,
   { operation, write_id, isRepeatable }: { operation: string; write_id: string; isRepeatable?: boolean },

@@ -36,7 +36,7 @@ type ExtractionResult =
 
 type ExtractionEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
 
-/** May end differently next time. The version is listed, so after the last receive the sweep has it read again. */
+/** May end differently next time. The version is listed, so after the last receive the sweep retries it. */
 const unended: readonly ExtractionResult[] = ['unfinished', 'interrupted'];
 
 /** Handles the queue's messages, and the schedule that queues due extractions. */

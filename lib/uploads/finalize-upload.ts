@@ -33,7 +33,7 @@ export type UploadState =
   | 'refused_before'
   /** Another finalizer checks an archive of this upload. */
   | 'in_progress'
-  /** The version waits for its upload, and no object is under the key; a sweep reports which of the two it is. */
+  /** The version waits for its upload; its key has no object. A sweep reports `waiting` or `abandoned`. */
   | 'missing'
   | 'waiting'
   | 'abandoned'

@@ -56,7 +56,7 @@ function sweepPeriod({ from }: SweepEvent): Period {
   throw new Error('The event\'s "from" must be a past time such as "2026-11-20T00:00:00Z".');
 }
 
-/** Finalizes the upload of each record. A failed one doesn't stop the others. The id is the same in retries. */
+/** Finalizes each record's upload. A failed one doesn't stop the others. The id is the same in retries. */
 async function finalizeAll(context: Context, { Records }: S3Event, finalizerId: string): Promise<void> {
   const errors: unknown[] = [];
   for (const record of Records) {
@@ -98,7 +98,7 @@ const checkedBytesPerMs = 5_000;
 /** A sweep that has just begun takes an archive of any size. */
 const maxCheckMs = 120_000;
 
-/** Finds versions whose events were lost and finishes them, newest first, so old spam never delays a recent loss. */
+/** Finds versions with lost events and finishes them, newest first: old spam never delays a recent loss. */
 export function sweepUploads(
   context: Context,
   period: Period,

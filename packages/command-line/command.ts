@@ -54,7 +54,7 @@ export function createCommand(
   return command;
 }
 
-/** Runs a command line. Returns the exit status: 0 for success, 1 from the command, 2 for an invalid command line. */
+/** Runs a command line. Returns its exit status: 0 for success, 1 for a failure, 2 for an invalid line. */
 export async function runCommand(command: Command, args: readonly string[]): Promise<number> {
   try {
     await command.parseAsync(args, { from: 'user' });

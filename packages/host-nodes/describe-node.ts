@@ -33,7 +33,7 @@ export interface ReadHostNode {
   open?: readonly string[];
 }
 
-/** A node as the host would list it. A field that only running the pack could show is absent, and named in `open`. */
+/** A node as the host would list it. A field that needs a run of the pack is absent, and named in `open`. */
 export interface ExtractedNode extends ReadHostNode {
   conditional: boolean;
   /** Names of the inputs by group, if known. */

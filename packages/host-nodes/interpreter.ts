@@ -27,7 +27,7 @@ export interface Dropped {
 
 equipTypes();
 
-/** Runs a pack's declarations. Its parts are in `language`; the models of the library and the host are next to it. */
+/** Runs a pack's declarations. Its parts are in `language`; models of library and host are next to it. */
 export class Interpreter implements Machine {
   readonly budget: Budget;
   readonly heap: Heap;

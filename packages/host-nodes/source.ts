@@ -7,7 +7,7 @@ export interface Source {
   lines: readonly string[];
 }
 
-/** Syntax that the parser rejects, and an equivalent: `del a, b,` and `match a, b:`, accepted with brackets. */
+/** Syntax that the parser rejects, `del a, b,` and `match a, b:`, and an equivalent with brackets. */
 const rewritings: readonly [pattern: RegExp, same: string][] = [
   [/^([ \t]*del[ \t][^#\n;]*?)[ \t]*,[ \t]*(#.*)?$/gm, '$1 $2'],
   [

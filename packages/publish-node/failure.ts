@@ -69,7 +69,7 @@ export function throwAll(failures: readonly Failure[]): void {
 
 const replaced = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'];
 
-/** An error of the registry or of a file, as an exit of the command. Any other is a bug, and stays unchanged. */
+/** An error of the registry or of a file, as an exit of the command. Any other is a bug, and is unchanged. */
 export function foreseen(error: unknown): unknown {
   if (error instanceof RegistryError) return failureOf(error);
   const { code = '', syscall, path }: NodeJS.ErrnoException = Object(error);

@@ -28,7 +28,7 @@ export interface Plan {
   notes: string[];
 }
 
-/** Reads and packs a folder while another step, such as fetching a token, runs. Reports all failures together. */
+/** Reads and packs a folder while another step, such as fetching a token, runs. Reports all failures. */
 export async function planOf<Other>(
   folder: string,
   flags: PlanFlags,

@@ -67,7 +67,7 @@ async function dryRun(plan: Plan): Promise<Ending> {
   };
 }
 
-/** Only the registry knows whether it needs an access token; it checks for one before it reads an impossible request. */
+/** Only the registry knows whether it needs a token; it checks that before it reads an impossible request. */
 async function acceptedIdentity(
   flags: PublishFlags,
 ): Promise<{ identity: Identity; registry: RegistryClient }> {
@@ -99,7 +99,7 @@ async function changelogOf(folder: string, { changelogFile }: PublishFlags): Pro
   return { changelog: content.toString().trim() };
 }
 
-/** In a work tree, its author may have added a link, for example to this process's environment and its tokens. */
+/** In a work tree, its author may have added a link, such as to this process's environment and its tokens. */
 async function readChangelog(folder: string, file: string): Promise<Buffer> {
   const named = workTreeOf(resolve(folder)) ?? resolve(folder);
   const top = await realpath(named).catch(() => named);

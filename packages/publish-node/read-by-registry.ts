@@ -8,7 +8,7 @@ import type { Project } from './project.ts';
 const patienceMs = 5_000;
 const pauseMs = 250;
 
-/** The version once its host nodes have been read, or its state after a few seconds or a failure of the registry. */
+/** The version once its host nodes have been read, or its state after a few seconds or a failed request. */
 export async function waitForHostNodes(
   registry: RegistryClient,
   { node, version }: Project,
@@ -28,7 +28,7 @@ export async function waitForHostNodes(
   return latest;
 }
 
-/** One line for a person; the registry gives no number, so this command counts the nodes that it reads itself. */
+/** One line for a person; the registry gives no number, so this command counts the nodes that it reads. */
 export function hostNodesLine(
   { node, version }: Project,
   { host_node_extract_status: status, host_node_extract_reason: reason }: NodeVersion,

@@ -1,6 +1,6 @@
 import { readOwnFile } from './files/own-file.ts';
 
-/** The requirements in a folder's requirements.txt, without comments and pip options. Undefined without the file. */
+/** A folder's requirements.txt, without comments and pip options. Undefined without the file. */
 export async function readRequirements(root: string): Promise<string[] | undefined> {
   const file = await readOwnFile(root, 'requirements.txt').catch(() => undefined);
   return file?.content

@@ -106,7 +106,7 @@ export function createRegistryClient(options: ClientOptions) {
   return {
     versions,
 
-    /** Registers a version, uploads its archive and waits until it is active; safe to call again at any point. */
+    /** Registers a version, uploads its archive and waits until it is active; safe to repeat at any point. */
     publish: (input: PublishInput, given: PublishOptions = {}): Promise<Published> =>
       retriedWhole(() => publish(settings, versions, input, given)),
 

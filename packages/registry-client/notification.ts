@@ -32,7 +32,7 @@ export interface Notification {
   id: string;
   /** When this attempt was made. */
   timestamp: Date;
-  /** The provider's report about the task: `task_id`, `state`, `media` and `error`, and the provider's own fields. */
+  /** The provider's report about the task: `task_id`, `state`, `media`, `error`, and its own fields. */
   payload: TaskNotification;
 }
 

@@ -15,7 +15,7 @@ interface OpenCall {
 /** The service forgets a key after a day, and would pay for it again. */
 const keptMs = 86_400_000;
 
-/** The calls of a client with an unknown outcome. An equal call continues one of them instead of paying again. */
+/** A client's calls with an unknown outcome. An equal call continues one of them instead of paying again. */
 export class OpenCalls {
   #calls: OpenCall[] = [];
 

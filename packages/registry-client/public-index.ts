@@ -147,7 +147,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     versions: async (nodeId: string, options: ReadOptions = {}): Promise<PublicVersion[]> =>
       (await node(nodeId, options))?.versions ?? [],
 
-    /** The README of a node's latest version, as its publisher wrote it; undefined if there is no such node. */
+    /** The README of a node's latest version, as its publisher wrote it; undefined without such a node. */
     readme: (nodeId: string, options?: ReadOptions) =>
       readOf<IndexedReadme>(nodeId, '/readme.json', shapes.readme, options),
 

@@ -5,7 +5,7 @@ import { type AccessToken, type Fetch, milliseconds, type SendOptions, type Sett
 import type { BulkEntry, BulkPair, CallOptions, NodeVersion, PublishBody, Reply } from './types.ts';
 import { pause, within } from './within.ts';
 
-/** Puts the bytes to the signed URL with `Content-Type: application/zip` and returns the response's status. */
+/** Puts the bytes to the signed URL with `Content-Type: application/zip`; returns the response's status. */
 export type Upload = (url: string, archive: Uint8Array | Blob, signal?: AbortSignal) => Promise<number>;
 
 export interface PublishInput {

@@ -1,4 +1,4 @@
-/** The text of a response, up to a number of decompressed bytes; undefined if longer, and the rest isn't read. */
+/** The text of a response. Stops reading and returns undefined above a number of decompressed bytes. */
 export async function readText(response: Response, maxBytes: number): Promise<string | undefined> {
   if (response.body === null) return '';
   const decoder = new TextDecoder();

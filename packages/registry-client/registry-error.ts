@@ -79,7 +79,7 @@ export class RegistryError extends Error {
   /** The task's status URL, if it has started anyway, for `tasks.wait`. A secret, so not in `toJSON`. */
   readonly statusUrl: string | undefined;
   readonly taskId: string | undefined;
-  /** Continues the call after it was sent: the same request with the same key, or the same wait. It never pays again. */
+  /** Continues a call that was sent: the same request and key, or the same wait. It never pays again. */
   readonly retry: (() => Promise<unknown>) | undefined;
 
   constructor(code: ErrorCode, sentence: string, facts: Facts = {}) {

@@ -109,7 +109,7 @@ type TextResponse =
   | { response: Response; text: string | undefined; lost?: never }
   | { response?: never; text?: never; lost: RegistryError };
 
-/** One request, and the text of its response; undefined if too long. Throws only for the caller's own signal. */
+/** One request, and its response's text; undefined if too long. Throws only for the caller's own signal. */
 export async function textAt(
   { timeoutMs, fetch: request }: Pick<Settings, 'timeoutMs' | 'fetch'>,
   url: string,
@@ -196,7 +196,7 @@ function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
   return (status === undefined || status === 503) && call.isRepeatable;
 }
 
-/** The delay that the service requests. Otherwise it grows with each attempt, at random so that clients spread. */
+/** The delay that the service requests. Otherwise it grows with each attempt, at random to spread clients. */
 function pauseBefore(attempt: number, { retryAfter }: RegistryError): number {
   if (retryAfter !== undefined) return retryAfter * 1000;
   return Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);

@@ -10,7 +10,7 @@ type TaskStatus = components['schemas']['TaskStatus'];
 export interface TaskProgress {
   state: TaskStatus['state'];
   taskId: string | undefined;
-  /** The task's status URL: keep it, to continue waiting after a reload. It needs no token, so it is a secret. */
+  /** The task's status URL: keep it, to wait again after a reload. It needs no token, so it is a secret. */
   statusUrl: string;
 }
 

@@ -18,7 +18,7 @@ const maxNameCharacters = 200;
 const maxReason = 300;
 /** Leaves room in a DynamoDB item for the fields that an owner may write. */
 const maxEntryBytes = 80_000;
-/** Six times the size of the largest known pack. Without a limit, an author decides what a version costs the table. */
+/** Six times the largest known pack. Without a limit, an author decides what a version costs the table. */
 const maxVersionBytes = 2_000_000;
 
 /**

@@ -122,7 +122,7 @@ function threeNumbers(core: string): string {
   return `${major}.${minor}.${patch}`;
 }
 
-/** The problem with a label that is not a semantic version, and its correct spelling if it is close to one. */
+/** The problem with a label that is not a semantic version, and the correct spelling of a close one. */
 export function versionIssue(label: string): string {
   if (label.length > maxVersionLength) return `must have at most ${maxVersionLength} characters`;
   const spelling = semanticSpelling(label);

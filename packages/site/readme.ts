@@ -151,7 +151,7 @@ function plainText(value: string): string {
   return value.replace(/&(?:#x[0-9a-f]{1,6}|#\d{1,7}|\w{1,20});?/gi, decoded);
 }
 
-/** The URL where GitHub and GitLab show a file of the latest commit. Undefined if the link leaves the repository. */
+/** The URL where GitHub and GitLab show a file of the latest commit. Undefined if outside the repository. */
 function addressInRepository(link: string, { path, repository }: ReadmePlace): string | undefined {
   const root = webAddress(repository)?.replace(/[?#].*$|(?:\.git)?\/*$/g, '');
   if (!root?.startsWith('https:') || link === '' || link.startsWith('#')) return undefined;

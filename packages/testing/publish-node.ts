@@ -6,7 +6,7 @@ import { run } from 'publish-node/program';
 import { directory } from './folders.ts';
 import { type Ending, own, type RunOptions, runFile } from './shell.ts';
 
-/** The packed command, which starts three times as fast as its sources. The first test that needs it builds it. */
+/** The packed command, three times as fast to start as its sources. The first test to need it builds it. */
 export function packedProgram(): string {
   const program = join(process.env.TEST_DIRECTORY ?? directory, 'publish-node.cjs');
   if (existsSync(program)) return program;

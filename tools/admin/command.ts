@@ -71,7 +71,7 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
   ): Promise<CommandResult>;
 }
 
-/** Gives `run` the types of the parameters and options declared with it, which the command line has checked. */
+/** Gives `run` the types of the declared parameters and options, which the command line has checked. */
 export function command<
   const Parameter extends string,
   const Options extends Record<string, Option> = Record<never, Option>,

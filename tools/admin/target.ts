@@ -42,7 +42,7 @@ export function describeTarget(): string {
   return `${isLocalStack ? 'the local stack, ' : ''}${TABLE_NAME} at ${address}`;
 }
 
-/** Reports at once that a server is not running. The SDK would retry and then fail without a clear sentence. */
+/** Reports at once that a server is not running. The SDK would retry, then fail without a clear sentence. */
 export async function requireListening(): Promise<void> {
   const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (address === undefined || (await isListening(address, timeoutMs))) return;
@@ -51,7 +51,7 @@ export async function requireListening(): Promise<void> {
 }
 
 interface FilePlace {
-  /** The distribution that serves downloads; undefined for the local stack, and if the operator has another one. */
+  /** The distribution that serves downloads; undefined for the local stack and for an operator's own one. */
   distributionId?: string | undefined;
   /** Whether readers reach the bucket only under this stage's control. */
   servesDownloads: boolean;

@@ -25,7 +25,7 @@ interface Upgrade {
   to: string;
 }
 
-/** Records this release in the table, which its deployment requires. Any change of records comes before that. */
+/** Records this release in the table, which its deployment requires. Changes of records come before that. */
 export async function upgradeTable(
   table: Table,
   { release = thisRelease, dryRun = false, writtenBy, command = 'npm run admin -- upgrade' }: Options = {},

@@ -5,7 +5,7 @@ import type { Figure } from './figures.ts';
 const body = JSON.stringify({ node_versions: [{ node_id: 'demo-node', version: '1.0.0' }] });
 const connections = 64;
 
-/** Repeatedly reads a node version from a separate local stack, and reports its rate and its memory before and after. */
+/** Repeatedly reads a node version from a local stack; reports its rate, and its memory before and after. */
 export async function measureThroughput(seconds: number): Promise<Figure[]> {
   const stack = await startLocalStack();
   const url = new URL('/bulk/nodes/versions', stack.apiUrl);

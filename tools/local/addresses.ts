@@ -56,7 +56,7 @@ export const ciIssuerName = `${issuerName}/ci`;
 
 const keySetUrl = `${localAddress(ports.issuer)}/.well-known/jwks.json`;
 
-/** The variables that point functions to the parts of the local stack; serverless.yml reads them from here. */
+/** The variables that point functions to the parts of the local stack; serverless.yml reads them here. */
 export const localEnvironment = {
   AWS_ENDPOINT_URL_DYNAMODB: localAddress(ports.dynamodb),
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),

@@ -130,7 +130,7 @@ class Conflicts {
     for (const { attributes } of readWrite(body).actions) this.#onWrite(attributes);
   }
 
-  /** Unlocks before the response leaves: no client may meet the locks of a transaction known to have ended. */
+  /** Unlocks before the response leaves: a client that knows the result must not meet the locks. */
   async #lock<T>(names: readonly string[], token: string | undefined, work: () => Promise<T>): Promise<T> {
     for (const name of names) this.#items.add(name);
     if (token !== undefined) this.#tokens.add(token);

@@ -75,7 +75,7 @@ interface Consumed {
   GlobalSecondaryIndexes?: Record<string, { CapacityUnits: number }>;
 }
 
-/** The billed units in a reply. A failed condition is billed by the item that failed it, which the reply doesn't report. */
+/** The billed units in a reply. A failed condition is billed by its item's size, which no reply reports. */
 export function consumedIn(content: Buffer): Units {
   const { __type = '', Item, ConsumedCapacity = [] }: Reply = JSON.parse(content.toString());
   if (__type.endsWith('#ConditionalCheckFailedException'))
@@ -96,7 +96,7 @@ export function unitsOf(attributes: Attributes): number {
   return Math.max(1, Math.ceil(sizeOf(attributes) / unitBytes));
 }
 
-/** The size that DynamoDB documents: names and values in UTF-8, a number by its digits, a list or map with 3 bytes. */
+/** The size that DynamoDB documents: text and names in UTF-8, numbers by digits, 3 bytes a list or map. */
 function sizeOf(attributes: Attributes): number {
   return Object.entries(attributes).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOfValue(value as Attributes),

@@ -105,7 +105,7 @@ export function signClaims({ kid, privateKey }: SigningKey, claims: object): str
 /** The path where programs of this machine, such as `npm run token`, read the signing key. */
 const signingKeyPath = '/signing-key';
 
-/** Serves the key set (the local key, and the one that signed the tokens in `events/`) and the local key itself. */
+/** Serves the key set (the local key, and that of the tokens in `events/`) and the local key itself. */
 export function startIssuer(port: number, key: SigningKey): Promise<HttpServer> {
   const contents: Record<string, object> = {
     '/.well-known/jwks.json': { keys: [publicKeyOf(key), developmentKey] },

@@ -1,4 +1,4 @@
-/** The queues of a stage, as in the templates: infra/template/extractions.yml, index.yml and notifications.yml. */
+/** A stage's queues, as in the templates: infra/template/extractions.yml, index.yml and notifications.yml. */
 export const queues = {
   extractions: {
     visibilitySeconds: 720,

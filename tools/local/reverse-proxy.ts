@@ -21,7 +21,7 @@ interface ReverseProxy {
 
 export type Listener = (request: IncomingMessage, response: ServerResponse, origin: Origin) => Promise<void>;
 
-/** Listens in front of another server. Connections on both sides stay open, so a request needs no handshake. */
+/** Listens in front of another server. Connections on both sides stay open, so requests need no handshake. */
 export async function startReverseProxy(url: string, listener: Listener, port = 0): Promise<ReverseProxy> {
   const agent = new Agent({ keepAlive: true });
   const origin: Origin = { send: (request, changes) => send(url, agent, request, changes) };
@@ -82,7 +82,7 @@ export function relay(answer: IncomingMessage, response: ServerResponse): void {
 
 const stepMs = 5;
 
-/** Holds a response back, in steps: a stall of this process, which delays its calls as well, ends only one step. */
+/** Holds a response back, in steps: a stall of this process, which also delays calls, ends only one step. */
 export async function holdBack(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) await pause(stepMs);
 }

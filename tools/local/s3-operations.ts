@@ -12,7 +12,7 @@ import { checkSignature } from './s3-signatures.ts';
 /** Returns why the caller may not make a request, or may not list the bucket, if so. */
 export type DenialOf = (request: IncomingMessage, isListing?: boolean) => string | undefined;
 
-/** Readers here get the denials that the bucket's policy has for the distribution (infra/template/archives.yml). */
+/** Readers get the denials of the bucket's policy for the distribution (infra/template/archives.yml). */
 const isDenied = ({ tags }: Version) => tags?.[deniedTag.Key] === deniedTag.Value;
 
 const maxListed = 1000;
@@ -24,7 +24,7 @@ export interface Answer {
   body?: string | { file: string; start: number; end: number };
 }
 
-/** The operations that this project uses, as strict as S3 about signatures, conditions, versions and checksums. */
+/** This project's operations, as strict as S3 about signatures, conditions, versions and checksums. */
 export class S3 {
   readonly #objects: S3Objects;
   readonly #denialOf: DenialOf;

@@ -17,7 +17,7 @@ export interface LocalStack {
   output: () => string;
   /** A token as the banner prints it, such as OWNER. */
   token: (name: string) => string;
-  /** Like Ctrl-C in a terminal: the signal goes to the whole group. Deletes the data unless told to keep it. */
+  /** Like Ctrl-C in a terminal: the signal goes to the whole group. Deletes the data unless told not to. */
   stop: (options?: { keepData: boolean }) => Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
 const runs = 28;
 let run = Math.floor(Math.random() * runs);
 
-/** Below the range of ephemeral ports, and different for two workers of one test run, and for two stacks of one file. */
+/** Below the ephemeral ports, and different for two workers of a test run, and for two stacks of a file. */
 function freshOffset(): number {
   const worker = Number(process.env.JEST_WORKER_ID ?? 0);
   run = (run + 1) % runs;

@@ -137,7 +137,7 @@ async function startBucket(port: number, extractions: Queue): Promise<Part> {
   return finalizeOnUpload(bucket, loadFinalizer);
 }
 
-/** They are in memory: the functions' schedules queue an earlier stack's work. Returns the extractions' queue. */
+/** They are in memory: the schedules queue an earlier stack's work. Returns the extractions' queue. */
 async function startQueues(): Promise<Queue> {
   const starting = startSqs(ports.sqs, queues);
   await run(starting);

@@ -64,7 +64,7 @@ export interface ReferencePage {
   links: Record<string, string>;
 }
 
-/** The OpenAPI document as a page without scripts: each operation with its fields, responses, and a call to paste. */
+/** The OpenAPI document as a page without scripts: each operation with its fields, responses and a call. */
 export function referencePage(document: Document, { apiUrl, accessToken, links }: ReferencePage): string {
   const { info, components } = document;
   const operations = routesIn(document.paths);

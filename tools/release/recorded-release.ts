@@ -15,7 +15,7 @@ import { type Surface, surfaceOf } from './release-rules.ts';
 export interface RecordedRelease {
   /** Its version. */
   name: string;
-  /** The texts of its files: all functions and the administration in one module, and the thread of the extraction. */
+  /** The texts of its files: functions and administration in one module, and the extraction's thread. */
   files: Record<string, string>;
   /** The parts of two of its stages that hold data or grant rights. */
   templates: Record<'direct' | 'full', Template>;
@@ -50,7 +50,7 @@ export async function recordRelease(name: string, folder: string): Promise<numbe
   return packed.length;
 }
 
-/** Each function is loaded by its name, as late as a deployed one. The SDK, which all of them contain, is there once. */
+/** Each function is loaded by its name, as late as a deployed one. They share one copy of the SDK. */
 export async function bundleRelease(minify = true): Promise<Record<string, string>> {
   const names = (await readdir('functions')).map((file) => parse(file).name);
   const entries = [

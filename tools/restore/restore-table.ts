@@ -70,7 +70,7 @@ export async function restoreTable(aws: Aws, { table, copy, print }: Restore): P
   print(`${table} has the records of ${copy}, after ${changes} changes.`);
 }
 
-/** Adds the table's missing records, and deletes the surplus. Returns the number of changes: 0 if both are equal. */
+/** Adds the table's missing records, and deletes the surplus. Returns the number of changes. */
 async function align(aws: Aws, copy: string, table: string): Promise<number> {
   const written = await compare(aws, table, {
     ...{ from: copy, to: table },

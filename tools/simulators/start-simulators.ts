@@ -25,7 +25,7 @@ export interface Simulators {
 /** The keys that serverless.yml gives to the local functions. */
 export const localKeys = { image: 'local-image-key', video: 'local-video-key' };
 
-/** Starts both providers on one port: `/image`, `/video`, and `/control` to watch them and make them misbehave. */
+/** Starts both providers on one port: `/image`, `/video`, and `/control` to watch and disturb them. */
 export async function startSimulators({
   port = 0,
   keys = localKeys,

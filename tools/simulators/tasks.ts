@@ -38,7 +38,7 @@ interface NewTask {
 const notifyTimeoutMs = 30_000;
 const maxTasks = 1000;
 
-/** Tasks that change their state once a tick and send a notification for each, until the signal stops them. */
+/** Tasks that change their state once a tick and send a notification for each, until the signal stops. */
 export class Tasks {
   readonly list: Task[] = [];
   /** The URL of the simulators. */

@@ -163,7 +163,7 @@ function matchTemplate(machine: Machine, template: Value | undefined): Value {
   ]);
 }
 
-/** Inputs that depend on others: converts choices with their own inputs; leaves inputs that grow at run time open. */
+/** Inputs that depend on others: converts choices with their inputs; leaves open those that grow in a run. */
 function addDynamic(machine: Machine, options: Dict, input: Instance, kind: string): void {
   const choices = input.own('options');
   if (kind !== 'DynamicCombo' || choices === undefined || choices instanceof Unknown) {

@@ -2,7 +2,7 @@ import type { Machine } from '../values/machine.ts';
 import { BoundMethod, type Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
 import type { Value } from '../values/values.ts';
 
-/** The result of reading a class's attribute: from an instance, or from the class itself if `self` is undefined. */
+/** The result of reading a class's attribute: from an instance, or from the class if `self` is undefined. */
 export function bind(machine: Machine, found: Value, self: Value | undefined, cls: Class): Value {
   if (found instanceof Func) return self === undefined ? found : new BoundMethod(self, found);
   if (found instanceof Native)

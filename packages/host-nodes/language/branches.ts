@@ -4,7 +4,7 @@ import { enter, join, joinedStates } from '../values/join.ts';
 import type { Completion, Machine } from '../values/machine.ts';
 import { Raised } from '../values/builtin-types.ts';
 
-/** Follows the branches of a statement with an unknown condition. If they end in different ways, it splits. */
+/** Follows the branches of a statement with an unknown condition. If their ends differ, it splits. */
 export function branch(machine: Machine, ways: readonly (() => Completion)[]): Completion {
   return end(machine, follow(machine, ways));
 }

@@ -168,7 +168,7 @@ function evaluateBinary(machine: Machine, node: Node<'BinOp'>, frame: Frame): Va
   return value;
 }
 
-/** `and` and `or`: an unknown operand leaves the rest open, and an alternative that defines something wins. */
+/** `and` and `or`: an unknown operand leaves the rest open; an alternative that defines something wins. */
 function combine(machine: Machine, isAnd: boolean, nodes: readonly ExprNode[], frame: Frame): Value {
   let open: Value | undefined;
   let last: Value = null;

@@ -128,7 +128,7 @@ function insideOf(own: string, name: string): string | undefined {
   return name.startsWith(`${own}.`) ? name.slice(own.length + 1).replaceAll('.', '/') : undefined;
 }
 
-/** `iter_modules(paths, prefix)`: the modules in a package's folders; `walk_packages` enters those that import. */
+/** `iter_modules(paths, prefix)`: a package's modules; `walk_packages` enters those that import. */
 const listModules =
   (isDeep: boolean): NativeCall =>
   (machine, args, keywords) => {

@@ -8,7 +8,7 @@ import { signatureModels } from './signatures.ts';
 import { textModels } from './texts.ts';
 import { valueModels } from './values.ts';
 
-/** The known parts of Python's library, by dotted name. Each pack may change its lists and dicts, so they are new. */
+/** The known parts of Python's library, by dotted name. They are new for each pack, which may change them. */
 export function libraryModels(): ReadonlyMap<string, Value> {
   return new Map([
     ...valueModels(),

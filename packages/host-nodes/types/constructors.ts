@@ -150,7 +150,7 @@ const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null
       ),
 );
 
-/** Gives the built-in classes their constructors and methods. All packs share them, and none can change them. */
+/** Gives the built-in classes their constructors and methods. All packs share them; none can change them. */
 export function equipTypes(): void {
   for (const type of types.namedTypes) type.construct = constructors[type.name];
   types.addMethods(types.objectType, objectMethods);

@@ -194,7 +194,7 @@ export function asText(value: Value | undefined): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Whether a value counts as true; undefined if unknown. truth.ts handles objects with methods of their own. */
+/** Whether a value counts as true; undefined if unknown. truth.ts handles objects with their own methods. */
 export function plainTruth(machine: Machine, value: Value): boolean | undefined {
   if (value instanceof Unknown) return value.isTrue;
   if (value === null || value === false) return false;

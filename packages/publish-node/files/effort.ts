@@ -13,7 +13,7 @@ const limits = {
   indexNameBytes: { most: 64_000_000, sentence: indexSentence },
 };
 
-/** The limits for reading a folder. Its author may be an attacker, so each cost has a limit that honest folders never reach. */
+/** The limits for reading a folder, whose author may be an attacker. Honest folders never reach them. */
 export class Effort {
   readonly #spent = new Map<keyof typeof limits, number>();
 

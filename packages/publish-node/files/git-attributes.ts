@@ -17,7 +17,7 @@ interface Rules {
   patterns: readonly IgnorePattern[];
 }
 
-/** Whether git's attributes mark a file of the folder as encrypted. A later rule that reverses it doesn't count. */
+/** Whether git's attributes mark a file as encrypted. A later rule that reverses it doesn't count. */
 export async function encryptedByGit(
   root: string,
   paths: readonly string[],

@@ -33,7 +33,7 @@ const maxIndexBytes = 256_000_000;
 /** Longer paths cannot be opened. */
 const maxNameBytes = 4096;
 
-/** The tracked files below a folder of the work tree, which is '' or ends with a slash. An absent index is empty. */
+/** The tracked files below a folder of the work tree, '' or ending in a slash. An absent index is empty. */
 export async function readIndex(gitFolder: string, prefix: string, effort: Effort): Promise<Tracked[]> {
   try {
     const index = await indexIn(join(gitFolder, 'index'), prefix, effort);
@@ -160,7 +160,7 @@ function changeShared({ entries, count }: Index, bitmaps: Buffer, replacements: 
   for (const position of deleted.positions) entries.delete(position);
 }
 
-/** The set bits of a bitmap in git's EWAH format: runs of equal words, each followed by plain 64-bit words. */
+/** The set bits of a bitmap in git's EWAH format: runs of equal words, each before plain 64-bit words. */
 function bitsIn(bytes: Buffer, count: number): { positions: number[]; end: number } {
   if (bytes.length === 0) return { positions: [], end: 0 };
   const positions: number[] = [];

@@ -15,7 +15,7 @@ interface Setting {
   value: string;
 }
 
-/** A comment, a section's name, or a setting with its value as git reads it: partly quoted, with continued lines. In linear time. */
+/** A comment, a section's name, or a setting with its value, perhaps quoted or continued. In linear time. */
 const token =
   /[#;][^\n]*|\[(?:"(?:\\.|[^"\\\n])*"|[^"\]\n])*\]?|(?<![a-z0-9-])([a-z][a-z0-9-]*)[ \t]*=((?:\\\r?\n|\\.|"(?:\\\r?\n|\\.|[^"\\\n])*"|[^"\\\n#;])*)/gi;
 

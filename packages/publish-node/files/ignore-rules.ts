@@ -9,7 +9,7 @@ interface Rules {
   patterns: readonly IgnorePattern[];
 }
 
-/** Ignore files at any depth; the innermost matching one decides, and nothing returns to an excluded folder. */
+/** Ignore files at any depth; the innermost match decides, and nothing returns to an excluded folder. */
 export class IgnoreRules {
   readonly #rules: readonly Rules[];
   readonly #ignoresCase: boolean;
@@ -65,7 +65,7 @@ function counted(text: string, effort: Effort): string {
   return text;
 }
 
-/** Rules; the last match decides, even in an excluded folder: Python's pathspec reads them so, and packs rely on it. */
+/** The last matching rule decides, even in an excluded folder, as in Python's pathspec: packs rely on it. */
 export class LastMatchRules {
   readonly #patterns: readonly IgnorePattern[];
   readonly #effort = new Effort();

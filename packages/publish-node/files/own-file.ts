@@ -9,14 +9,14 @@ import { Failure } from '../failure.ts';
  * and only inside the folder.
  */
 
-/** The real path of a file, relative to the folder and with `/`; undefined if it is outside or doesn't exist. */
+/** The real path of a file, relative to the folder and with `/`; undefined if outside or missing. */
 export function realPlace(root: string, path: string): string | undefined {
   const place = ifThere(() => realpathSync.native(join(root, path)));
   if (place === undefined || !place.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
   return relative(root, place).replaceAll('\\', '/');
 }
 
-/** Doesn't follow links. Undefined if there is no file. Synchronous: ten times as fast, and folders have many files. */
+/** Doesn't follow links. Undefined without a file. Synchronous: ten times as fast, and folders have many. */
 export function statsOf(path: string): Stats | undefined {
   return ifThere(() => lstatSync(path));
 }

@@ -4,7 +4,7 @@ import type { Problem } from '../failure.ts';
 import { printable } from '../printable.ts';
 import { archiveLimits } from 'registry-rules/archives/limits';
 
-/** All paths that the registry's own rules would reject after the upload, and those that must not be packed. */
+/** All paths that the registry would reject after the upload, and those that must not be packed. */
 export function pathProblems(paths: readonly string[]): Problem[] {
   const problems = paths.flatMap((path) => {
     const message = ownProblem(path) ?? registryProblem(path);

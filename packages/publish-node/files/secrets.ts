@@ -102,7 +102,7 @@ function isHalfZero(content: Buffer, parity: 0 | 1): boolean {
   return zeros[1 - parity] === 0 && (zeros[parity] ?? 0) > start.length / 3;
 }
 
-/** In overlapping pieces: a string of the whole file would take its size in memory again. A match near an end is in both. */
+/** In overlapping pieces: a whole file's string would double its memory. A match near an end is in both. */
 function someText(bytes: Buffer, is: (text: string) => boolean): boolean {
   for (let start = 0; start < bytes.length; start += pieceBytes)
     if (is(bytes.toString('latin1', start, start + pieceBytes + 2 * nearBytes))) return true;

@@ -21,7 +21,7 @@ interface CheckedArchive {
   entries: ArchiveEntry[];
 }
 
-/** Throws an ArchiveProblem if the archive must not be published. Detects a bomb by its directory, before unpacking. */
+/** Throws an ArchiveProblem if the archive must not be published. Finds a bomb before it unpacks. */
 export async function checkArchive(
   file: ArchiveFile,
   maxBytes: number = archiveLimits.archiveBytes,
@@ -131,7 +131,7 @@ function readSizes(from: Buffer, at: number): Sizes {
   };
 }
 
-/** In a header that a descriptor follows, zero means an unknown value. Some writers know one of the values. */
+/** In a header that a descriptor follows, zero means unknown. Some writers know one of the values. */
 function withLeftOpen(entry: ArchiveEntry, stated: Sizes): Sizes {
   return {
     crc32: stated.crc32 || entry.crc32,
@@ -188,7 +188,7 @@ declare module 'node:zlib' {
   ): { buffer: Buffer; engine: { bytesWritten: number } };
 }
 
-/** One byte more than stated, so that a bomb fails in the first piece and an honest file needs no second one. */
+/** One byte more than stated: a bomb fails in the first piece, and an honest file needs no second one. */
 function wholeOptions({ bytes }: ArchiveEntry): ZlibOptions & { info: true } {
   const minChunkBytes = 64;
   return { info: true, maxOutputLength: bytes + 1, chunkSize: Math.max(bytes + 1, minChunkBytes) };

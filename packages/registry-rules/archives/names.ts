@@ -5,7 +5,7 @@ const maxFolderDepth = 64;
 /** The limits of the file systems of Linux and macOS. */
 const maxSegmentBytes = 255;
 
-/** Windows gives these characters another meaning, cuts trailing dots and spaces, and opens devices by name. */
+/** Windows gives these characters another meaning, cuts final dots and spaces, and opens devices by name. */
 const notOnWindows = [
   /[<>:"|?*]/,
   /[. ](?:\/|$)/,

@@ -1,7 +1,7 @@
 import type { PublicVersion } from 'registry-rules/schemas/index-files';
 import { webAddress } from './text.ts';
 
-/** Commands that download, check and unpack an archive; undefined without one. Every value is quoted for the shell. */
+/** Commands that download, check and unpack an archive, quoted for the shell; undefined without one. */
 export function installLine(nodeId: string, version: PublicVersion): string | undefined {
   const address = webAddress(version.downloadUrl);
   if (address === undefined || !/^[0-9a-f]{64}$/.test(version.sha256 ?? '')) return undefined;

@@ -52,7 +52,7 @@ export interface Changed<Result> {
   changed: boolean;
 }
 
-/** Repeats until a decision is written over the state it was made for. `decide` returns the writes, or `done`. */
+/** Repeats until a decision is written over the state it was made for. `decide` returns writes, or `done`. */
 export async function administer<Result>(
   decide: (
     context: Context,

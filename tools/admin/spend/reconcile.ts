@@ -19,13 +19,13 @@ export interface Reconciliation {
   not_billed: UsageView[];
   other_price: Priced[];
   billed_twice: Priced[];
-  /** Several records of one task id, such as of two providers: only a person can tell which of them a bill means. */
+  /** Several records of one task id, as of two providers: only a person can tell which one a bill means. */
   recorded_twice: Priced[];
   /** Attempts with an unknown result whose task, if they have one, isn't on the bill. */
   unknown: UsageView[];
 }
 
-/** Compares usage records with a provider's bill, task by task. Memory holds the bill, one page of records and the findings. */
+/** Compares usage records with a provider's bill. Memory holds the bill, one page of records and findings. */
 export async function reconcile(
   pages: AsyncIterable<readonly UsageRecord[]>,
   bill: readonly BilledTask[],
