@@ -62,7 +62,7 @@ export function priceOf({ state, credits, credits_told }: UsageRecord): number {
   return state === 'unknown' ? (credits_told ?? credits) : credits;
 }
 
-const keptForDays = 400;
+export const keptForDays = 400;
 
 /** The time when an attempt began, and the id in all records of its request, identify it. */
 export interface BegunAttempt {

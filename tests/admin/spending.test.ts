@@ -8,7 +8,7 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { newContext } from '../../tools/admin/registry/administration.ts';
 import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
 import { blockCaller, setLimits } from '../../tools/admin/spend/terms.ts';
-import { findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
+import { daysBetween, findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
 import { noon, startAtNoon, stopDate } from 'testing/clock';
 import { beforeNext, failCalls } from '../support/intercept.ts';
 import { misbehave } from '../support/proxies.ts';
@@ -237,6 +237,13 @@ test('the records of a caller and a day come in the order of their time, page by
 
 describe('usage', () => {
   beforeEach(startAtNoon);
+
+  test('reads only days that can have records', () => {
+    const dayAt = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    const days = daysBetween('0001-01-01', '9999-12-31');
+
+    expect([days[0], days.at(-1), days.length]).toEqual([dayAt(-400), dayAt(1), 402]);
+  });
 
   test('sums up one user by operation and model, from its id', async () => {
     const user = await spender();

@@ -1,5 +1,11 @@
 import { callerHash, principalOf } from '../../../lib/caller.ts';
-import { dayCallerRecord, priceOf, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
+import {
+  dayCallerRecord,
+  keptForDays,
+  priceOf,
+  type UsageRecord,
+  usageRecord,
+} from '../../../lib/spend/usage-records.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { dayCallersOf, type Key, usagePartitions } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
@@ -21,7 +27,7 @@ export interface Selection {
  */
 export async function* usagePages({ from, to, caller }: Selection): AsyncGenerator<UsageRecord[]> {
   for (const day of daysBetween(from, to)) {
-    for await (const name of caller === undefined ? callersOf(day) : [caller]) {
+    for (const name of caller === undefined ? await callersOf(day) : [caller]) {
       yield* inOrder(usagePartitions(callerHash(name), day).map((pk) => pagesOf({ pk, sk: '' })));
     }
   }
@@ -55,11 +61,9 @@ async function withRecords({ pages, records }: Source): Promise<Source[]> {
   return withRecords({ pages, records: next.value.map((item) => usageRecord(item)) });
 }
 
-async function* callersOf(day: string): AsyncGenerator<string> {
-  for (const shard of shards) {
-    for await (const page of pagesOf(dayCallersOf(day, shard)))
-      for (const item of page) yield dayCallerRecord(item).caller;
-  }
+async function callersOf(day: string): Promise<string[]> {
+  const pages = shards.map((shard) => Array.fromAsync(pagesOf(dayCallersOf(day, shard))));
+  return (await Promise.all(pages)).flat(2).map((item) => dayCallerRecord(item).caller);
 }
 
 /** The deadline applies to each page. */
@@ -72,11 +76,13 @@ async function* pagesOf({ pk, sk }: Key): AsyncGenerator<Item[]> {
   }
 }
 
-function daysBetween(from: string, to: string): string[] {
-  const days: string[] = [];
-  for (let at = Date.parse(from); at <= Date.parse(to); at += dayMs)
-    days.push(new Date(at).toISOString().slice(0, 10));
-  return days;
+/** Those that can have records: older ones have expired, and only a clock that is ahead writes tomorrow's. */
+export function daysBetween(from: string, to: string): string[] {
+  const today = Math.floor(Date.now() / dayMs);
+  const first = Math.max(Date.parse(from) / dayMs, today - keptForDays);
+  const last = Math.min(Date.parse(to) / dayMs, today + 1);
+  const length = Math.max(0, last - first + 1);
+  return Array.from({ length }, (_, index) => new Date((first + index) * dayMs).toISOString().slice(0, 10));
 }
 
 /** A user's name in log lines. */
@@ -89,7 +95,7 @@ export async function callerOfPrincipal(
 ): Promise<string | undefined> {
   if (!principalName.test(principal)) return undefined;
   for (const day of daysBetween(from, to))
-    for await (const name of callersOf(day))
+    for (const name of await callersOf(day))
       if (name.startsWith('user:') && principalOf(name.slice('user:'.length)) === principal) return name;
   return undefined;
 }
