@@ -4,7 +4,7 @@ import { type BuildOptions, build } from 'esbuild';
 import { createCommand, runCommand } from 'command-line/command';
 import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
 
-interface Output {
+interface BundledFile {
   path: string;
   contents: Uint8Array;
 }
@@ -26,7 +26,7 @@ export async function buildFunctions(): Promise<void> {
 const threads = { 'extract-host-nodes/extraction-worker': 'host-nodes/worker' };
 
 /** Makes Node treat every file of a folder as an ES module. */
-export function manifestOf(folder: string): Output {
+export function manifestOf(folder: string): BundledFile {
   return { path: join(folder, 'package.json'), contents: Buffer.from('{"type":"module"}\n') };
 }
 
@@ -34,7 +34,7 @@ export function manifestOf(folder: string): Output {
  * Bundles in memory; outputs have their paths in the folder. A function's code is one file: each further one
  * would add half a millisecond to every cold start.
  */
-export async function bundle(entryPoints: Record<string, string>, folder: string): Promise<Output[]> {
+export async function bundle(entryPoints: Record<string, string>, folder: string): Promise<BundledFile[]> {
   const { outputFiles } = await build({ ...bundling, entryPoints, outdir: folder });
   return outputFiles;
 }
@@ -62,7 +62,7 @@ export const bundling = {
  * it. Temporary files stay out of dist, because all of it is deployed, including leftovers of an interrupted
  * build.
  */
-async function replaceAll(outputs: readonly Output[]): Promise<void> {
+async function replaceAll(outputs: readonly BundledFile[]): Promise<void> {
   await mkdir('.local', { recursive: true });
   const temporary = await mkdtemp(resolve('.local', 'build-'));
   try {
@@ -72,7 +72,7 @@ async function replaceAll(outputs: readonly Output[]): Promise<void> {
   }
 }
 
-async function replace({ path, contents }: Output, temporary: string): Promise<void> {
+async function replace({ path, contents }: BundledFile, temporary: string): Promise<void> {
   const current = await readFile(path).catch(() => undefined);
   if (current?.equals(contents)) return;
   const written = join(temporary, relative(resolve('dist'), path).replaceAll(/[\\/]/g, '-'));

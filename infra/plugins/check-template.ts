@@ -10,7 +10,7 @@ export const acceptedWarnings: Record<string, string> = {
   W9003: 'Numbers from the command line are text in the template. CloudFormation converts them.',
 };
 
-export interface Report {
+export interface TemplateReport {
   resources: number;
   /** The problems that would make CloudFormation or a service reject the template. */
   errors: string[];
@@ -19,7 +19,7 @@ export interface Report {
 }
 
 /** Every check of a packaged template that works without AWS. */
-export function checkTemplate(file: string): Report {
+export function checkTemplate(file: string): TemplateReport {
   const text = readFileSync(file, 'utf8');
   const template: Template = JSON.parse(text);
   const { errors, accepted } = validate(file);
@@ -33,7 +33,7 @@ export function checkTemplate(file: string): Report {
 let engine: Engine | undefined;
 
 /** Uses CloudFormation's resource schemas and the rules of cfn-lint, which are part of the validator. */
-function validate(file: string): Pick<Report, 'errors' | 'accepted'> {
+function validate(file: string): Pick<TemplateReport, 'errors' | 'accepted'> {
   // Creating one takes several times as long as using it.
   engine ??= new RegoEngine();
   const { status, diagnostics } = engine.validateStandard(new TemplateFile(file));

@@ -25,11 +25,8 @@ export const requiredParameters = {
 
 /** The arguments that a person would type after `npm run deploy --` for the stage `prod`. */
 export function flagsOf(parameters: Record<string, string>): string[] {
-  return [
-    '--stage',
-    'prod',
-    ...Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`),
-  ];
+  const given = Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`);
+  return ['--stage', 'prod', ...given];
 }
 
 /** Packages a stage as a deployment does, from `project` and its `dist`. Returns the framework's output. */

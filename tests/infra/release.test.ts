@@ -9,7 +9,7 @@ import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { deploymentProblem, type Release, release, tableState, writeRelease } from '../../infra/release.ts';
 import { upgradeTable } from '../../tools/admin/upgrade.ts';
-import { type Cut, problemsOf, sbomOf } from '../../tools/release/release-rules.ts';
+import { type Cut, cutProblems, sbomOf } from '../../tools/release/release-rules.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode } from '../support/registry.ts';
@@ -41,31 +41,29 @@ const tables = {
 
 beforeEach(emptyTable);
 
-describe('a deployment', () => {
-  const unknown = /^The table \S+ holds records and doesn't say which release wrote them, so \S+ can't be/;
-  const first = new RegExp(
-    `^The table \\S+ was written by release ${escaped}\\. Before \\S+ is deployed, run: the command$`,
+const unknown = /^The table \S+ holds records and doesn't say which release wrote them, so \S+ can't be/;
+const first = new RegExp(
+  `^The table \\S+ was written by release ${escaped}\\. Before \\S+ is deployed, run: the command$`,
+);
+const other = (name: string) =>
+  new RegExp(
+    `^The table \\S+ was written by release ${name}, and \\S+ can only be deployed over a table of `,
   );
-  const other = (name: string) =>
-    new RegExp(
-      `^The table \\S+ was written by release ${name}, and \\S+ can only be deployed over a table of `,
-    );
 
-  test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
-    ['absent', undefined, undefined],
-    ['empty', undefined, undefined],
-    ['records of 2.0.0', unknown, unknown],
-    ['this release', undefined, first],
-    ['the next release', undefined, undefined],
-    ['the release after it', other(named(2)), undefined],
-    ['another major', other(`${major + 1}.0.0`), other(`${major + 1}.0.0`)],
-  ])('accepts or rejects by name a table with %s', async (state, ofThis, ofNext) => {
-    await tables[state]();
-    const found = await tableState(state === 'absent' ? { ...table, name: 'absent' } : table);
-    const problems = [release, next].map((each) => deploymentProblem(table, found, each, 'the command'));
+test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
+  ['absent', undefined, undefined],
+  ['empty', undefined, undefined],
+  ['records of 2.0.0', unknown, unknown],
+  ['this release', undefined, first],
+  ['the next release', undefined, undefined],
+  ['the release after it', other(named(2)), undefined],
+  ['another major', other(`${major + 1}.0.0`), other(`${major + 1}.0.0`)],
+])('a deployment accepts or rejects by name a table with %s', async (state, ofThis, ofNext) => {
+  await tables[state]();
+  const found = await tableState(state === 'absent' ? { ...table, name: 'absent' } : table);
+  const problems = [release, next].map((each) => deploymentProblem(table, found, each, 'the command'));
 
-    expect(problems).toEqual([ofThis, ofNext].map((each) => each && expect.stringMatching(each)));
-  });
+  expect(problems).toEqual([ofThis, ofNext].map((each) => each && expect.stringMatching(each)));
 });
 
 const seen: string[] = [];
@@ -187,7 +185,7 @@ describe('npm run release', () => {
       ['docs/CHANGELOG.md has no heading "## 3.0.0". Remove "(unreleased)" from it.'],
     ],
   ])('accepts a cut, or rejects it with a sentence: %j', (change, problems) => {
-    expect(problemsOf({ ...cut, ...change })).toEqual(problems);
+    expect(cutProblems({ ...cut, ...change })).toEqual(problems);
   });
 
   test('makes the same bill of materials for the same packages', () => {

@@ -62,10 +62,8 @@ afterAll(async () => {
   await stage.stop();
 });
 
-describe("today's functions", () => {
-  test.each(names)('continue what the last release began: %s', async (name) => {
-    await travel(name, () => actors.new, middleOf(name), filled.get(name));
-  });
+test.each(names)("today's functions continue what the last release began: %s", async (name) => {
+  await travel(name, () => actors.new, middleOf(name), filled.get(name));
 });
 
 /** Changes that no release may make at once: the journey that finds it, the rule that breaks, and how it is made. */
@@ -98,10 +96,8 @@ async function takeTurns(name: string, other: Actor): Promise<void> {
   hold('records expire in time', strange.length === 0, strange);
 }
 
-describe('both releases', () => {
-  test.each(names)('take turns: %s', async (name) => {
-    await takeTurns(name, actors.new);
-  });
+test.each(names)('both releases take turns: %s', async (name) => {
+  await takeTurns(name, actors.new);
 });
 
 describe('a release that the last one does not understand', () => {

@@ -13,7 +13,6 @@ import {
 import { readVersions } from '../../lib/registry/node-versions.ts';
 import { HostNode } from 'registry-rules/schemas/host-node';
 import { normalizeVersion } from 'registry-rules/version-label';
-import type { Item } from '../../lib/store/items.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import {
@@ -70,7 +69,7 @@ export async function sized<Owner extends { id: string }>(
   return all.sort((a, b) => b.archive_bytes - a.archive_bytes);
 }
 
-function scanVersions(wanted: Wanted, projection = {}): AsyncGenerator<Item> {
+function scanVersions(wanted: Wanted, projection = {}) {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const values = [['sk', nodeVersionKey('', '').sk], ...given] as const;
   return scan({

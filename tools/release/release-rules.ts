@@ -16,7 +16,7 @@ export interface Cut {
 const version = /^(\d+)\.(\d+)\.(\d+)$/;
 
 /** Why no release can be cut. */
-export function problemsOf({ current, next, unclean, tree, passed, changeLog }: Cut): string[] {
+export function cutProblems({ current, next, unclean, tree, passed, changeLog }: Cut): string[] {
   const rules: [isBroken: boolean, sentence: string][] = [
     [!successors(current).includes(next), `The next version must be ${successors(current).join(' or ')}.`],
     [unclean !== '', `The tree has changes that are not committed:\n${unclean}`],

@@ -9,7 +9,7 @@ import { createCommand, runProgram } from 'command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { release } from '../../infra/release.ts';
 import { recordRelease } from './recorded-release.ts';
-import { type Cut, problemsOf, sbomOf } from './release-rules.ts';
+import { type Cut, cutProblems, sbomOf } from './release-rules.ts';
 
 const execute = promisify(execFile);
 const changeLog = 'docs/CHANGELOG.md';
@@ -58,7 +58,7 @@ async function nameNext(before: string, next: string): Promise<void> {
 }
 
 async function cutRelease(next: string): Promise<void> {
-  const problems = problemsOf(await cutOf(next));
+  const problems = cutProblems(await cutOf(next));
   if (problems.length > 0) throw new Error(problems.join('\n'));
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-release-'));
   try {

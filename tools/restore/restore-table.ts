@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
 import {
-  type AttributeValue,
   BatchGetItemCommand,
   BatchWriteItemCommand,
   DescribeTableCommand,
@@ -17,6 +16,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import type { Template } from '../../infra/plugins/framework.ts';
 import { referencesOf } from '../../infra/plugins/references.ts';
+import type { AttributeMap } from '../../lib/store/items.ts';
 import { tableState } from '../../infra/release.ts';
 
 /*
@@ -101,10 +101,8 @@ async function reserve({ lambda }: Aws, FunctionName: string, reserved: unknown)
   else await lambda.send(new PutFunctionConcurrencyCommand(put));
 }
 
-type Item = Record<string, AttributeValue>;
-
-const keyOf = ({ pk, sk }: Item) => ({ pk, sk }) as Item;
-const nameOf = ({ pk, sk }: Item) => `${pk?.S} ${sk?.S}`;
+const keyOf = ({ pk, sk }: AttributeMap) => ({ pk, sk }) as AttributeMap;
+const nameOf = ({ pk, sk }: AttributeMap) => `${pk?.S} ${sk?.S}`;
 const segments = Array.from({ length: 8 }, (_, Segment) => ({ Segment, TotalSegments: 8 }));
 
 interface Comparison {
@@ -112,7 +110,7 @@ interface Comparison {
   from: string;
   /** Read at the keys of the other one. */
   to: string;
-  changeOf: (item: Item, other: Item | undefined) => WriteRequest | undefined;
+  changeOf: (item: AttributeMap, other: AttributeMap | undefined) => WriteRequest | undefined;
 }
 
 /** Compares two tables item by item, and sends the changes to one of them. Returns their number. */
@@ -132,8 +130,8 @@ async function compare(aws: Aws, changed: string, { from, to, changeOf }: Compar
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-async function read(aws: Aws, table: string, keys: Item[]): Promise<Map<string, Item>> {
-  const found: Item[] = [];
+async function read(aws: Aws, table: string, keys: AttributeMap[]): Promise<Map<string, AttributeMap>> {
+  const found: AttributeMap[] = [];
   let pending = keys;
   while (pending.length > 0) {
     const input = { RequestItems: { [table]: { Keys: pending, ConsistentRead: true } } };
