@@ -14,7 +14,7 @@ const tagName = /<(\/?)([a-zA-Z][a-zA-Z0-9-]*)/y;
 const attribute = /[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/y;
 const tagEnd = /[\s/]*>/y;
 
-/** Reads HTML as tags and texts, in one pass. Drops comments, and what closed `dropped` elements contain. */
+/** Reads HTML as tags and texts, in one pass. Drops comments, and the content of closed `dropped` tags. */
 export function readTags(source: string, dropped: ReadonlySet<string>, { text, tag }: Reader): void {
   let at = 0;
   const endless = new Set<string>();
