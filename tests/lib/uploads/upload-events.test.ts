@@ -132,23 +132,24 @@ describe('a scheduled event', () => {
 
   test('counts and names what an event should have finished, and no upload that never came', async () => {
     await handle({});
-    stopDate();
-    const start = Date.now();
-    await publish('never-came', '1.0.0');
-    await put(await publish('lost-event', '1.0.0'), zip([{ name: 'node.py', data: 'x' }]));
-    await addListed('half-done', start);
-    stopDate(start + 2 * minuteMs);
+    const now = Date.now();
+    stopDate(now - 31 * minuteMs);
+    await publish('given-up', '1.0.0');
+    stopDate(now - 29 * minuteMs);
     await publish('on-its-way', '1.0.0');
-    stopDate(start + 31 * minuteMs);
+    const upload = await publish('lost-event', '1.0.0');
+    stopDate(now);
+    await put(upload, zip([{ name: 'node.py', data: 'x' }]));
+    await addListed('half-done', now - hourMs);
     await handle({});
 
     expect(swept().sort()).toEqual(['half-done', 'lost-event']);
-    const findings = { published: 1, completed: 1, waiting: 1, abandoned: 1 };
+    const findings = { published: 1, completed: 1, waiting: 1 };
     expect(lines().at(-1)).toMatchObject({ event: 'sweep', sweep: 'uploads', findings, sweep_findings: 2 });
   });
 
   test('counts commands of the administration that have not ended for an hour', async () => {
-    stopDate();
+    stopDate(Date.now() - 61 * minuteMs);
     const start = Date.now();
     const counts: unknown[] = [];
     const count = async (minutes: number) => {
