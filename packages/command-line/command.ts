@@ -80,10 +80,10 @@ export function requireValue(text: string): string {
   throw new InvalidArgumentError('It needs a value.');
 }
 
-/** For the value of an option. */
+/** For the value of an option. No timer takes many more seconds. */
 export function positiveNumber(text: string): number {
-  if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);
-  throw new InvalidArgumentError('It must be a number above 0.');
+  if (Number(text) > 0 && Number(text) <= 2_000_000) return Number(text);
+  throw new InvalidArgumentError('It must be a number above 0, up to 2000000.');
 }
 
 function rootName(command: Command): string {

@@ -155,7 +155,13 @@ describe('invalid input', () => {
       ['--base-url', 'https://me:pw@example.com', '--token', 'nrp_x'],
       'without a name and a password',
     ],
-    ['an invalid time', '', ['--timeout', 'soon'], 'It must be a number above 0.'],
+    ['an invalid time', '', ['--timeout', 'soon'], 'It must be a number above 0, up to 2000000.'],
+    [
+      'a time that no timer takes',
+      '',
+      ['--timeout', '2147484'],
+      'It must be a number above 0, up to 2000000.',
+    ],
     ['no token', project, [], 'Give a personal access token'],
   ])('rejects %s before anything is sent', async (_, pyproject, args, sentence) => {
     await writeFiles(folder, { 'node.py': '', ...(pyproject && { 'pyproject.toml': pyproject }) });
