@@ -1,4 +1,4 @@
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fileOf, loadPaidContracts } from '../infra/operations.ts';
 import { demo } from '../tools/local/demo.ts';
@@ -6,7 +6,7 @@ import { startStrictDynamoDb } from '../tools/local/dynamodb-conflicts.ts';
 import { type MeteredCall, startMeter } from '../tools/local/dynamodb-meter.ts';
 import { createSigningKey, issueToken, publicKeyOf } from '../tools/local/issuer.ts';
 import { startParts } from '../tools/local/parts.ts';
-import { holdBack, readAll, relay, startReverseProxy } from '../tools/local/reverse-proxy.ts';
+import { holdBack, relay, startReverseProxy } from '../tools/local/reverse-proxy.ts';
 import { serve, untilEnd } from './support/serve.ts';
 import { type Changes, invoke, sampleBody } from './support/invoke.ts';
 
@@ -113,7 +113,7 @@ const { seed } = await import('../tools/local/seed.ts');
 function startFront(url: string, service: 'bucket' | 'provider') {
   return startReverseProxy(url, async (request, response, origin) => {
     const end = begin(service);
-    const reply = await origin.send(request, { body: await readAll(request) });
+    const reply = await origin.send(request, { body: await buffer(request) });
     await holdBack(hold.ms);
     end();
     relay(reply, response);

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   BatchGetItemCommand,
@@ -11,7 +12,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { startConflicts } from '../../tools/local/dynamodb-conflicts.ts';
-import { readAll, relay, startReverseProxy } from '../../tools/local/reverse-proxy.ts';
+import { relay, startReverseProxy } from '../../tools/local/reverse-proxy.ts';
 import { untilEnd } from '../support/serve.ts';
 
 const TableName = String(process.env.TABLE_NAME);
@@ -28,7 +29,7 @@ let waiting: { begun: PromiseWithResolvers<void>; ended: PromiseWithResolvers<vo
 const store = await startReverseProxy(
   String(process.env.AWS_ENDPOINT_URL_DYNAMODB),
   async (request, response, origin) => {
-    const body = await readAll(request);
+    const body = await buffer(request);
     const isTransaction = String(request.headers['x-amz-target']).endsWith('.TransactWriteItems');
     if (isTransaction && waiting) {
       const { begun, ended } = waiting;

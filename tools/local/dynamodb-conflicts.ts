@@ -1,15 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseObject } from '../../lib/json.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import { type Action, type Attributes, fail, readWrite } from './dynamodb-protocol.ts';
 import { rejectForeign } from './local-only.ts';
-import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
-
-interface Server {
-  url: string;
-  stop: () => Promise<void>;
-}
+import { endToEndHeaders, type Origin, relay, type Server, startReverseProxy } from './reverse-proxy.ts';
 
 interface Options {
   port?: number;
@@ -21,6 +17,7 @@ interface Options {
   denialOf?: (request: IncomingMessage, body: Buffer) => string | undefined;
 }
 
+const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems'];
 const conflictMessage = 'Transaction is ongoing for the item';
 const inProgressMessage = 'The transaction with the given request token is already in progress.';
 
@@ -70,45 +67,27 @@ class Conflicts {
   async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
     const foreign = rejectForeign(request);
     if (foreign !== undefined) return void response.writeHead(foreign).end();
-    const body = await readAll(request);
+    const body = await buffer(request);
     const denial = this.#denialOf?.(request, body);
     if (denial !== undefined) return fail(response, 'AccessDeniedException', { Message: denial });
-    const operation = String(request.headers['x-amz-target']).split('.')[1];
-    switch (operation) {
-      case 'PutItem':
-      case 'UpdateItem':
-      case 'DeleteItem':
-        return this.#writeOne(request, body, response, origin);
-      case 'TransactWriteItems':
-        return this.#transact(request, body, response, origin);
-      default:
-        relay(await origin.send(request, { body }), response);
-    }
-  }
-
-  async #writeOne(
-    request: IncomingMessage,
-    body: Buffer,
-    response: ServerResponse,
-    origin: Origin,
-  ): Promise<void> {
+    const send = () => origin.send(request, { body });
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+    if (!writes.includes(operation)) return relay(await send(), response);
     const issue = expressionIssue(body);
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
+    if (operation === 'TransactWriteItems') return this.#transact(body, response, send);
     if (this.#isLocked(body))
       return fail(response, 'TransactionConflictException', { message: conflictMessage });
-    const reply = await origin.send(request, { body });
+    const reply = await send();
     relay(reply, response);
     this.#report(reply.statusCode, body);
   }
 
   async #transact(
-    request: IncomingMessage,
     body: Buffer,
     response: ServerResponse,
-    origin: Origin,
+    send: () => Promise<IncomingMessage>,
   ): Promise<void> {
-    const issue = expressionIssue(body);
-    if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
     const { actions, token } = readWrite(body);
     const names = actions.map(nameOf);
     // A client that lost the connection sends its transaction again while the first one still runs.
@@ -118,8 +97,8 @@ class Conflicts {
     if (areLocked.includes(true)) return cancel(response, areLocked);
     const { head, content } = await this.#lock(names, token, async () => {
       await pause(this.#transactionMs);
-      const head = await origin.send(request, { body });
-      return { head, content: await readAll(head) };
+      const head = await send();
+      return { head, content: await buffer(head) };
     });
     response.writeHead(Number(head.statusCode), endToEndHeaders(head)).end(content);
     this.#report(head.statusCode, body);

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer, json } from 'node:stream/consumers';
 import { consumedIn, kindOf, type Target, targetsOf, type UnitKind, unitsOf } from './dynamodb-units.ts';
 import { type Attributes, fail } from './dynamodb-protocol.ts';
 import {
   endToEndHeaders,
   holdBack,
   type Origin,
-  readAll,
   relay,
+  type Server,
   startReverseProxy,
 } from './reverse-proxy.ts';
 
@@ -30,11 +31,9 @@ interface Options {
   onCall?: () => (call: MeteredCall) => void;
 }
 
-interface Meter {
-  url: string;
+interface Meter extends Server {
   /** Whether the limits are enforced, and the partition keys of throttled calls, once for each call. */
   state: { isEnforced: boolean; throttled: string[] };
-  stop: () => Promise<void>;
 }
 
 /**
@@ -62,7 +61,7 @@ class Counting {
     const kind = kindOf(operation);
     if (kind === undefined) return relay(await origin.send(request), response);
     const onAnswer = this.#options.onCall?.();
-    const body = await readAll(request);
+    const body = await buffer(request);
     const targets = targetsOf(operation, body);
     const full = this.#full(kind, targets);
     if (full) {
@@ -71,7 +70,7 @@ class Counting {
     }
     const asking = { ...JSON.parse(body.toString()), ReturnConsumedCapacity: 'INDEXES' };
     const reply = await origin.send(request, { body: Buffer.from(JSON.stringify(asking)) });
-    const content = await readAll(reply);
+    const content = await buffer(reply);
     const { units, indexUnits } = consumedIn(content);
     const shares = targets.length === 1 ? [units] : await this.#shares(kind, targets, request, origin, units);
     const shared = targets.map((target, place) => ({ target, units: shares[place] ?? 0 }));
@@ -132,7 +131,7 @@ async function unitsOfTarget(
     headers: { 'x-amz-target': 'DynamoDB_20120810.GetItem', 'running-function': [] },
     body: Buffer.from(JSON.stringify({ TableName: table, Key, ConsistentRead: true })),
   });
-  const { Item = {} }: { Item?: Attributes } = JSON.parse((await readAll(reply)).toString());
+  const { Item = {} } = (await json(reply)) as { Item?: Attributes };
   return unitsOf(Item);
 }
 

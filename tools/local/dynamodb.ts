@@ -13,11 +13,7 @@ import {
 import { parse } from 'yaml';
 import { findFreePort } from '../processes/ports.ts';
 import { startProcess } from '../processes/start-process.ts';
-
-interface Server {
-  url: string;
-  stop: () => Promise<void>;
-}
+import type { Server } from './reverse-proxy.ts';
 
 /** Starts the embedded DynamoDB on a free port, in memory unless a file is given. */
 export async function startDynamoDb(file?: string, onEnd?: (sentence: string) => void): Promise<Server> {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { requestIdOf } from '../../lib/http/gateway-handler.ts';
 import { startProcess } from '../processes/start-process.ts';
 import { localAddress, ports } from './addresses.ts';
 import { gatewayKeyHeader, rejectForeign } from './local-only.ts';
 import { type LoggedRequest, loggedRequest, type RequestLog } from './request-log.ts';
-import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
+import { endToEndHeaders, type Origin, relay, startReverseProxy } from './reverse-proxy.ts';
 
 const gatewayKey = randomUUID();
 
@@ -89,7 +90,7 @@ async function pass(
     reply.on('close', () => log({ status, received: received() }));
     return relay(reply, response);
   }
-  const body = await readAll(reply);
+  const body = await buffer(reply);
   const isCrashed = isCrash(body);
   log(
     isCrashed

@@ -5,11 +5,12 @@ import { localKeys, type Simulators, startSimulators } from '../simulators/start
 import { audience, issuerName } from './addresses.ts';
 import { createTable } from './dynamodb.ts';
 import { queues } from './queues.ts';
+import type { Server } from './reverse-proxy.ts';
 import { startS3 } from './s3.ts';
 import { type Sqs, startSqs } from './sqs.ts';
 
 interface Settings {
-  dynamodb: Promise<{ url: string; stop: () => Promise<void> }>;
+  dynamodb: Promise<Server>;
   tableName: string;
   bucketName: string;
   /** How long a simulated task stays in each of its states. */

@@ -14,7 +14,7 @@ interface Changes {
   body?: Buffer;
 }
 
-interface ReverseProxy {
+export interface Server {
   url: string;
   stop: () => Promise<void>;
 }
@@ -22,7 +22,7 @@ interface ReverseProxy {
 export type Listener = (request: IncomingMessage, response: ServerResponse, origin: Origin) => Promise<void>;
 
 /** Listens in front of another server. Connections on both sides stay open, so requests need no handshake. */
-export async function startReverseProxy(url: string, listener: Listener, port = 0): Promise<ReverseProxy> {
+export async function startReverseProxy(url: string, listener: Listener, port = 0): Promise<Server> {
   const agent = new Agent({ keepAlive: true });
   const origin: Origin = { send: (request, changes) => send(url, agent, request, changes) };
   const server = await startHttpServer((request, response) => listener(request, response, origin), port);
@@ -85,10 +85,4 @@ const stepMs = 5;
 /** Holds a response back, in steps: a stall of this process, which also delays calls, ends only one step. */
 export async function holdBack(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) await pause(stepMs);
-}
-
-export async function readAll(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of message) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { callerHash } from '../../../lib/caller.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { readAll, relay, startReverseProxy } from '../../../tools/local/reverse-proxy.ts';
+import { type Listener, relay, startReverseProxy } from '../../../tools/local/reverse-proxy.ts';
 import { intercept } from '../../support/intercept.ts';
 import { setVariables } from '../../support/variables.ts';
 import { type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
+import { untilEnd } from '../../support/serve.ts';
 import { pay, spender } from '../../support/spending.ts';
 import '../../support/relay.ts';
 
@@ -17,6 +19,12 @@ beforeEach(() => simulation.reset());
 
 const put = (url: string, body: Buffer, headers: Record<string, string> = {}) =>
   fetch(url, { method: 'PUT', body: new Uint8Array(body), headers });
+
+/** Lets the functions of a test reach the bucket through a proxy. */
+async function putBefore(listener: Listener): Promise<void> {
+  const bucketUrl = String(process.env.AWS_ENDPOINT_URL_S3);
+  setVariables({ AWS_ENDPOINT_URL_S3: untilEnd(await startReverseProxy(bucketUrl, listener)).url });
+}
 
 /** Uploads what an answer asks for, and sends the request again. */
 async function payWith(user: string, name: ProxyName, body: Record<string, unknown>, bytes: Buffer) {
@@ -71,16 +79,12 @@ describe('an image that a request names as an upload', () => {
       const body = { images: [nameOf(bytes)], off_peak };
       await payWith(user, 'text-to-video', body, bytes);
       const { images } = simulation.received.at(-1)?.body ?? {};
-      const bucketUrl = String(process.env.AWS_ENDPOINT_URL_S3);
-      const front = await startReverseProxy(bucketUrl, async (request, response, origin) => {
-        const reply = await origin.send(request, { body: await readAll(request) });
+      await putBefore(async (request, response, origin) => {
+        const reply = await origin.send(request, { body: await buffer(request) });
         const modified = new Date(Date.now() - hours * 3_600_000).toUTCString();
         response.writeHead(reply.statusCode ?? 0, { ...reply.headers, 'last-modified': modified }).end();
       });
-      setVariables({ AWS_ENDPOINT_URL_S3: front.url });
-      const later = await pay(user, 'text-to-video', { body }).finally(() =>
-        setVariables({ AWS_ENDPOINT_URL_S3: bucketUrl }),
-      );
+      const later = await pay(user, 'text-to-video', { body });
 
       expect(later.status).toBe(status);
       expect(String(images)).toMatch(off_peak ? /\/images\/\w+\/\w+$/ : /X-Amz-Expires=43200/);
@@ -107,19 +111,16 @@ describe('an image that a request names as an upload', () => {
 
   test('carries no byte of a photo of 12 MB: it asks the bucket for its head, and names its address', async () => {
     const large = randomBytes(12_000_000);
-    const bucketUrl = String(process.env.AWS_ENDPOINT_URL_S3);
     const asked: { method: string; bytes: number }[] = [];
-    const front = await startReverseProxy(bucketUrl, async (request, response, origin) => {
-      const body = await readAll(request);
+    await putBefore(async (request, response, origin) => {
+      const body = await buffer(request);
       asked.push({ method: String(request.method), bytes: body.length });
       const reply = await origin.send(request, { body });
       // As S3 answers those who may not list the bucket.
       if (reply.statusCode === 404) reply.statusCode = 403;
       relay(reply, response);
     });
-    setVariables({ AWS_ENDPOINT_URL_S3: front.url });
-    const paying = payWith(await spender(), 'relight-image', { image: nameOf(large) }, large);
-    const { second } = await paying.finally(() => setVariables({ AWS_ENDPOINT_URL_S3: bucketUrl }));
+    const { second } = await payWith(await spender(), 'relight-image', { image: nameOf(large) }, large);
 
     expect(second.status).toBe(200);
     expect(asked).toEqual([
