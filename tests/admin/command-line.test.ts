@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { localAddress, ports } from '../../tools/local/addresses.ts';
 import { admin } from '../support/admin.ts';
+import { setVariables } from '../support/variables.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 import { runProgram } from 'testing/run-program';
@@ -184,14 +185,9 @@ describe('the target of a command', () => {
     [`node-registry-prod at ${local}`, local, 'node-registry-prod'],
     ['node-registry-local at http://localhost:1', 'http://localhost:1', 'node-registry-local'],
   ])('describes the target as %s', (description, address, TABLE_NAME) => {
-    const before = { ...process.env };
-    Object.assign(process.env, { AWS_REGION: 'eu-west-1', TABLE_NAME });
-    if (address) process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
-    else delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
-    const described = describeTarget();
-    Object.assign(process.env, before);
+    setVariables({ AWS_REGION: 'eu-west-1', TABLE_NAME, AWS_ENDPOINT_URL_DYNAMODB: address });
 
-    expect(described).toBe(description);
+    expect(describeTarget()).toBe(description);
   });
 
   test('is the local stack without --region and --table, whatever the shell is signed in to', () => {

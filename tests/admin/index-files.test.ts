@@ -153,10 +153,8 @@ describe('index rebuild', () => {
   });
 
   test('names a bucket that is not there', async () => {
-    const BUCKET_NAME = String(process.env.BUCKET_NAME);
     setVariables({ BUCKET_NAME: 'mistyped' });
     const { status, stderr } = await admin('index', 'rebuild');
-    setVariables({ BUCKET_NAME });
 
     expect(status).toBe(1);
     expect(stderr).toContain('The bucket mistyped answered 404 (NoSuchBucket): check its name');

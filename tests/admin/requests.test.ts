@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { admin, adminJson } from '../support/admin.ts';
+import { setVariables } from '../support/variables.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { intercept } from '../support/intercept.ts';
@@ -23,17 +24,6 @@ const run = (id: string, options: { from?: string; to?: string } = {}) => show.r
 
 // The client of this process reads its address with its first request.
 beforeAll(() => admin('limit', 'list'));
-
-/** A deployed stage has no DynamoDB of its own address. */
-async function onStage<Result>(work: () => Promise<Result>): Promise<Result> {
-  const { AWS_ENDPOINT_URL_DYNAMODB: address } = process.env;
-  delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  try {
-    return await work();
-  } finally {
-    process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
-  }
-}
 
 describe('request show', () => {
   test('shows the usage record, the key, the task and the notifications of a request', async () => {
@@ -65,7 +55,9 @@ describe('request show', () => {
 
   test('prints a command that asks every log group of a deployed stage', async () => {
     const period = { from: '2026-11-20', to: '2026-11-21' };
-    const { data, text } = await onStage(() => run('shown-deployed', period));
+    // A deployed stage has no DynamoDB of its own address.
+    setVariables({ AWS_ENDPOINT_URL_DYNAMODB: undefined });
+    const { data, text } = await run('shown-deployed', period);
 
     expect(data).toMatchObject({ found: [] });
     expect(text).toContain(

@@ -7,6 +7,7 @@ import { activate } from '../../lib/registry/finalizing.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
+import { setVariables } from '../support/variables.ts';
 import { stopDate } from 'testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -86,10 +87,8 @@ describe('uploads sweep', () => {
   });
 
   test('does nothing on a deployed stage, and says how to make its finalizer sweep', async () => {
-    const { BUCKET_NAME } = process.env;
-    delete process.env.BUCKET_NAME;
+    setVariables({ BUCKET_NAME: undefined });
     const { status, stderr } = await admin('uploads', 'sweep');
-    process.env.BUCKET_NAME = BUCKET_NAME;
 
     const line = `aws lambda invoke --region us-east-1 --function-name ${process.env.TABLE_NAME}-finalizeUpload `;
     expect([status, stderr]).toEqual([1, expect.stringContaining(line)]);

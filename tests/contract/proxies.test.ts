@@ -287,7 +287,6 @@ describe('Extend request fields', () => {
     async (source) => {
       setVariables({ VIDEO_EXTEND_SOURCE: 'either' });
       expect((await send('extend-video', { model: 'vidq2-pro', ...source })).status).toBe(200);
-      setVariables({ VIDEO_EXTEND_SOURCE: 'both' });
     },
   );
 

@@ -122,7 +122,6 @@ describe('writeIndex, while others write or S3 fails', () => {
 
   test('fails as a whole only if the queue takes nothing either, and logs why', async () => {
     await addPublishedNode('stuck');
-    const INDEX_QUEUE_URL = String(process.env.INDEX_QUEUE_URL);
     setVariables({ INDEX_QUEUE_URL: 'http://localhost:1/none' });
     intercept(s3(), fail);
     const event = streamEventOf(...own('stuck'));
@@ -135,7 +134,6 @@ describe('writeIndex, while others write or S3 fails', () => {
     // Without a place in the stream, only an error makes Lambda send the records again.
     for (const { dynamodb } of event.Records) delete dynamodb?.SequenceNumber;
     await expect(handler(event, context)).rejects.toThrow();
-    setVariables({ INDEX_QUEUE_URL });
   });
 
   test.each(['not JSON', '[]', '{"versions":7,"nodes":{},"host_nodes":null,"revision":"x"}'])(

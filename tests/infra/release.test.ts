@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { bareEnvironment, flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
@@ -73,8 +73,6 @@ const aws = await serve(async (request, response) => {
 });
 
 describe('npm run deploy', () => {
-  afterAll(() => setVariables({ TABLE_NAME: table.name }));
-
   /** With the operator's credentials, against a server in the place of all of AWS but the table. */
   async function deploy(stage: string): Promise<{ output: string; requests: string[] }> {
     seen.length = 0;

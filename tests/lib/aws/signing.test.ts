@@ -1,18 +1,12 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { environmentCredentials, serviceHost } from '../../../lib/aws/signing.ts';
-
-const before = { ...process.env };
-
-afterEach(() => {
-  delete process.env.AWS_SESSION_TOKEN;
-  Object.assign(process.env, before);
-});
+import { setVariables } from '../../support/variables.ts';
 
 test('credentials are what the environment holds, with a session token if there is one', async () => {
-  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'first', AWS_SECRET_ACCESS_KEY: 'secret' });
+  setVariables({ AWS_ACCESS_KEY_ID: 'first', AWS_SECRET_ACCESS_KEY: 'secret' });
   expect(await environmentCredentials()).toEqual({ accessKeyId: 'first', secretAccessKey: 'secret' });
 
-  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'second', AWS_SESSION_TOKEN: 'session' });
+  setVariables({ AWS_ACCESS_KEY_ID: 'second', AWS_SESSION_TOKEN: 'session' });
   expect(await environmentCredentials()).toEqual({
     accessKeyId: 'second',
     secretAccessKey: 'secret',
@@ -23,7 +17,7 @@ test('credentials are what the environment holds, with a session token if there 
 test.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
   'credentials without %s fail with a sentence',
   async (name) => {
-    process.env[name] = '';
+    setVariables({ [name]: '' });
 
     await expect(environmentCredentials()).rejects.toThrow(
       new Error('There are no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'),
