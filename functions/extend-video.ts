@@ -7,5 +7,5 @@ export const handler = paidEndpoint(extendVideo, {
   provider: videoProvider,
   path: '/extend',
   body: videoBody,
-  reply: videoReply(extendVideo),
+  reply: videoReply,
 });

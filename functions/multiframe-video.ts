@@ -7,5 +7,5 @@ export const handler = paidEndpoint(multiframeVideo, {
   provider: videoProvider,
   path: '/multiframe',
   body: videoBody,
-  reply: videoReply(multiframeVideo),
+  reply: videoReply,
 });

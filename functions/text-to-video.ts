@@ -7,5 +7,5 @@ export const handler = paidEndpoint(textToVideo, {
   provider: videoProvider,
   path: '/text2video',
   body: videoBody,
-  reply: videoReply(textToVideo),
+  reply: videoReply,
 });

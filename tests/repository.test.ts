@@ -13,6 +13,7 @@ import { configurationDocument } from '../tools/documents/configuration.ts';
 /** Keeps functions, events, routes and documents in step with the code. */
 
 const readme = readFileSync('README.md', 'utf8');
+const proxyExamples = readFileSync('docs/examples/proxies.http', 'utf8');
 const namesIn = (folder: string) => readdirSync(folder).map((file) => parsePath(file).name);
 const names = namesIn('functions');
 const endpoints = namesIn('lib/contracts');
@@ -86,7 +87,7 @@ describe('a function of the service', () => {
   });
 
   test.each(endpoints)(
-    'gives %s one route, the same in its contract, serverless.yml, its event and the README',
+    'gives %s one route, the same in its contract, serverless.yml, its event, the README and the examples',
     (name) => {
       const { name: functionName, method, path } = contractOf(name);
       const routes = functions.get(name)?.events.map(({ httpApi }) => httpApi);
@@ -94,6 +95,7 @@ describe('a function of the service', () => {
       expect(routes).toEqual([`${method} ${path}`]);
       expect(JSON.parse(readFileSync(`events/${name}.json`, 'utf8')).routeKey).toBe(`${method} ${path}`);
       expect(readme).toContain(`\`${method} ${path}\` | \`${functionName}\``);
+      if (path.startsWith('/proxy/')) expect(proxyExamples).toContain(`${method} {{host}}${path}\n`);
     },
   );
 

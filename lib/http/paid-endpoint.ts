@@ -21,7 +21,7 @@ interface ProviderRequest<C extends PaidContract> {
   /** Makes the provider's body from a valid request. */
   body: (request: BodyOf<C>) => object;
   /** Makes our response from the provider's reply. */
-  reply: (started: StartedTask, request: BodyOf<C>) => ReplyBody<C> | SerializedJson;
+  reply: (started: StartedTask, request: BodyOf<C>, contract: C) => ReplyBody<C> | SerializedJson;
 }
 
 /** An operation that buys a task of a provider: the whole flow of a paid request. */
@@ -58,7 +58,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       const started = await outgoing.startTask();
 
       const { task } = started;
-      const reply = call.reply(started, body);
+      const reply = call.reply(started, body, contract);
       const given = jsonAnswer(contract.status, reply, taskHeaders);
       const answer = relay?.inAnswer(given) ?? given;
       await afterwards(context, 'succeed', {

@@ -40,16 +40,14 @@ export function videoBody<Request extends VideoRequest>(request: Request): Reque
   return { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
 }
 
-/** Reads the reply to a video operation, with the fields of its contract. */
-export function videoReply({ reply: { shape } }: VideoContract) {
-  return (started: StartedTask, sent: object) => readVideoReply(shape, started, sent);
-}
-
-/** The task is paid for, so an unreadable state or price must not keep its id from the caller. */
-function readVideoReply(
-  shape: VideoContract['reply']['shape'],
+/**
+ * Reads the reply to a video operation, with the fields of its contract. The task is paid for, so an
+ * unreadable state or price must not keep its id from the caller.
+ */
+export function videoReply(
   { task: { taskId, credits }, reply }: StartedTask,
   sent: object,
+  { reply: { shape } }: VideoContract,
 ): SerializedJson {
   const word = readWord(reply.state ?? reply.status);
   const state = word === undefined ? undefined : stateOf(word);

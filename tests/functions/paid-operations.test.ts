@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { serve } from '../support/serve.ts';
-import { invoke, sampleBody } from '../support/invoke.ts';
+import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import {
   acceptedTasks,
   misbehave,
@@ -72,12 +72,18 @@ describe('a paid operation', () => {
     const image_settings = [{ ...first, seed: 1 }, second, { ...frame, prompt: '' }];
     await send('multiframe-video', { ...full, image_settings, seed: 7 });
 
-    expect(simulation.received).toMatchObject([{ provider: 'video', path: '/multiframe', body: full }]);
-    expect(simulation.received[0]?.body).toEqual(full);
+    expect(simulation.received.map((each) => each.body)).toEqual([full]);
   });
 });
 
 describe.each(proxyNames)('%s', (name) => {
+  test('calls the provider of its own path, at the rest of that path', async () => {
+    await send(name);
+
+    const called = simulation.received.map(({ provider, path }) => `/proxy/${provider}-provider${path}`);
+    expect(called).toEqual([sampleEvent(name).rawPath]);
+  });
+
   test('replays an answer that fills several records', async () => {
     const noise = randomBytes(400_000).toString('base64');
     const reply = {

@@ -38,6 +38,11 @@ const frames = (...durations: (number | undefined)[]) => ({
 });
 
 describe('the ceiling of a task', () => {
+  const bySecond = paid.filter(({ price }) => price.variesBy.includes('seconds'));
+  test.each(bySecond)('follows from the seconds that $name states, or the most', ({ price }) => {
+    expect([typeof price.secondsOf, typeof price.maxSeconds]).toEqual(['function', 'function']);
+  });
+
   test.each([
     ['relightImage', {}, 1],
     ['textToVideo', {}, 16 * 50],
@@ -87,6 +92,8 @@ describe('the ceiling of a task', () => {
 
   test('fits the most expensive tasks of the local simulators', () => {
     const { local } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'silent' }).params;
+    const rated = JSON.parse(local.creditRates).map(({ operation }: RateRow) => operation);
+    expect(rated.sort()).toEqual(bySecond.map(({ name }) => name).sort());
     for (const fields of [{ duration: 1 }, { duration: 16, is_rec: true }])
       expect(ceiling('textToVideo', fields, local.creditRates)).toBe(videoFormat.creditsOf(fields));
     expect(ceiling('multiframeVideo', frames(undefined, 7), local.creditRates)).toBe(
