@@ -34,7 +34,7 @@ describe('npm run admin -- trust', () => {
     });
     expect(before).toEqual([added]);
     expect(listed.stdout).toMatch(
-      /active .* octo\/nodes .* release\.yml .* production .* refs\/tags\/v\* .* One .* not yet/,
+      /active .* octo\/nodes .* release\.yml .* octo\/ci.*@refs\/tags\/v1 .* production .* refs\/tags\/v\* .* One .* not yet/,
     );
     expect(again).toEqual(removed);
     expect(await adminJson('trust', 'list', 'acme')).toEqual([{ ...added, revoked_at: removed.revoked_at }]);

@@ -81,12 +81,13 @@ export const list = command({
   async run({ publisher }) {
     const trusts = await listTrusts(publisher);
     const rows = trusts.map((trust) => {
-      const { id, issuer, repository, workflow, environment, ref, node_id, last_used_at } = trust;
+      const { id, repository, workflow, job_workflow, environment, ref, node_id } = trust;
       const state = trust.revoked_at === undefined ? 'active' : 'removed';
-      const jobs = [issuer, repository, workflow, environment, ref, node_id];
-      return [id, state, ...jobs, pinned(trust), last_used_at];
+      const jobs = [trust.issuer, repository, workflow, job_workflow, environment, ref, node_id];
+      return [id, state, ...jobs, pinned(trust), trust.last_used_at];
     });
-    const headings = 'ID,STATE,ISSUER,REPOSITORY,WORKFLOW,ENVIRONMENT,REF,NODE,PINNED,LAST USED'.split(',');
+    const limits = 'WORKFLOW,JOB WORKFLOW,ENVIRONMENT,REF,NODE'.split(',');
+    const headings = ['ID', 'STATE', 'ISSUER', 'REPOSITORY', ...limits, 'PINNED', 'LAST USED'];
     const none = `"${publisher}" trusts no CI jobs.`;
     return { data: trusts, text: table(headings, rows, { none }) };
   },
