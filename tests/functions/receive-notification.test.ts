@@ -16,7 +16,7 @@ import { stopDate, stopTimers } from 'testing/clock';
 import { queue, runQueue } from '../support/queue.ts';
 import { beforeNext, failCalls } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
-import { SilentServer } from '../support/silent-server.ts';
+import { startSilentServer } from '../support/silent-server.ts';
 import { setVariables } from '../support/variables.ts';
 import { countRequests } from '../support/registry.ts';
 import { accountOf, countersOf, spender, usageOf } from '../support/spending.ts';
@@ -283,8 +283,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
     test('answers before its function ends while the queue hangs', async () => {
       const path = await started();
-      const silent = new SilentServer();
-      await silent.listen();
+      const silent = await startSilentServer();
       // The deadline is real; no limit of the client ends the wait before it.
       stopTimers();
       setVariables({ NOTIFICATION_QUEUE_URL: silent.url });

@@ -7,7 +7,7 @@ import { configure } from '../../../lib/config.ts';
 import { serve } from '../../support/serve.ts';
 import { stopDate } from 'testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
-import { SilentServer } from '../../support/silent-server.ts';
+import { outwait, startSilentServer } from '../../support/silent-server.ts';
 
 const issuer = 'https://issuer.example.com';
 const known = createSigningKey('known');
@@ -305,10 +305,9 @@ describe('the key set of authenticate', () => {
   });
 
   test('gives up after three seconds without a response', async () => {
-    const silent = new SilentServer();
-    await silent.listen();
+    const silent = await startSilentServer();
     start({ TOKEN_JWKS_URL: silent.url });
-    const { error, ms } = await silent.outwait(() => authenticate(token()), { leapMs: 2900, maxMs: 9000 });
+    const { error, ms } = await outwait(silent, () => authenticate(token()), { leapMs: 2900, maxMs: 9000 });
 
     expect([silent.asked, error]).toEqual([1, expect.objectContaining({ code: 'unavailable' })]);
     expect(ms).toBeGreaterThanOrEqual(3000);

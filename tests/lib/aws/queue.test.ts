@@ -2,7 +2,7 @@ import { json } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { queueAt } from '../../../lib/aws/queue.ts';
 import { serve } from '../../support/serve.ts';
-import { SilentServer } from '../../support/silent-server.ts';
+import { outwait, startSilentServer } from '../../support/silent-server.ts';
 
 /** Stands in for SQS, which may take some messages of a batch and refuse the others. */
 let answers: [status: number, content: object][] = [];
@@ -52,10 +52,9 @@ describe('queueAt', () => {
   });
 
   test('waits two seconds at each of three tries for a queue that never answers', async () => {
-    const silent = new SilentServer();
-    await silent.listen();
+    const silent = await startSilentServer();
     const sending = () => queueAt(() => silent.url)(soon(), messages);
-    const { error, ms } = await silent.outwait(sending, { leapMs: 1900, maxMs: 20_000 });
+    const { error, ms } = await outwait(silent, sending, { leapMs: 1900, maxMs: 20_000 });
 
     expect([silent.asked, error]).toEqual([3, expect.any(Error)]);
     expect(ms).toBeGreaterThanOrEqual(6000);

@@ -6,7 +6,7 @@ import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { stopTimers } from 'testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { serve } from '../../support/serve.ts';
-import { SilentServer } from '../../support/silent-server.ts';
+import { outwait, startSilentServer } from '../../support/silent-server.ts';
 import { until } from 'testing/until';
 import { setVariables } from '../../support/variables.ts';
 
@@ -94,11 +94,10 @@ describe('a secret by reference', () => {
   });
 
   test('waits three seconds for a store at start, and again in the request that needs the secret', async () => {
-    const silent = new SilentServer();
-    await silent.listen();
+    const silent = await startSilentServer();
     setVariables({ AWS_ENDPOINT_URL_SSM: silent.url });
     const reading = () => storedSecret('ssm:/key').read({ deadline: Date.now() + 60_000 });
-    const { error, ms } = await silent.outwait(reading, { leapMs: 2900, maxMs: 20_000 });
+    const { error, ms } = await outwait(silent, reading, { leapMs: 2900, maxMs: 20_000 });
 
     expect([silent.asked, error]).toEqual([2, expect.objectContaining({ code: 'unavailable' })]);
     expect(ms).toBeGreaterThanOrEqual(6000);

@@ -13,7 +13,7 @@ import {
   type StoredObject,
 } from '../../../lib/bucket/bucket.ts';
 import { intercept } from '../../support/intercept.ts';
-import { SilentServer } from '../../support/silent-server.ts';
+import { outwait, redirectCalls, startSilentServer } from '../../support/silent-server.ts';
 import { putObject } from '../../support/uploads.ts';
 import { once } from 'node:events';
 import { get } from 'node:http';
@@ -213,11 +213,9 @@ describe('copyOnce', () => {
 });
 
 test('gives up a request that S3 never answers after half a minute and three sends', async () => {
-  const silence = new SilentServer();
-  await silence.listen();
-  const answerAgain = silence.redirectCalls(s3());
-  const { error, ms } = await silence.outwait(() => findObject('any'), { leapMs: 29_900, maxMs: 120_000 });
-  answerAgain();
+  const silence = await startSilentServer();
+  redirectCalls(s3(), silence);
+  const { error, ms } = await outwait(silence, () => findObject('any'), { leapMs: 29_900, maxMs: 120_000 });
 
   expect(error).toMatchObject({ name: 'TimeoutError' });
   expect(silence.asked).toBe(3);
@@ -227,9 +225,8 @@ test('gives up a request that S3 never answers after half a minute and three sen
 });
 
 test('gives up a text object within three seconds and two sends', async () => {
-  const silence = new SilentServer();
-  await silence.listen();
-  const answerAgain = silence.redirectCalls(s3());
+  const silence = await startSilentServer();
+  redirectCalls(s3(), silence);
   // Node's own does not know the clock of the test.
   jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
     const ending = new AbortController();
@@ -237,8 +234,7 @@ test('gives up a text object within three seconds and two sends', async () => {
     return ending.signal;
   });
   const read = () => readText({ deadline: Date.now() + 60_000 }, 'any');
-  const { error, ms } = await silence.outwait(read, { leapMs: 1400, maxMs: 20_000 });
-  answerAgain();
+  const { error, ms } = await outwait(silence, read, { leapMs: 1400, maxMs: 20_000 });
 
   expect([error instanceof Error, silence.asked]).toEqual([true, 2]);
   expect(ms).toBeLessThanOrEqual(3100);

@@ -8,7 +8,7 @@ import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopTimers } from 'testing/clock';
 import { serve } from '../../support/serve.ts';
 import { answerInTurn, intercept } from '../../support/intercept.ts';
-import { redirectCalls, SilentServer } from '../../support/silent-server.ts';
+import { redirectCalls, startSilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 const [a, b] = [nodeKey('a'), nodeKey('b')];
@@ -44,9 +44,8 @@ describe('readBatches', () => {
     const answers = [page, { ...page, ...left() }];
     const server = await serve((_, response) => response.end(JSON.stringify(answers.shift())));
     stopTimers();
-    const answerAgain = redirectCalls(dynamodb, server.port);
+    redirectCalls(dynamodb, server);
     const { items, unread } = await readAll(requestContext({}), [a, b]);
-    answerAgain();
 
     expect([items.length, unread, answers]).toEqual([2, [], []]);
   });
@@ -65,10 +64,9 @@ describe('readBatches', () => {
   });
 
   test('cancels the other requests once its reader has enough', async () => {
-    const silent = new SilentServer();
-    await silent.listen();
+    const silent = await startSilentServer();
     stopTimers();
-    const answerAgain = silent.redirectCalls(dynamodb);
+    redirectCalls(dynamodb, silent);
     const ends: string[] = [];
     let calls = 0;
     intercept(dynamodb, async ({ send }) => {
@@ -85,7 +83,6 @@ describe('readBatches', () => {
       await turn();
       jest.advanceTimersByTime(1);
     }
-    answerAgain();
 
     expect(ends).toEqual(['AbortError', 'AbortError']);
   });

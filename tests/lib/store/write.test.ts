@@ -17,7 +17,7 @@ import {
   updating,
 } from '../../../lib/store/write.ts';
 import { answerInTurn, intercept } from '../../support/intercept.ts';
-import { SilentServer } from '../../support/silent-server.ts';
+import { outwait, redirectCalls, startSilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 interface Letters extends Key {
@@ -150,12 +150,10 @@ describe('a write that fails', () => {
   });
 
   test('is given up after eight seconds without an answer, two for each of four calls', async () => {
-    const store = new SilentServer();
-    await store.listen();
-    const answerAgain = store.redirectCalls(dynamodb);
+    const store = await startSilentServer();
+    redirectCalls(dynamodb, store);
     const work = () => transact(inSeconds(60), []);
-    const { error, ms } = await store.outwait(work, { leapMs: 1900, maxMs: 12_000 });
-    answerAgain();
+    const { error, ms } = await outwait(store, work, { leapMs: 1900, maxMs: 12_000 });
 
     expect([store.asked, error]).toEqual([4, expect.objectContaining({ code: 'unavailable' })]);
     expect(ms).toBeGreaterThanOrEqual(8_000);
