@@ -52,7 +52,7 @@ export function versionFields(
 ): { [Field in keyof PublisherFields]: NonNullable<PublisherFields[Field]> } {
   const reserved: readonly string[] = isAdmin ? [] : adminVersionFields;
   const entries = Object.entries(input).filter(
-    ([field, value]) => value !== null && value !== undefined && !reserved.includes(field),
+    ([field, value]) => value !== null && !reserved.includes(field),
   );
   return Object.fromEntries(entries);
 }

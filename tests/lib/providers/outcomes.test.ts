@@ -126,21 +126,22 @@ describe('a misbehaving video provider', () => {
 });
 
 describe('a task that an odd reply names', () => {
-  const task = '{"task_id":"7","credits":5,"state":"PENDING"}';
+  const task = '{"task_id" : "task-7","credits":5,"state":"PENDING"}';
 
   test('is answered if the reply is a list', async () => {
-    misbehave({ kind: 'text', text: `[1,{"task_id":""},${task}]` });
+    misbehave({ kind: 'text', text: ` [null,{"task_id":""},${task}]` });
     const { status, body, headers } = await invoke(proxies['text-to-video'], 'text-to-video');
 
     expect([status, headers['x-credits-used']]).toEqual([200, '5']);
-    expect(body).toMatchObject({ task_id: '7', credits: 5, state: 'queueing' });
+    expect(body).toMatchObject({ task_id: 'task-7', credits: 5, state: 'queueing' });
   });
 
   test.each([
     ['as text', `${task.slice(0, -1)},"payload":"{\\"task_id\\":\\"other\\"`],
-    ['as a number', '{"credits":5,"data":{"task_id":867913241582301184,'],
+    ['as a number', '{"credits":5,"data":{"task_id":867913241582301184 ,"a":{"task_id":"deeper"},'],
+    ['in a list', `[${task},`],
   ])('is told and logged if the reply is cut off after it, %s', async (_, text) => {
-    const id = /"7"|\d{18}/.exec(text)?.[0].replaceAll('"', '');
+    const id = /task-7|\d{18}/.exec(text)?.[0];
     misbehave({ kind: 'text', text });
     const { status, body } = await invoke(proxies['text-to-video'], 'text-to-video');
 
