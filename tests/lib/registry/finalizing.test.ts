@@ -309,6 +309,16 @@ describe('complete', () => {
     setFields(nodeKey(nodeId), { latest_version: { id: 'other', version: '0.1.0', status: active } });
   const transaction = /^TransactWriteItemsCommand$/;
 
+  test('waits for an extraction of the next version that ends while the latest one is banned', async () => {
+    await activate(await publish('next-latest', '1.0.0'));
+    await complete2('next-latest');
+    beforeNext(dynamodb, transaction, () => extract('next-latest'));
+    await banNodeVersion('next-latest', '2.0.0', 'test');
+
+    const shown = { version: '1.0.0', host_node_extract_status: 'success' };
+    expect((await storedNode('next-latest'))?.latest_version).toMatchObject(shown);
+  });
+
   /** What happens right before the write, and then: the latest version, its extraction, and the work that is due. */
   test.each<[string, (nodeId: string) => Promise<unknown>, unknown[]]>([
     ['a higher version becomes the first latest', complete2, ['2.0.0', 'pending', 'host-nodes']],
