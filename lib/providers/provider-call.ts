@@ -189,11 +189,8 @@ function readReply({ status, headers, body }: HttpReply, key: string): SendResul
   // A reply that is neither a success nor an error, such as a redirect, counts as unreadable.
   if (isSuccess(status) && taskId === undefined)
     log('warn', 'task_id_missing', { candidates: idCandidates(content, headers) });
-  const task = { ...(taskId !== undefined && { taskId }), ...(credits !== undefined && { credits }) };
-  return {
-    error: unknownPayment(status < 400 ? 'provider_invalid_reply' : 'provider_failed', cause, task),
-    status,
-  };
+  const failure = status < 400 ? 'provider_invalid_reply' : 'provider_failed';
+  return { error: unknownPayment(failure, cause, { taskId, credits }), status };
 }
 
 /** Reads a reply that broke off or never came. */
