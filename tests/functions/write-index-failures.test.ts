@@ -115,6 +115,9 @@ describe('writeIndex, while others write or S3 fails', () => {
 
     expect(parts.map(({ length }) => length)).toEqual([20, 20, 1]);
     expect(parts.flat()).toEqual(ids.sort().map(nodeKey));
+    // So does a publisher that comes from the queue, because it failed at first.
+    await handler(messageOf([publisherKey('huge')]), context);
+    expect(await keysOf()).toEqual(parts);
     for (const keys of parts)
       expect(await handler(messageOf(keys), context)).toEqual({ batchItemFailures: [] });
     expect((await read(nodePath('huge-40'))).content).toMatchObject({ publisher: { id: 'huge' } });

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { stopDate } from 'testing/clock';
+import { noon, stopDate } from 'testing/clock';
 import { serve } from '../../support/serve.ts';
 import { withLogFields } from '../../../lib/log.ts';
 import { type Provider, ProviderCall } from '../../../lib/providers/provider-call.ts';
@@ -14,6 +14,7 @@ interface Reply {
 const received: IncomingHttpHeaders[] = [];
 const replaced: string[] = [];
 let replacement: string | undefined;
+let lookUntil = 0;
 let reply: Reply = { status: 200 };
 let meanwhile = () => {};
 
@@ -31,7 +32,8 @@ const provider: Provider = {
   key: {
     read: async () => 'a key',
     forget: () => {},
-    replacementOf: async (_, rejected) => {
+    replacementOf: async ({ deadline }, rejected) => {
+      lookUntil = deadline;
       replaced.push(rejected);
       return replacement;
     },
@@ -166,5 +168,19 @@ describe('the remaining time of a provider call', () => {
     expect(received).toHaveLength(1);
     await expect(call(2000)).rejects.toMatchObject({ code: 'provider_busy' });
     expect(received).toHaveLength(3);
+  });
+
+  test('suffices for a reply after the search for another key', async () => {
+    reply = { status: 401 };
+    await call(5000).catch(() => {});
+
+    expect(lookUntil).toBe(Date.now() + 4000);
+  });
+
+  test('counts in whole seconds, rounded up, for a date to wait for', async () => {
+    jest.spyOn(Date, 'now').mockReturnValue(noon() + 500);
+    reply = { status: 429, retryAfter: new Date(noon() + 10_000).toUTCString() };
+
+    await expect(call()).rejects.toMatchObject({ headers: { 'retry-after': '10' } });
   });
 });

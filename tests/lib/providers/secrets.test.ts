@@ -77,11 +77,6 @@ test.each(Object.keys(secrets))('never appears where a proxy request must not sh
   expect(showing(logged, name)).toEqual([]);
   // A success repeats the images and the prompt, as the interface says; an error may repeat the prompt.
   const shown = name === 'image' ? errors : answers;
-  if (name !== 'prompt')
-    expect(
-      showing(
-        shown.map(({ text }) => text),
-        name,
-      ),
-    ).toEqual([]);
+  const texts = shown.map(({ text }) => text);
+  if (name !== 'prompt') expect(showing(texts, name)).toEqual([]);
 });
