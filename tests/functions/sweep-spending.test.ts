@@ -25,14 +25,14 @@ test('reports corrections, fails if one failed, and begins nothing in its last s
   loggedLines.length = 0;
   await expect(handler({}, invocation)).rejects.toThrow('1 of 1 visits of the sweep failed.');
   repair();
-  await handler({}, { ...invocation, getRemainingTimeInMillis: () => 5000 });
+  await handler({ part: { index: 1, of: 4 } }, { ...invocation, getRemainingTimeInMillis: () => 5000 });
   await handler({}, invocation);
 
   expect(lines().every(({ function_request_id: id }) => id === 'an-event')).toBe(true);
   expect(lines()).toMatchObject([
     { level: 'error', event: 'swept', account, causes: ['Error: broken'] },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 1, unvisited: 0 },
-    { level: 'info', event: 'sweep', sweep: 'spending', visited: 0, unread_shards: 16 },
+    { level: 'info', event: 'sweep', sweep: 'spending', visited: 0, unread_shards: 4 },
     { level: 'info', event: 'swept', account, finding: 'corrected' },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 0, sweep_findings: 1 },
   ]);
