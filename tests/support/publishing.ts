@@ -5,6 +5,7 @@ import { directory } from 'testing/folders';
 import { consumeQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-upload.ts';
+import type { Invocation } from '../../tools/local/invocation.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
@@ -19,16 +20,13 @@ export async function startRegistry() {
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const events = { areLost: false, ofArchivesAreLost: false };
   let finalized: Promise<unknown> = Promise.resolve();
-  const finalize = async (
-    event: S3Event,
-    context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
-  ) => {
+  const finalize = async (event: S3Event, context: Invocation) => {
     if (events.areLost) return;
     const { handler } = await import('../../functions/finalize-upload.ts');
     finalized = handler(event, context);
     await finalized;
   };
-  const extract = async (event: SQSEvent, context: { getRemainingTimeInMillis: () => number }) => {
+  const extract = async (event: SQSEvent, context: Invocation) => {
     const { handler } = await import('../../functions/extract-host-nodes.ts');
     return handler(event, context);
   };
@@ -46,12 +44,7 @@ export async function startRegistry() {
   const s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
   const api = await startHttpApi();
   beforeAll(seed);
-  const stop = async () => {
-    await s3.stop();
-    await sqs.stop();
-    await consumer.stop();
-  };
-  untilEnd({ stop });
+  for (const part of [s3, sqs, consumer]) untilEnd(part);
   /** What the owner of the demo publisher sets to use it. */
   const access = {
     NODE_REGISTRY_TOKEN: demo.personalAccessToken,

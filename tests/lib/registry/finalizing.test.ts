@@ -279,22 +279,6 @@ describe('complete', () => {
     expect(await storedVersion('pending', '9.9.9')).toEqual({});
   });
 
-  test.each([
-    ['rises', ['1.0.0', '2.0.0'], '2.0.0'],
-    ['does not fall', ['2.0.0', '1.0.0'], '2.0.0'],
-    ['takes the later of two builds', ['1.0.0+b', '1.0.0+a'], '1.0.0+a'],
-  ])('keeps or replaces a latest version that %s', async (label, versions, latest) => {
-    const nodeId = `order-${label.replaceAll(' ', '-')}`;
-    for (const version of versions) {
-      const upload = await publish(nodeId, version);
-      await activate(upload);
-      await complete(upload);
-      expect(await isLeft(nodeId, version)).toBe(false);
-    }
-
-    expect(await latestOf(nodeId)).toBe(latest);
-  });
-
   const setNode = (status: string) => (nodeId: string) => setFields(nodeKey(nodeId), { status });
   const ban = (nodeId: string) => banNodeVersion(nodeId, '1.0.0', 'test');
   const flag = (nodeId: string) => flagNodeVersion(nodeId, '1.0.0', 'test');
