@@ -1,11 +1,9 @@
-import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { queryPage } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { stopDate } from 'testing/clock';
 import { failAmidWrites } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
@@ -15,7 +13,6 @@ import {
   addPublisher,
   addToken,
   addVersion,
-  countRequests,
   setPublisherFields,
   storedItem,
   storedNode,
@@ -49,22 +46,6 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
         status: 'success',
         node_version: body.node_version,
       });
-    });
-
-    test("takes two round trips to DynamoDB, the second with the publisher's counters, and notes the last use of the token", async () => {
-      stopDate();
-      await publish({ nodeId: 'uncounted' });
-      const first = await countRequests(() => publish({ nodeId: 'counted' }));
-      const next = await countRequests(() => publish({ nodeId: 'counted', version: '1.0.1' }));
-      const reads = ['BatchGetItemCommand', 'QueryCommand'];
-      const writes = ['PutItemCommand', 'TransactWriteItemsCommand'];
-
-      expect(next.requests.slice(0, 2).sort()).toEqual(reads);
-      expect(next.requests.slice(2).sort()).toEqual(writes);
-      // New nodes are counted only for a limit.
-      expect(first.requests.slice(4)).toEqual([]);
-      const stored = await storedItem('PUBLISHER#acme', `TOKEN#${hash('sha256', token)}`);
-      expect(stored).toHaveProperty('last_used_at', expect.stringMatching(/^\d{4}-/));
     });
   });
 

@@ -26,7 +26,6 @@ const api = await startHttpApi();
 beforeEach(async () => {
   asked.length = 0;
   answers.length = 0;
-  api.reset();
   await writeFiles(folder, { 'node.py': 'x' });
 });
 

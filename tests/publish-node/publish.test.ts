@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { createRegistryClient } from 'registry-client';
 import { folder } from 'testing/folders';
@@ -17,8 +17,6 @@ const { api, access } = registry;
 
 // After a publish Ctrl-C must not say that it can be resumed.
 afterAll(() => expect(process.listeners('SIGINT')).toEqual(listeners));
-
-beforeEach(() => api.reset());
 
 const write = (files: Record<string, string | Buffer>) => writeFiles(folder, files);
 

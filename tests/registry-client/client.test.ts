@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { errorOf } from 'testing/client-errors';
@@ -19,8 +19,6 @@ const soon = { 'retry-after': '0' };
 const inFlight = { status: 409, headers: soon, body: { error: 'idempotency_in_flight' } } as const;
 
 beforeAll(seed);
-
-beforeEach(() => api.reset());
 
 function keysSent(): (string | string[] | undefined)[] {
   return api.received.map(({ headers }) => headers['idempotency-key']);

@@ -24,7 +24,6 @@ const newClient = () =>
 let client = newClient();
 
 beforeEach(() => {
-  api.reset();
   client = newClient();
 });
 

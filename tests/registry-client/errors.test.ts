@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { errorOf } from 'testing/client-errors';
 import { stopTimers } from 'testing/clock';
 import { startHttpApi } from '../support/http-api.ts';
@@ -13,8 +13,6 @@ const clientWith = (options: Partial<ClientOptions>) =>
 const client = clientWith({});
 const pair = { node_id: 'any', version: '1.0.0' };
 const busy = { status: 503, headers: { 'retry-after': '0' }, body: { error: 'unavailable' } };
-
-beforeEach(() => api.reset());
 
 describe('an option of the client', () => {
   test('falls back to its default if it is undefined', async () => {

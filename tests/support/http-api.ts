@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { beforeEach } from '@jest/globals';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Contract } from '../../lib/contract.ts';
 import { loadContracts } from '../../infra/operations.ts';
@@ -24,7 +25,10 @@ interface HttpApi {
   reset: () => void;
 }
 
-/** The functions over real HTTP: requests become the gateway's events, and the next ones may be made to fail. */
+/**
+ * For a file's top level: the functions over real HTTP, reset before each test. Requests become the gateway's events, and
+ * the next ones may be made to fail.
+ */
 export async function startHttpApi(): Promise<HttpApi> {
   const contracts = await loadContracts();
   const received: HttpApi['received'] = [];
@@ -55,6 +59,7 @@ export async function startHttpApi(): Promise<HttpApi> {
     received.length = 0;
     disturbances.length = 0;
   };
+  beforeEach(reset);
   return { ...server, received, disturb: (...next) => disturbances.push(...next), reset };
 }
 
