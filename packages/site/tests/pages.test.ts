@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { HostNode } from 'registry-rules/schemas/host-node';
+import { Node } from 'registry-rules/schemas/node';
 import type { IndexedNode } from 'registry-rules/schemas/index-files';
 import { type BuiltFile, buildSite, sitePage, unknownPath } from '../build.ts';
 import { renderReadme } from '../readme.ts';
@@ -128,23 +129,20 @@ describe('the page of a node', () => {
   });
 
   test('shows no text of a publisher as markup, and none that turns another', () => {
-    const names = 'name description author license category status_detail repository icon banner_url';
-    const texts = Object.fromEntries(
-      names.split(' ').map((name) => [name, `javascript:${hostile}${turned}`]),
-    );
+    const texts = ({ shape }: typeof Node | typeof HostNode) =>
+      Object.fromEntries(
+        Object.entries(shape).flatMap(([field, schema]) =>
+          schema.safeParse('x').success ? [[field, `javascript:${hostile}${turned}`]] : [],
+        ),
+      );
     const bad = version('bad', '1.0.0', {
       ...{ changelog: hostile + turned, dependencies: [hostile], supported_os: [hostile], tags: [hostile] },
       downloadUrl: `javascript:${hostile}`,
     });
     const publisher = { id: 'acme', name: hostile, website: 'javascript:alert(1)', support: hostile };
-    const card = {
-      host_node_name: hostile,
-      display_name: turned,
-      description: hostile,
-      input_types: hostile,
-    };
-    const own = { publisher, tags: [hostile], translations: { [hostile]: hostile }, versions: [bad] };
-    const item = listed('bad', { ...texts, ...own }, [card]);
+    const own = { id: 'bad', publisher, tags: [hostile], versions: [bad] };
+    const translations = { [hostile]: hostile };
+    const item = listed('bad', { ...texts(Node), ...own, translations }, [texts(HostNode)]);
     const entries = entriesOf([item]);
     const pages = [nodePage(site, filesOf(item)), publisherPage(site, publisher, entries)];
 
