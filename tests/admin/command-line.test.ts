@@ -109,6 +109,8 @@ describe('--help', () => {
     expect(status).toBe(0);
     for (const option of ['region', 'table', 'json', ...Object.keys(command.options)])
       expect(stdout).toContain(`--${option}`);
+    const words = command.isDefault ? name.replace(/ .*/, '') : name;
+    expect(command.examples.filter((example) => !`${example} `.startsWith(`${words} `))).toEqual([]);
     expect(stdout.split('\nExamples:\n')[1]?.trimEnd().split('\n')).toEqual(
       command.examples.map((example) => `  npm run admin -- ${example}`),
     );
@@ -132,6 +134,8 @@ describe('--help', () => {
         readsOnly === isReader ? examples : [],
       );
     const readers = examplesOf(true);
+    const actionOf = (line: string) =>
+      /^(?:takedown|\S+ \S+)/.exec(line.replace(/ (?=deprecate .* --undo$)/, ' un'))?.[0];
     // After these, the ID that the others name is another one.
     const isMove = (line: string) => Number(/ (?:rename|merge) /.test(line));
     const lines = [...readers, ...examplesOf(false).sort((a, b) => isMove(a) - isMove(b))];
@@ -142,7 +146,7 @@ describe('--help', () => {
       const text = JSON.stringify(input);
       const isWrite = !/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command) && !text.includes('COMMAND#');
       if (isWrite) writing.add(line);
-      if (isWrite && text.includes('HISTORY#')) recorded.add(line);
+      if (isWrite && text.includes('HISTORY#') && text.includes(`"${actionOf(line)}"`)) recorded.add(line);
       return send();
     });
     for (const [at, words] of shown.entries()) {
