@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { Contract } from '../lib/contract.ts';
 import { fileOf, loadContracts } from '../infra/operations.ts';
+import { texts } from '../infra/template/alarm-texts.ts';
 import { errorCatalog } from '../lib/errors.ts';
 import { StatusReasonCode } from 'registry-rules/schemas/node-version';
 import { errorsOf } from '../tools/openapi/answers.ts';
@@ -328,6 +329,7 @@ describe('the documents', () => {
 
     expect(withAlarmList(runbook)).toBe(runbook);
     expect(runbook).toContain(alarmList());
+    expect(Object.values(texts).filter((text) => !alarmList().includes(text))).toEqual([]);
     expect(linked.length).toBeGreaterThan(4);
     expect(linked.filter((link) => !isReached('docs/runbook.md', link))).toEqual([]);
   });

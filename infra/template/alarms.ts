@@ -1,5 +1,6 @@
 import { slowRegistryMs } from '../../lib/deployment.ts';
 import { providerNames } from '../../lib/config.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
 import { acceptedMark } from '../../lib/metrics.ts';
 import { type Alarm, alarm, type Metric, ofLambda, ofQueue, type When } from './alarm-resources.ts';
 import { texts } from './alarm-texts.ts';
@@ -268,7 +269,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
 function own(
   { namespace }: Stage,
   name: string,
-  dimensions: Record<string, string> = {},
+  dimensions: Record<string, string> & { code?: ErrorCode } = {},
   statistic: Metric['statistic'] = 'Sum',
 ): Metric {
   return { namespace, name, statistic, dimensions };
