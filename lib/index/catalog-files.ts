@@ -1,12 +1,16 @@
 import { createFile, json, maxFilesAtOnce, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
-import { numbersRecord } from '../registry/numbers.ts';
+import { latestOf } from '../registry/node-versions.ts';
+import { numbersOf, numbersRecord, type NumbersRecord } from '../registry/numbers.ts';
 import {
-  type NodeVersionRecord,
+  type HostNodeRecord,
   nodeRecord,
+  type NodeRecord,
+  type NodeVersionRecord,
   nodeVersionRecord,
   publisherRecord,
+  type PublisherRecord,
 } from '../registry/records.ts';
 import { nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
@@ -14,7 +18,6 @@ import { catalogPath, configPath, pieceOf } from 'registry-rules/index-paths';
 import { foldNodeId } from 'registry-rules/names';
 import type { CatalogEntry, CatalogPiece, IndexConfig } from 'registry-rules/schemas/index-files';
 import { storedHostNodes } from './node-files.ts';
-import { catalogEntry, hostNodeWords } from './views.ts';
 
 /* The catalog of all nodes: its pieces, and the config with their number. */
 
@@ -136,4 +139,65 @@ async function withHostNodes(
     ...(count !== undefined && { host_nodes: count }),
     ...(words && { host_node_words: words }),
   };
+}
+
+const maxDescription = 300;
+
+/** The node's line in the catalog; undefined if no list shows the node. */
+function catalogEntry(
+  node: NodeRecord,
+  publisher: PublisherRecord,
+  numbers?: NumbersRecord,
+): CatalogEntry | undefined {
+  if (node.status !== 'NodeStatusActive' || publisher.banned) return undefined;
+  const latest = node.latest_version && latestOf([node.latest_version]);
+  if (!latest) return undefined;
+  const { id, name, description, icon, tags, search_ranking, created_at } = node;
+  const { preempted_host_node_names: preempted } = node;
+  const { downloads, downloads_90_days } = numbersOf(numbers);
+  return {
+    id,
+    ...(name && { name }),
+    ...(description && { description: description.slice(0, maxDescription).toWellFormed() }),
+    ...(icon && { icon }),
+    ...(tags?.length && { tags }),
+    publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
+    latest_version: latest.version,
+    ...(preempted?.length && { preempted_host_node_names: preempted }),
+    ...(search_ranking !== undefined && { search_ranking }),
+    ...(downloads && { downloads }),
+    ...(downloads_90_days && { downloads_90_days }),
+    updated_at: latest.published_at ?? created_at,
+  };
+}
+
+/** Holds every word of nearly all packs. It makes a large catalog two thirds larger (docs/capacity.md). */
+const maxLetters = 2000;
+
+/**
+ * The words in the names and titles of a node's host nodes, for searches. Leaves out words that the entry
+ * already has or that begin another word: a search finds words by their beginning.
+ */
+function hostNodeWords(entry: CatalogEntry, hostNodes: readonly HostNodeRecord[]): string {
+  const { id, name = '', description = '', tags = [] } = entry;
+  const known = wordsOf([id, name, description, ...tags].join(' '));
+  const texts = hostNodes.flatMap(({ host_node_name = '', display_name = '' }) => [
+    host_node_name,
+    display_name,
+  ]);
+  const found = new Set(wordsOf(texts.join(' ')));
+  const sorted = [...known, ...found].sort();
+  // A word that the entry already has is in the list twice, so its first copy begins the second.
+  const isBeginning = new Set(sorted.filter((word, place) => sorted[place + 1]?.startsWith(word)));
+  let text = '';
+  for (const word of found)
+    if (!isBeginning.has(word) && text.length + word.length < maxLetters) text += `${text && ' '}${word}`;
+  return text;
+}
+
+/** `VideoUpscaler` is two words, as in the reader's search. */
+function wordsOf(text: string): string[] {
+  return (text.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu) ?? []).map((word) =>
+    word.toLowerCase(),
+  );
 }

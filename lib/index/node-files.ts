@@ -2,26 +2,36 @@ import { readReadme } from '../archives/readme.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { json, readText, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
-import { readVersions } from '../registry/node-versions.ts';
+import { isDownloadable, nodeVersionView, readVersions } from '../registry/node-versions.ts';
+import { nodeView } from '../registry/nodes.ts';
+import { numbersOf, type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
+  hostNodeView,
   type NodeRecord,
   nodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
   pending,
+  pickFields,
   type PublisherRecord,
   publisherRecord,
+  type VersionCopy,
 } from '../registry/records.ts';
-import { type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
 import type { Item } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
 import { hostNodesPath, nodePath, readmePath } from 'registry-rules/index-paths';
-import type { IndexedHostNodes, IndexedNode, IndexedReadme } from 'registry-rules/schemas/index-files';
+import {
+  type IndexedHostNodes,
+  IndexedNode,
+  type IndexedReadme,
+  PublicPublisher,
+  PublicVersion,
+} from 'registry-rules/schemas/index-files';
+import { compareVersions } from 'registry-rules/version-label';
 import { renderReadme } from 'site/readme';
-import { indexedHostNodes, indexedNode, latestShown, publicVersion, showsVersions } from './views.ts';
 
 /* The files of a node: its own, its README, and the host nodes of each version. */
 
@@ -149,4 +159,73 @@ export function refreshReadme(
     };
   };
   return refreshFile(context, readmePath(nodeId), next, { onlyIfDifferent: again });
+}
+
+/** Whether anyone may read about the versions of a node: not if banned, but a withdrawn node keeps them. */
+export function showsVersions(node: NodeRecord, publisher: PublisherRecord): boolean {
+  return node.status !== 'NodeStatusBanned' && !publisher.banned;
+}
+
+/** The latest version, if the index has it. */
+function latestShown(node: NodeRecord, publisher: PublisherRecord): VersionCopy | undefined {
+  const { latest_version: latest } = node;
+  return latest && showsVersions(node, publisher) && isDownloadable(latest) ? latest : undefined;
+}
+
+/** A version's public view; undefined if the version is pending, banned or deleted. */
+export function publicVersion(version: VersionCopy): PublicVersion | undefined {
+  if (!isDownloadable(version)) return undefined;
+  return pickFields<PublicVersion>(nodeVersionView(version), PublicVersion);
+}
+
+export function indexedNode(
+  node: NodeRecord,
+  publisher: PublisherRecord,
+  versions: readonly PublicVersion[],
+  numbers?: NumbersRecord,
+): IndexedNode {
+  const { latest_version, ...view } = nodeView({ node, publisher, numbers });
+  const latest = latestShown(node, publisher);
+  const { downloads_90_days, versions: counts } = numbersOf(numbers);
+  const counted = (version: PublicVersion | undefined): PublicVersion | undefined => {
+    const downloads = counts[String(version?.version)];
+    return version && { ...version, ...(downloads !== undefined && { downloads }) };
+  };
+  return pickFields<IndexedNode>(
+    {
+      ...view,
+      ...(publisher.banned && { status: 'NodeStatusBanned' }),
+      publisher: pickFields<PublicPublisher>(publisher, PublicPublisher),
+      ...(latest && { latest_version: counted(publicVersion(latest)) }),
+      ...(downloads_90_days !== undefined && { downloads_90_days }),
+      versions: showsVersions(node, publisher)
+        ? versions.flatMap((version) => counted(version) ?? []).sort(byPrecedence)
+        : [],
+    },
+    IndexedNode,
+  );
+}
+
+function byPrecedence(a: PublicVersion, b: PublicVersion): number {
+  return (
+    compareVersions(String(b.version), String(a.version)) ||
+    (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
+  );
+}
+
+export function indexedHostNodes(
+  version: NodeVersionRecord,
+  isShown: boolean,
+  entries: readonly HostNodeRecord[],
+): IndexedHostNodes {
+  const { node_id, host_node_extract_status, host_node_extract_reason } = version;
+  const isOffered = isShown && isDownloadable(version);
+  const host_nodes = entries.map(hostNodeView);
+  return {
+    node_id,
+    version: version.version,
+    host_node_extract_status,
+    ...(host_node_extract_reason && { host_node_extract_reason }),
+    host_nodes: isOffered ? host_nodes : [],
+  };
 }

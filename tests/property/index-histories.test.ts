@@ -5,7 +5,7 @@ import { handler } from '../../functions/write-index.ts';
 import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import * as paths from 'registry-rules/index-paths';
-import { indexedHostNodes, indexedNode, publicVersion, showsVersions } from '../../lib/index/views.ts';
+import { indexedHostNodes, indexedNode, publicVersion, showsVersions } from '../../lib/index/node-files.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { changeNode } from '../../lib/registry/nodes.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
