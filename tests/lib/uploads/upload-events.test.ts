@@ -5,7 +5,7 @@ import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
 import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { runSteps } from '../../../tools/admin/program.ts';
+import { runSteps } from '../../../tools/admin/open-commands.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from 'testing/clock';
 import type { Context } from '../../../lib/context.ts';
