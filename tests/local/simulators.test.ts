@@ -147,6 +147,7 @@ describe('the control address', () => {
     ['/control/misbehave', '{"kind":"explode"}'],
     ['/control/misbehave', '{"kind":"reset","method":"get"}'],
     ['/control/misbehave', '{"kind":"reset","time":2}'],
+    ['/control/misbehave', '{"kind":"reset","times":"twice"}'],
     ['/control/credits', '{"credits":"many"}'],
     ['/video/text2video', '{'],
   ])('%s answers 400 to %s, instead of ending the connection', async (path, body) => {

@@ -61,14 +61,15 @@ async function showMedia(response: ServerResponse, kind: string): Promise<void> 
 }
 
 const kinds = Object.keys(misbehaviors);
+const amount = ['a number'];
 /** Each with its allowed values; an empty list allows any. */
 const options: Record<keyof Misbehavior, readonly string[]> = {
   kind: kinds,
   provider: ['image', 'video'],
   method: ['POST', 'GET'],
   stage: ['before_headers', 'after_headers'],
-  ...{ times: [], status: [], reason: [], message: [], invalidParams: [], retryAfter: [], ms: [], bytes: [] },
-  ...{ text: [], contentType: [], accepted: [], fields: [], without: [] },
+  ...{ times: amount, status: amount, ms: amount, bytes: amount, reason: [], message: [], invalidParams: [] },
+  ...{ retryAfter: [], text: [], contentType: [], accepted: [], fields: [], without: [] },
 };
 const optionsHelp = Object.entries(options)
   .map(([name, values]) => (values.length > 0 ? `${name} (${values.join(', ')})` : name))
@@ -111,7 +112,7 @@ function isMisbehavior(fields: Fields): fields is Fields & Misbehavior {
   const known = new Map<string, readonly unknown[]>(Object.entries(options));
   const isValid = ([name, value]: [string, unknown]) => {
     const values = known.get(name);
-    return values?.length === 0 || values?.includes(value);
+    return values?.length === 0 || values?.includes(typeof value === 'number' ? amount[0] : value);
   };
   return 'kind' in fields && Object.entries(fields).every(isValid);
 }
