@@ -85,8 +85,8 @@ describe('writeIndex, while others write or S3 fails', () => {
     });
     return bodies.map((body) => JSON.parse(body).keys as Key[]);
   };
-  const fail = async () => {
-    throw Object.assign(new Error('S3 is down'), { $metadata: { httpStatusCode: 500 } });
+  const fail = async (name = 'Error', httpStatusCode = 500) => {
+    throw Object.assign(new Error('down'), { name, $metadata: { httpStatusCode } });
   };
 
   test('hands a node that cannot be written to the queue, writes the others, and the queue makes up for it', async () => {
@@ -126,12 +126,12 @@ describe('writeIndex, while others write or S3 fails', () => {
   test('fails as a whole only if the queue takes nothing either, and logs why', async () => {
     await addPublishedNode('stuck');
     setVariables({ INDEX_QUEUE_URL: 'http://localhost:1/none' });
-    intercept(s3(), fail);
+    intercept(s3(), () => fail('NoSuchBucket', 404));
     const event = streamEventOf(...own('stuck'));
 
     expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
     expect(lines()).toMatchObject([
-      { level: 'error', event: 'index', function: 'writeIndex', of: 'stuck', causes: ['Error: S3 is down'] },
+      { level: 'error', event: 'index', function: 'writeIndex', of: 'stuck', causes: ['NoSuchBucket: down'] },
       { level: 'error', event: 'index', function_request_id: 'an-event', records: 2 },
     ]);
     // Without a place in the stream, only an error makes Lambda send the records again.

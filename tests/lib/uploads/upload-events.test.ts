@@ -70,12 +70,6 @@ describe('an S3 event', () => {
       }),
     ]);
   });
-
-  test('succeeds without records', async () => {
-    await handle({ Records: [] });
-
-    expect(lines()).toEqual([]);
-  });
 });
 
 describe('a scheduled event', () => {
