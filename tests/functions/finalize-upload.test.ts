@@ -186,11 +186,12 @@ describe('the event of an upload', () => {
   test('handles every record after one fails, and then fails', async () => {
     const upload = await uploaded('next-to-a-failure', archive);
     const event = eventOf(upload, upload);
-    for (const record of event.Records.slice(0, 1)) {
-      record.s3.object.key = stagingKey({ ...upload, nodeId: 'x'.repeat(2100) });
-    }
+    for (const { s3 } of event.Records.slice(0, 1))
+      s3.object.key = stagingKey({ ...upload, nodeId: 'x'.repeat(2100) });
 
     await expect(handler(event, context)).rejects.toThrow(' objects failed.');
+    const causes = [expect.stringContaining('Error')];
+    expect(lines()).toContainEqual(expect.objectContaining({ level: 'error', outcome: 'failed', causes }));
     expect(await storedVersion('next-to-a-failure', '1.0.0')).toMatchObject(active);
   });
 

@@ -61,9 +61,7 @@ describe('parseJsonBody', () => {
     );
   });
 
-  test('ignores a byte order mark, and an identity coding', () => {
-    expect(parse({ body: '\ufeff{"a":1}' })).toEqual({ a: 1 });
-    expect(parse({ body: base64('\ufeff{"a":1}'), isBase64Encoded: true })).toEqual({ a: 1 });
+  test('ignores an identity coding', () => {
     expect(parseJsonBody({ body: '{}', headers: { 'content-encoding': 'identity' } })).toEqual({});
   });
 
@@ -72,6 +70,7 @@ describe('parseJsonBody', () => {
     ['an escaped surrogate pair', '{"a":"\\ud83d\\ude42"}', { a: '🙂' }],
     ['escapes next to null and numbers', '{"\\u0061":[null,1,true,"\\u0062"]}', { a: [null, 1, true, 'b'] }],
     ['an escaped replacement character', '{"a":"\\ufffd"}', { a: '\ufffd' }],
+    ['text after a byte order mark', '\ufeff{"a":1}', { a: 1 }],
     ['a byte order mark within', '{"a":"b\ufeff"}', { a: 'b\ufeff' }],
     ['the text __proto__ as a value', '{"a":"__proto__"}', { a: '__proto__' }],
   ])('reads %s, plain and as base64', (_, body, value) => {
@@ -198,12 +197,9 @@ describe('issueDetails', () => {
   });
 
   test('leaves a path of 200 characters whole', () => {
-    const [detail] = issuesIn(z.record(z.string(), z.string()), { ['x'.repeat(200)]: 1 });
+    const [detail] = issuesIn(z.record(z.string(), z.string()), { ['x'.repeat(195)]: 1 });
 
-    expect(detail?.path).toMatch(/^body\.x+…$/);
-    expect(issuesIn(z.record(z.string(), z.string()), { ['x'.repeat(195)]: 1 })[0]?.path).toBe(
-      `body.${'x'.repeat(195)}`,
-    );
+    expect(detail?.path).toBe(`body.${'x'.repeat(195)}`);
   });
 
   test('keeps the sentence of a rule between fields when the field that it names is absent', () => {
