@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
@@ -280,6 +281,15 @@ describe('the alarms', () => {
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html, and PutMetricAlarm.
+  // https://aws.amazon.com/cloudwatch/pricing: 0.10 a month for each metric that an alarm watches.
+  test('cost a stage by default as much as docs/capacity.md says', async () => {
+    const metrics = alarmsOf(await packagedStage('default')).flatMap(watched);
+
+    expect(readFileSync('docs/capacity.md', 'utf8')).toContain(
+      `: alarms ${(metrics.length / 10).toFixed(2)},`,
+    );
+  });
+
   test('look at ten metrics at most, for a week at most if their periods are hours, otherwise for a day', () => {
     const seconds = ({ Metrics = [], Period }: Part): number =>
       Period ?? Metrics.find(({ MetricStat }: Part) => MetricStat).MetricStat.Period;
