@@ -78,11 +78,10 @@ describe('POST /bulk/nodes/versions', () => {
       expect(body.node_versions[1].status).toBe('success');
     });
 
-    const noVersion = 'The version must be a semantic version';
     test.each<[object, string]>([
-      [{}, noVersion],
-      [{ node_id: null, version: null }, noVersion],
-      [{ node_id: 'tool', version: '1.0.0 cu118' }, noVersion],
+      [{}, 'The version must be a semantic version'],
+      [{ node_id: null, version: null }, 'The version must be a semantic version'],
+      [{ node_id: 'tool', version: '1.0.0 cu118' }, 'The version must be a semantic version'],
       [{ node_id: 'tool', version: 1 }, 'The version must be text'],
       [{ node_id: ['tool'], version: '1.0.0' }, 'The node_id must be text'],
       [{ version: '1.0.0' }, 'The node_id must have 1 to'],
