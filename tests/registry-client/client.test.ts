@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -27,6 +28,15 @@ function keysSent(): (string | string[] | undefined)[] {
 const routesSent = () => api.received.map(({ route }) => route);
 
 describe('named methods of the client', () => {
+  test('are all in its README', () => {
+    const readme = readFileSync('packages/registry-client/README.md', 'utf8');
+    const names = Object.entries<object>(client).flatMap(([group, methods]) =>
+      typeof methods === 'function' ? [group] : Object.keys(methods).map((method) => `${group}.${method}`),
+    );
+
+    expect(names.filter((name) => !readme.includes(name))).toEqual([]);
+  });
+
   test('reach every operation', async () => {
     const extended = { model: 'vidq2-pro', video_creation_id: '1', video_url: image } as const;
     const image_settings = [{ key_image: image }, { key_image: image }];
