@@ -4,9 +4,10 @@ import { isObject, type JsonObject, parseWithIds } from '../json.ts';
 import * as config from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
 
-const taskId = /^[\x21-\x7e]{1,256}$/;
+/** Printable, so that an operator may see it. A longer text is not an id, and would not fit into a log line. */
+const taskId = /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,1024}$/u;
 
-/** An id must be usable in the request that asks about its task. */
+/** The task is paid for, so its id may have nearly any form. */
 export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && taskId.test(value);
 }
@@ -49,7 +50,7 @@ export function readReplyObject(text: string): { content: JsonObject; isWhole: b
 
 /** Doesn't match inside a string that is itself JSON: there, quotes are escaped. */
 const wholeField =
-  /(?<!\\)"(?<name>task_id|credits|state|status)"\s{0,9}:\s{0,9}(?:"(?<text>[^"\\]{1,256})"|(?<number>[\d.]{1,40})(?=\s{0,9}[,}\]]))/g;
+  /(?<!\\)"(?<name>task_id|credits|state|status)"\s{0,9}:\s{0,9}(?:"(?<text>[^"\\]{1,1024})"|(?<number>[\d.]{1,40})(?=\s{0,9}[,}\]]))/g;
 
 /** Undefined for an invalid id: something must have gone wrong in such a reply. */
 export function readTaskId(value: unknown): string | undefined {

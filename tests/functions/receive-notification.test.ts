@@ -220,7 +220,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     test('keeps the task id that was notified first if the answer was lost', async () => {
       misbehave({ kind: 'reset', accepted: true });
       const path = await started();
-      const said = { created: 'task 1', queueing: 7, processing: 'second' };
+      const said = { created: 'task\n1', queueing: 7, processing: 'second' };
       for (const [state, id] of Object.entries(said)) await say(path, { state, id });
 
       expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: '7', payment: 'unknown' });

@@ -126,6 +126,14 @@ describe('a misbehaving video provider', () => {
 });
 
 describe('a task that an odd reply names', () => {
+  test('is given to the caller whatever its id', async () => {
+    const task_id = `films/7 é ${'a'.repeat(300)}`;
+    misbehave({ kind: 'reply', fields: { task_id } });
+    const { status, body } = await invoke(proxies['text-to-video'], 'text-to-video');
+
+    expect([status, body.task_id]).toEqual([200, task_id]);
+  });
+
   const task = '{"task_id" : "task-7","credits":5,"state":"PENDING"}';
 
   test('is answered if the reply is a list', async () => {

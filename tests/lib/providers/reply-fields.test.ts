@@ -54,9 +54,10 @@ describe('the fields of a provider reply', () => {
   });
 });
 
-test('reads a task id of 1 to 256 visible characters, or a whole number', () => {
-  for (const id of ['task-1', 7, 'a'.repeat(256)]) expect(readTaskId(id)).toBe(String(id));
-  const texts = ['5f3c/a b', 'a'.repeat(257), '', ' ', 'task\n1', 'task\u0000', 'tâche'];
+test('reads a task id of 1 to 1,024 printable characters, or a whole number', () => {
+  for (const id of ['task-1', 7, 'a'.repeat(1024), '5f3c/a b', 'tâche'])
+    expect(readTaskId(id)).toBe(String(id));
+  const texts = ['a'.repeat(1025), '', ' ', 'task\n1', 'task\u0000', 'task\ud800'];
   for (const other of [...texts, null, undefined, true, { id: 'task-1' }])
     expect([other, readTaskId(other)]).toEqual([other, undefined]);
 });
