@@ -54,6 +54,14 @@ export function createCommand(
   return command;
 }
 
+/** To be called once in a process: a reader such as `head` may exit early, which must not stop a command. */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+}
+
 /** Runs a command line. Returns its exit status: 0 for success, 1 for a failure, 2 for an invalid line. */
 export async function runCommand(command: Command, args: readonly string[]): Promise<number> {
   try {
@@ -67,6 +75,7 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
 
 /** Runs the command line of this process. An error becomes its message; a status set by the command stays. */
 export async function runProgram(command: Command): Promise<void> {
+  outliveReaders();
   const status = await runCommand(command, process.argv.slice(2)).catch(({ message }: Error) => {
     process.stderr.write(`${message}\n`);
     return 1;

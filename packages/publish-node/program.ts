@@ -1,5 +1,5 @@
 import { type Command, CommanderError, Option } from 'commander';
-import { createCommand, positiveNumber } from 'command-line/command';
+import { createCommand, outliveReaders, positiveNumber } from 'command-line/command';
 import manifest from './package.json' with { type: 'json' };
 import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';
@@ -126,11 +126,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 /** Runs a command line and sets the exit code. Unexpected errors show their stack. */
 export async function runToExitCode(args: readonly string[]): Promise<void> {
-  // A reader such as head may exit early, which must not stop a publish.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
+  outliveReaders();
   process.exitCode = await run(args).catch((error: unknown) => {
     say(...(error instanceof Error ? String(error.stack) : String(error)).split('\n'));
     return exitCodes.internal;

@@ -251,6 +251,12 @@ describe('npm run admin', () => {
     },
   );
 
+  test('ends as usual if its reader stops before it writes', async () => {
+    const script = `set -o pipefail; '${process.execPath}' tools/admin/admin.ts --help | true`;
+
+    expect(await runProgram('bash', ['-c', script])).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+
   function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
     return runProgram(process.execPath, ['tools/admin/admin.ts', ...args], { environment });
   }

@@ -213,7 +213,8 @@ describe('a folder with several problems', () => {
 
   test('does not ask for values that an unreadable pyproject.toml may have', async () => {
     await writeFiles(folder, { 'pyproject.toml': '[project', '.env': 'A=1' });
-    const { stderr } = await publishNode(['publish', folder], { env: { NODE_REGISTRY_TOKEN: token } });
+    const env = { NODE_REGISTRY_TOKEN: token, NODE_REGISTRY_URL: 'http://localhost:1' };
+    const { stderr } = await publishNode(['publish', folder], { env });
 
     expect(stderr).toMatch(
       /^The pyproject\.toml is not valid TOML at line 1, column 2\.\n.*\n {2}\.env: is an environment file\.\n$/s,
