@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { errorOf } from 'testing/client-errors';
-import { stopTimers } from 'testing/clock';
+import { stopTimers, turnsUntil } from 'testing/clock';
 import { startHttpApi } from '../support/http-api.ts';
 import { serve } from '../support/serve.ts';
 import { type ClientOptions, createRegistryClient, type RegistryError } from 'registry-client';
@@ -55,7 +54,7 @@ describe('an option of the client', () => {
     api.disturb('stay silent');
     stopTimers();
     const hasty = errorOf(client.versions.bulk([pair], { timeoutMs: 100, attempts: 1 }));
-    while (api.received.length < 5) await turn();
+    await turnsUntil(() => api.received.length >= 5);
     jest.advanceTimersByTime(100);
 
     expect(await hasty).toMatchObject({ code: 'timed_out' });

@@ -1,9 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, jest } from '@jest/globals';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import type { Handler } from './invoke.ts';
-import { stopTimers } from 'testing/clock';
+import { stopTimers, turnsUntil } from 'testing/clock';
 import { proxyNames } from './operation-names.ts';
 import './patience.ts';
 import { untilEnd } from './serve.ts';
@@ -41,7 +40,7 @@ export async function outwaitProvider<T>(work: () => Promise<T>, isRest = () => 
   stopTimers();
   const before = simulation.received.length;
   const result = work();
-  while (simulation.received.length === before || !isRest()) await turn();
+  await turnsUntil(() => simulation.received.length > before && isRest());
   jest.advanceTimersByTime(25_000);
   return result;
 }

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
-import { stopTimers } from 'testing/clock';
+import { stopTimers, turnsUntil } from 'testing/clock';
 import { peer, trustPeer } from '../../support/tls-peer.ts';
 
 const servers: { close: () => void }[] = [];
@@ -27,10 +27,6 @@ async function listen(server: Server): Promise<string> {
 }
 
 const serve = (listener: RequestListener) => listen(createServer(listener));
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await turn();
-}
 
 const post = (url: string, options: { timeoutMs?: number; maxReplyBytes?: number } = {}) =>
   httpRequest({
@@ -144,7 +140,7 @@ describe('an endless or foreign reply', () => {
     const request = post(`http://${address}/`);
 
     await expect(request).rejects.toMatchObject({ reason, sent: true });
-    await until(() => [...sockets].every((socket) => socket.closed));
+    await turnsUntil(() => [...sockets].every((socket) => socket.closed));
     const written = [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0);
     // What the two sockets hold is written, but not read.
     expect(written).toBeLessThan(20_000_000);
@@ -160,7 +156,7 @@ describe('an endless or foreign reply', () => {
       }),
     );
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: true });
-    await until(() => [...sockets].every((socket) => socket.closed));
+    await turnsUntil(() => [...sockets].every((socket) => socket.closed));
   });
 });
 
@@ -218,7 +214,7 @@ describe('exchange', () => {
     await post(`${scheme}://${address}/`);
 
     expect(sockets.size).toBe(3);
-    await until(() => [...sockets].every((socket) => socket.closed));
+    await turnsUntil(() => [...sockets].every((socket) => socket.closed));
   });
 
   test('fails after five seconds without a connection', async () => {
@@ -227,7 +223,7 @@ describe('exchange', () => {
     let isOver = false;
     const request = post(`https://${address}/`).finally(() => (isOver = true));
     const refused = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: false });
-    await until(() => sockets.size > 0);
+    await turnsUntil(() => sockets.size > 0);
 
     jest.advanceTimersByTime(4999);
     for (let count = 0; count < 20; count += 1) await turn();
@@ -246,7 +242,7 @@ describe('exchange', () => {
       stopTimers();
       for (let round = 0; round < 2; round += 1) {
         const request = post(`${scheme}://${address}/`, { timeoutMs: 60_000 });
-        await until(() => waiting.length > 0);
+        await turnsUntil(() => waiting.length > 0);
         jest.advanceTimersByTime(10_000);
         waiting.pop()?.();
 

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { stopTimers } from 'testing/clock';
+import { stopTimers, turnsUntil } from 'testing/clock';
 import { invoke } from '../../support/invoke.ts';
 import { misbehave, proxies, simulation } from '../../support/proxies.ts';
 import { setVariables } from '../../support/variables.ts';
@@ -26,7 +26,7 @@ describe('a provider that stalls', () => {
     const answer = call(remainingMs).finally(() => {
       answered = true;
     });
-    while (simulation.received.length === 0) await turn();
+    await turnsUntil(() => simulation.received.length > 0);
     jest.advanceTimersByTime(timeoutMs - 1);
     for (let count = 0; count < 20; count += 1) await turn();
     expect(answered).toBe(false);
@@ -46,11 +46,11 @@ describe('a provider that stalls', () => {
     setVariables({ IMAGE_PROVIDER_URL: `http://127.0.0.1:${await listen(stalls)}/image` });
     stopTimers();
     const answers = Array.from({ length: 5 }, () => call(2200));
-    while (open.size < 5) await turn();
+    await turnsUntil(() => open.size === 5);
     jest.advanceTimersByTime(1200);
 
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(5).fill(504));
-    while (open.size > 0) await turn();
+    await turnsUntil(() => open.size === 0);
     stalls.close();
   });
 });
