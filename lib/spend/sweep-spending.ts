@@ -228,7 +228,7 @@ export async function scheduledSweep({ part }: { part?: Part }, invocation: Even
   requireNoneFailed(await withLogFields(fields, run));
 }
 
-/** Lets the table's stream pass something on, so that a stream that is no longer read is noticed. */
+/** Writes a record that the table's stream delivers: an alarm notices if it never arrives. */
 async function beat(context: Context): Promise<void> {
   if (Date.now() >= context.deadline) return;
   const heartbeat = { ...heartbeatKey, at: new Date().toISOString() };
