@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { issueSentence } from 'registry-rules/issue-sentence';
-import { archiveLimits } from 'registry-rules/archives/limits';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
+import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 import * as kind from './variable-kinds.ts';
 
 /*

@@ -1,6 +1,6 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import * as z from 'zod/mini';
-import { isWebAddress } from 'registry-rules/web-address';
+import { isWebAddress } from '@node-registry/registry-rules/web-address';
 
 /* The kinds of values of function variables and stage parameters. */
 

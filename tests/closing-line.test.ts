@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { folder } from 'testing/folders';
-import { runProgram } from 'testing/run-program';
+import { folder } from '@node-registry/testing/folders';
+import { runProgram } from '@node-registry/testing/run-program';
 
 const suites = {
   passes: "test('passes', () => {}); test('passes too', () => {});",

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { runProgram } from 'testing/run-program';
+import { runProgram } from '@node-registry/testing/run-program';
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 const tools = Object.entries<string>(scripts).flatMap(([name, script]) => {

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { folder } from 'testing/folders';
-import { runProgram } from 'testing/run-program';
+import { folder } from '@node-registry/testing/folders';
+import { runProgram } from '@node-registry/testing/run-program';
 
 const { scripts, engines }: { scripts: Record<string, string>; engines: { node: string } } = JSON.parse(
   readFileSync('package.json', 'utf8'),

@@ -6,7 +6,7 @@ import type { Contract } from '../lib/contract.ts';
 import { fileOf, loadContracts } from '../infra/operations.ts';
 import { texts } from '../infra/template/alarm-texts.ts';
 import { errorCatalog } from '../lib/errors.ts';
-import { StatusReasonCode } from 'registry-rules/schemas/node-version';
+import { StatusReasonCode } from '@node-registry/registry-rules/schemas/node-version';
 import { errorsOf } from '../tools/openapi/answers.ts';
 import { alarmList, withAlarmList } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
@@ -32,7 +32,8 @@ function sources(folder: string): string[] {
 
 /** The packages of this repository, and the source of each of their public entries. */
 const ownPackages = readdirSync('packages').map((folder) => ({
-  name: folder,
+  name: `@node-registry/${folder}`,
+  folder: `packages/${folder}`,
   entries: Object.entries<Entry>(
     JSON.parse(readFileSync(`packages/${folder}/package.json`, 'utf8')).exports,
   ).map(([path, entry]) => [path, typeof entry === 'string' ? entry : entry['in-tree']] as const),
@@ -41,15 +42,15 @@ type Entry = string | { 'in-tree': string };
 
 /** The file that a specifier of an own package means; undefined for a package from npm. */
 function ownEntry(specifier: string): string | undefined {
-  const [name = '', ...rest] = specifier.split('/');
-  const found = ownPackages.find((each) => each.name === name);
+  const found = ownPackages.find(({ name }) => `${specifier}/`.startsWith(`${name}/`));
   if (!found) return undefined;
-  const wanted = ['.', ...rest].join('/');
+  const rest = specifier.slice(found.name.length + 1);
+  const wanted = rest === '' ? '.' : `./${rest}`;
   for (const [path, source] of found.entries) {
-    if (path === wanted) return join('packages', name, source);
-    if (path === './*') return join('packages', name, source.replace('*', rest.join('/')));
+    if (path === wanted) return join(found.folder, source);
+    if (path === './*') return join(found.folder, source.replace('*', rest));
   }
-  return `packages/${name}: no public entry ${wanted}`;
+  return `${found.folder}: no public entry ${wanted}`;
 }
 
 /** The project's own files and the packages that a file imports. */

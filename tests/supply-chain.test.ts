@@ -26,9 +26,9 @@ const packagesOf = ({ packages }: LockFile) =>
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** The lock has only a name, a version and a platform of these: the registry that it was made with lacks them. */
-const isForOtherPlatform = ({ optional, os, integrity }: LockedPackage) =>
-  optional && os !== undefined && integrity === undefined;
+/** The lock has no license of these: they were added by name, for platforms that its registry lacks. */
+const isForOtherPlatform = ({ optional, os, license }: LockedPackage) =>
+  optional && os !== undefined && license === undefined;
 
 describe('package-lock.json', () => {
   const file = 'package-lock.json';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
 
 interface BundledFile {
@@ -23,7 +23,7 @@ export async function buildFunctions(): Promise<void> {
 }
 
 /** Each file that a function runs in a thread is separate, next to the function's own. */
-const threads = { 'extract-host-nodes/extraction-worker': 'host-nodes/worker' };
+const threads = { 'extract-host-nodes/extraction-worker': '@node-registry/host-nodes/worker' };
 
 /** Makes Node treat every file of a folder as an ES module. */
 export function manifestOf(folder: string): BundledFile {

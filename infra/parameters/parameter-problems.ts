@@ -1,7 +1,7 @@
 import { bodySchema } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import type { RateRow } from '../../lib/variable-kinds.ts';
-import { issueSentence } from 'registry-rules/issue-sentence';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import type { PaidContract } from '../operations.ts';
 import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
 import { costOf } from '../../lib/requests/money.ts';

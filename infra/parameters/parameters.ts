@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import * as config from '../../lib/config.ts';
 import * as kinds from '../../lib/variable-kinds.ts';
-import { issueSentence } from 'registry-rules/issue-sentence';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import { origins, publicAddress, rollouts, secretReference } from './parameter-rules.ts';
 
 export const variables = Object.assign(

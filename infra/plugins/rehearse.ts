@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCommand, runProgram } from 'command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { buildFunctions } from '../bundle/build.ts';
 import { acceptedWarnings, checkTemplate } from './check-template.ts';
 import { packageWith, templateIn } from './packages.ts';

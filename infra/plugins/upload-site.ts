@@ -14,7 +14,7 @@ async function uploadSite(framework: Given): Promise<void> {
   if (site !== 'on') return;
   // Every command of the framework loads this file, and only a deployment needs these.
   const { PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
-  const { buildSite, sitePage } = await import('site/build');
+  const { buildSite, sitePage } = await import('@node-registry/site/build');
   const s3 = new S3Client({
     ...(await framework.getProvider('aws').getAwsSdkV3Config()),
     forcePathStyle: true,

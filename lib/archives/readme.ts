@@ -1,8 +1,12 @@
 import { createInflateRaw } from 'node:zlib';
-import { type ArchiveFile, ArchiveReader, dataStart } from 'registry-rules/archives/archive-file';
-import { ArchiveProblem } from 'registry-rules/archives/archive-problem';
-import { readDirectory } from 'registry-rules/archives/directory';
-import { type ArchiveEntry, isFolder, isStored } from 'registry-rules/archives/entry';
+import {
+  type ArchiveFile,
+  ArchiveReader,
+  dataStart,
+} from '@node-registry/registry-rules/archives/archive-file';
+import { ArchiveProblem } from '@node-registry/registry-rules/archives/archive-problem';
+import { readDirectory } from '@node-registry/registry-rules/archives/directory';
+import { type ArchiveEntry, isFolder, isStored } from '@node-registry/registry-rules/archives/entry';
 
 export interface Readme {
   /** Its name in the archive; the ending gives the text's format. */

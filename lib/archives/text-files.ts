@@ -1,9 +1,13 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
-import { decodeText, maxTextFileBytes, textFilesIn } from 'host-nodes/text-files';
-import { type ArchiveFile, ArchiveReader, dataStart } from 'registry-rules/archives/archive-file';
-import { readDirectory } from 'registry-rules/archives/directory';
-import { type ArchiveEntry, isFolder, isStored } from 'registry-rules/archives/entry';
+import { decodeText, maxTextFileBytes, textFilesIn } from '@node-registry/host-nodes/text-files';
+import {
+  type ArchiveFile,
+  ArchiveReader,
+  dataStart,
+} from '@node-registry/registry-rules/archives/archive-file';
+import { readDirectory } from '@node-registry/registry-rules/archives/directory';
+import { type ArchiveEntry, isFolder, isStored } from '@node-registry/registry-rules/archives/entry';
 
 const inflate = promisify(inflateRaw);
 

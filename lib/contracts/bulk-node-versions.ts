@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
 import { type Deployed, publicFiles, slowRegistryMs } from '../deployment.ts';
-import { added, list } from 'registry-rules/schemas/fields';
-import { NodeVersion } from 'registry-rules/schemas/node-version';
+import { added, list } from '@node-registry/registry-rules/schemas/fields';
+import { NodeVersion } from '@node-registry/registry-rules/schemas/node-version';
 import { samplePublishedVersion } from '../schemas/samples.ts';
 
 /** A field that is absent or not a string is an error of that entry only, and is returned as sent. */

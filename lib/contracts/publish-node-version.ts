@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import * as config from '../config.ts';
 import { contract } from '../contract.ts';
 import { type Deployed, publicFiles, registryCaller, slowRegistryMs } from '../deployment.ts';
-import { NodeId, PublisherId } from 'registry-rules/names';
-import { NodeInput } from 'registry-rules/schemas/node';
-import { NodeVersion, NodeVersionInput } from 'registry-rules/schemas/node-version';
+import { NodeId, PublisherId } from '@node-registry/registry-rules/names';
+import { NodeInput } from '@node-registry/registry-rules/schemas/node';
+import { NodeVersion, NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import { sampleVersion } from '../schemas/samples.ts';
 
 export const publishNodeVersion = contract({

@@ -4,7 +4,7 @@ import { contract } from '../contract.ts';
 import { type Deployed, proxyDeployment } from '../deployment.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { added } from 'registry-rules/schemas/fields';
+import { added } from '@node-registry/registry-rules/schemas/fields';
 import {
   evenIfFieldsFail,
   imageSource,

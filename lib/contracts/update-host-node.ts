@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
 import { type Deployed, registryCaller, slowRegistryMs } from '../deployment.ts';
-import { HostNode, HostNodeInput } from 'registry-rules/schemas/host-node';
-import { HostNodeName, NodeId } from 'registry-rules/names';
+import { HostNode, HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
+import { HostNodeName, NodeId } from '@node-registry/registry-rules/names';
 
 export const updateHostNode = contract({
   name: 'updateHostNode',

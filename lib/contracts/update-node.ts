@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
 import { type Deployed, publicFiles, registryCaller, slowRegistryMs } from '../deployment.ts';
-import { NodeId, PublisherId } from 'registry-rules/names';
-import { Node, NodeInput } from 'registry-rules/schemas/node';
+import { NodeId, PublisherId } from '@node-registry/registry-rules/names';
+import { Node, NodeInput } from '@node-registry/registry-rules/schemas/node';
 import { samplePublishedVersion, samplePublisher } from '../schemas/samples.ts';
 
 export const updateNode = contract({

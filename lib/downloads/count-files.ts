@@ -5,7 +5,7 @@ import { deleteAt, listKeys, putJson, readBytes } from '../bucket/plain-objects.
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
-import { foldNodeId } from 'registry-rules/names';
+import { foldNodeId } from '@node-registry/registry-rules/names';
 
 /*
  * The sum of a log file is an object of its own, named after the file, so a file is counted only once even if

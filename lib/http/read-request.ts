@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { issueSentence } from 'registry-rules/issue-sentence';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import type * as z from 'zod/mini';
 import type { BodyOf, Contract } from '../contract.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';

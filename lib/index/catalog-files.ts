@@ -14,9 +14,13 @@ import {
 } from '../registry/records.ts';
 import { nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { catalogPath, configPath, pieceOf } from 'registry-rules/index-paths';
-import { foldNodeId } from 'registry-rules/names';
-import type { CatalogEntry, CatalogPiece, IndexConfig } from 'registry-rules/schemas/index-files';
+import { catalogPath, configPath, pieceOf } from '@node-registry/registry-rules/index-paths';
+import { foldNodeId } from '@node-registry/registry-rules/names';
+import type {
+  CatalogEntry,
+  CatalogPiece,
+  IndexConfig,
+} from '@node-registry/registry-rules/schemas/index-files';
 import { storedHostNodes } from './node-files.ts';
 
 /* The catalog of all nodes: its pieces, and the config with their number. */

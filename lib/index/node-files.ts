@@ -22,16 +22,16 @@ import {
 import type { Item } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
-import { hostNodesPath, nodePath, readmePath } from 'registry-rules/index-paths';
+import { hostNodesPath, nodePath, readmePath } from '@node-registry/registry-rules/index-paths';
 import {
   type IndexedHostNodes,
   IndexedNode,
   type IndexedReadme,
   PublicPublisher,
   PublicVersion,
-} from 'registry-rules/schemas/index-files';
-import { compareVersions } from 'registry-rules/version-label';
-import { renderReadme } from 'site/readme';
+} from '@node-registry/registry-rules/schemas/index-files';
+import { compareVersions } from '@node-registry/registry-rules/version-label';
+import { renderReadme } from '@node-registry/site/readme';
 
 /* The files of a node: its own, its README, and the host nodes of each version. */
 

@@ -10,9 +10,13 @@ import {
   nodePath,
   readmePath,
   versionPagePath,
-} from 'registry-rules/index-paths';
-import type { IndexedHostNodes, IndexedNode, IndexedReadme } from 'registry-rules/schemas/index-files';
-import { nodePage, versionPage } from 'site/node-page';
+} from '@node-registry/registry-rules/index-paths';
+import type {
+  IndexedHostNodes,
+  IndexedNode,
+  IndexedReadme,
+} from '@node-registry/registry-rules/schemas/index-files';
+import { nodePage, versionPage } from '@node-registry/site/node-page';
 
 /*
  * The pages of nodes and versions, made from the node's files of the index. A page's last line contains its

@@ -8,11 +8,16 @@ import {
   searchPages,
   searchPiecePath,
   topPath,
-} from 'registry-rules/index-paths';
-import { foldNodeId } from 'registry-rules/names';
-import type { CatalogEntry, CatalogPiece, IndexConfig, TopNodes } from 'registry-rules/schemas/index-files';
-import { byUse, feed, nodesPage, publisherPage, robots, sitemap } from 'site/lists';
-import { searchPiecesOf } from 'site/search-pieces';
+} from '@node-registry/registry-rules/index-paths';
+import { foldNodeId } from '@node-registry/registry-rules/names';
+import type {
+  CatalogEntry,
+  CatalogPiece,
+  IndexConfig,
+  TopNodes,
+} from '@node-registry/registry-rules/schemas/index-files';
+import { byUse, feed, nodesPage, publisherPage, robots, sitemap } from '@node-registry/site/lists';
+import { searchPiecesOf } from '@node-registry/site/search-pieces';
 import { listObjects } from '../bucket/bucket.ts';
 import { json, maxFilesAtOnce, readFile, readText, writeIfMatches } from '../bucket/public-file.ts';
 import { siteAddress } from '../config.ts';

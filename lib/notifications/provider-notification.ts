@@ -3,7 +3,7 @@ import { isObject, type JsonObject, parseAsWritten, parseObject, parseWithIds } 
 import type { TaskState } from '../schemas/video.ts';
 import type { ProviderName } from '../config.ts';
 import { isTaskId, readCredits, readWord, stateOf } from '../providers/reply.ts';
-import { isWebAddress } from 'registry-rules/web-address';
+import { isWebAddress } from '@node-registry/registry-rules/web-address';
 
 /** The fields that every notification has, read from the provider's body. */
 export interface ProviderNotification {

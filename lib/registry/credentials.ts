@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Provenance } from 'registry-rules/schemas/node-version';
-import { hashPersonalAccessToken, isWellFormed } from 'registry-rules/personal-access-tokens';
+import type { Provenance } from '@node-registry/registry-rules/schemas/node-version';
+import { hashPersonalAccessToken, isWellFormed } from '@node-registry/registry-rules/personal-access-tokens';
 import { type CiJob, verifyCiToken } from '../auth/ci-tokens.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';

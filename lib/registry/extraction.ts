@@ -8,7 +8,7 @@ import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/dynamodb.ts';
 import { transact, update, updating, type Write } from '../store/write.ts';
-import type { ExtractedFields } from 'registry-rules/host-node-entries';
+import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
 import { touchedFields, unchangedSince } from './host-nodes.ts';
 import {
   type HostNodeRecord,

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
 import { describeError, log, note } from '../log.ts';
-import type { StatusReasonCode } from 'registry-rules/schemas/node-version';
+import type { StatusReasonCode } from '@node-registry/registry-rules/schemas/node-version';
 import { type Changes, type Clause, onRevision } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';

@@ -6,8 +6,8 @@ import {
   type NodeVersionInput,
   type NodeVersionStatus,
   Provenance,
-} from 'registry-rules/schemas/node-version';
-import { compareVersions, isPreRelease } from 'registry-rules/version-label';
+} from '@node-registry/registry-rules/schemas/node-version';
+import { compareVersions, isPreRelease } from '@node-registry/registry-rules/version-label';
 import { nodeVersionKey } from '../store/keys.ts';
 import { queryAll, readAll } from '../store/read.ts';
 import type { DueKey } from '../store/due.ts';

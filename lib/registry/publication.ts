@@ -2,8 +2,8 @@ import type { Context } from '../context.ts';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import type { NodeInput } from 'registry-rules/schemas/node';
-import type { NodeVersionInput } from 'registry-rules/schemas/node-version';
+import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
+import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import { isSameNodeId, nodeKey, nodeVersionKey, publisherKey, publishingKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import {

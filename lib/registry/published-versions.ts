@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
-import type { NodeInput } from 'registry-rules/schemas/node';
-import type { NodeVersionInput } from 'registry-rules/schemas/node-version';
+import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
+import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import { dueShard } from '../store/due.ts';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';

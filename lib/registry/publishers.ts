@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
-import { Publisher } from 'registry-rules/schemas/publisher';
+import { Publisher } from '@node-registry/registry-rules/schemas/publisher';
 import type { Item } from '../store/items.ts';
 import { type Member, type PublisherRecord, publisherRecord, pickFields } from './records.ts';
 

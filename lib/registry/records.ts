@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod/mini';
-import { HostNode } from 'registry-rules/schemas/host-node';
-import type { Node, NodeStatus } from 'registry-rules/schemas/node';
-import type { NodeVersion, NodeVersionStatus, StatusReasonCode } from 'registry-rules/schemas/node-version';
-import type { Publisher, PublisherRole } from 'registry-rules/schemas/publisher';
+import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
+import type { Node, NodeStatus } from '@node-registry/registry-rules/schemas/node';
+import type {
+  NodeVersion,
+  NodeVersionStatus,
+  StatusReasonCode,
+} from '@node-registry/registry-rules/schemas/node-version';
+import type { Publisher, PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { historyKey, type Key } from '../store/keys.ts';
 import { absent, typedRead } from '../store/items.ts';
 import { updating, type Write } from '../store/write.ts';

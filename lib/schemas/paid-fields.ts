@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { isWebAddress } from 'registry-rules/web-address';
-import { isUnset } from 'registry-rules/schemas/fields';
+import { isWebAddress } from '@node-registry/registry-rules/web-address';
+import { isUnset } from '@node-registry/registry-rules/schemas/fields';
 
 export function optional<Schema extends z.ZodMiniType>(schema: Schema) {
   return z.optional(z.pipe(unsetAsAbsent, z.optional(schema)));

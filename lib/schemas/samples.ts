@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import type { NodeVersion } from 'registry-rules/schemas/node-version';
-import type { Publisher } from 'registry-rules/schemas/publisher';
+import type { NodeVersion } from '@node-registry/registry-rules/schemas/node-version';
+import type { Publisher } from '@node-registry/registry-rules/schemas/publisher';
 
 /* The records in the sample replies of several contracts; see lib/deployment.ts. */
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { text, webAddress } from './paid-fields.ts';
-import { Timestamp } from 'registry-rules/schemas/fields';
+import { Timestamp } from '@node-registry/registry-rules/schemas/fields';
 import type { VideoRules } from '../config.ts';
 
 /** A listed model, or one that the operator added since this release. */

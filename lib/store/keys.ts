@@ -46,7 +46,7 @@
  * again.
  */
 
-import { foldNodeId } from 'registry-rules/names';
+import { foldNodeId } from '@node-registry/registry-rules/names';
 import type { Partition } from '../deployment.ts';
 
 export interface Key {

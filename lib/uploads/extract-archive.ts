@@ -3,7 +3,7 @@ import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
-import { extractInWorker } from 'host-nodes/in-worker';
+import { extractInWorker } from '@node-registry/host-nodes/in-worker';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import {
   beginExtraction,
@@ -13,7 +13,7 @@ import {
   giveUpExtraction,
   writeHostNodes,
 } from '../registry/extraction.ts';
-import { entriesOf } from 'registry-rules/host-node-entries';
+import { entriesOf } from '@node-registry/registry-rules/host-node-entries';
 import { handOverExtractions, maxReceives, namedArchives, sendLater } from './extraction-queue.ts';
 
 /** Increased when an extractor finds something else in the same archive: then it may run again. */

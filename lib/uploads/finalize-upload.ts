@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { ArchiveProblem } from 'registry-rules/archives/archive-problem';
+import { ArchiveProblem } from '@node-registry/registry-rules/archives/archive-problem';
 import * as config from '../config.ts';
-import { checkArchive } from 'registry-rules/archives/check-archive';
+import { checkArchive } from '@node-registry/registry-rules/archives/check-archive';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
 import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';

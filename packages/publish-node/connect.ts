@@ -1,4 +1,4 @@
-import { createRegistryClient, type RegistryClient } from 'registry-client';
+import { createRegistryClient, type RegistryClient } from '@node-registry/registry-client';
 import { Failure } from './failure.ts';
 import { say } from './output.ts';
 import { isThisMachine, proxiedFetch } from './proxy.ts';

@@ -1,4 +1,4 @@
-import { archiveLimits } from 'registry-rules/archives/limits';
+import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 import { exitCodes, Failure } from './failure.ts';
 import { write } from './new-file.ts';
 import type { Ending, Mean } from './output.ts';

@@ -1,6 +1,6 @@
-import { extractHostNodes } from 'host-nodes';
-import { entriesOf, type ExtractedFields } from 'registry-rules/host-node-entries';
-import { decodeText, textFilesIn } from 'host-nodes/text-files';
+import { extractHostNodes } from '@node-registry/host-nodes';
+import { entriesOf, type ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
+import { decodeText, textFilesIn } from '@node-registry/host-nodes/text-files';
 
 /*
  * The registry's own extraction. It is larger than the rest of the command, so it is a separate file, loaded

@@ -1,4 +1,4 @@
-import { RegistryError } from 'registry-client';
+import { RegistryError } from '@node-registry/registry-client';
 
 /** The exit codes of the command, for CI scripts. */
 export const exitCodes = {

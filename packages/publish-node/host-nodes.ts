@@ -1,4 +1,4 @@
-import type { ExtractedFields } from 'registry-rules/host-node-entries';
+import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
 import type { FoundHostNode, FoundHostNodes } from './extraction.ts';
 import { signatureOf } from './signature.ts';
 

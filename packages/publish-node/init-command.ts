@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { PublisherId } from 'registry-rules/names';
+import { PublisherId } from '@node-registry/registry-rules/names';
 import { parse } from 'smol-toml';
 import { exitCodes, Failure, throwAll } from './failure.ts';
 import { gitFoldersOf, workTreeOf } from './files/git-folders.ts';

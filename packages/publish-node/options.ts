@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isWebAddress } from 'registry-rules/web-address';
+import { isWebAddress } from '@node-registry/registry-rules/web-address';
 import { identities } from './identity.ts';
 import type { Metadata } from './pyproject.ts';
 

@@ -1,4 +1,4 @@
-import { invisible } from 'registry-rules/archives/archive-problem';
+import { invisible } from '@node-registry/registry-rules/archives/archive-problem';
 
 /*
  * File names, texts of a pack and messages of a server may be hostile. Printed unchanged, they could move the

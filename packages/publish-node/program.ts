@@ -1,5 +1,5 @@
 import { type Command, CommanderError, Option } from 'commander';
-import { createCommand, outliveReaders, positiveNumber } from 'command-line/command';
+import { createCommand, outliveReaders, positiveNumber } from '@node-registry/command-line/command';
 import manifest from './package.json' with { type: 'json' };
 import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';

@@ -1,13 +1,13 @@
 import { realpath, stat } from 'node:fs/promises';
-import { issueSentence } from 'registry-rules/issue-sentence';
-import { NodeId, PublisherId } from 'registry-rules/names';
-import { normalizeVersion, semanticSpelling } from 'registry-rules/version-label';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
+import { NodeId, PublisherId } from '@node-registry/registry-rules/names';
+import { normalizeVersion, semanticSpelling } from '@node-registry/registry-rules/version-label';
 
-import type { PublishInput } from 'registry-client';
+import type { PublishInput } from '@node-registry/registry-client';
 import { Failure, throwAll } from './failure.ts';
 import type { Meant } from './output.ts';
 import { type Metadata, type PyProject, readPyProject } from './pyproject.ts';
-import { isRunByPage } from 'registry-rules/web-address';
+import { isRunByPage } from '@node-registry/registry-rules/web-address';
 
 export type Named = Metadata & { node: string; version: string };
 export type Project = Named & { publisher: string };

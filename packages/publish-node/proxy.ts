@@ -3,7 +3,7 @@ import * as https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import type { Fetch } from 'registry-client';
+import type { Fetch } from '@node-registry/registry-client';
 
 /*
  * HTTPS_PROXY, HTTP_PROXY and NO_PROXY: Node's own fetch supports them only from version 24 on, and only with

@@ -2,7 +2,12 @@ import { createReadStream } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { type Published, type RegistryClient, RegistryError, type Upload } from 'registry-client';
+import {
+  type Published,
+  type RegistryClient,
+  RegistryError,
+  type Upload,
+} from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
 import { exitCodes, explain, Failure, failureOf } from './failure.ts';

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { issueSentence } from 'registry-rules/issue-sentence';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import { parse, TomlError } from 'smol-toml';
 import * as z from 'zod/mini';
 import { didYouMean } from './did-you-mean.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { NodeVersion, RegistryClient } from 'registry-client';
+import type { NodeVersion, RegistryClient } from '@node-registry/registry-client';
 import type { FoundHostNodes } from './extraction.ts';
 import { hostNodesResult } from './host-nodes.ts';
 import type { Project } from './project.ts';

@@ -1,6 +1,6 @@
-import { fields, table } from 'command-line/table';
+import { fields, table } from '@node-registry/command-line/table';
 import * as z from 'zod/mini';
-import { CatalogPiece, IndexedHostNodes } from 'registry-rules/schemas/index-files';
+import { CatalogPiece, IndexedHostNodes } from '@node-registry/registry-rules/schemas/index-files';
 import { exitCodes } from './failure.ts';
 import { hostNodeLines } from './host-nodes.ts';
 import type { Ending, Mean } from './output.ts';

@@ -1,8 +1,13 @@
 import type * as z from 'zod/mini';
-import { isWebAddress } from 'registry-rules/web-address';
-import { type IndexedNode, type PublicVersion, type RegistryClient, RegistryError } from 'registry-client';
-import { IndexedNode as IndexedNodeFile } from 'registry-rules/schemas/index-files';
-import { normalizeVersion } from 'registry-rules/version-label';
+import { isWebAddress } from '@node-registry/registry-rules/web-address';
+import {
+  type IndexedNode,
+  type PublicVersion,
+  type RegistryClient,
+  RegistryError,
+} from '@node-registry/registry-client';
+import { IndexedNode as IndexedNodeFile } from '@node-registry/registry-rules/schemas/index-files';
+import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { connect } from './connect.ts';
 import { Failure } from './failure.ts';
 

@@ -1,4 +1,4 @@
-import type { ExtractedFields } from 'registry-rules/host-node-entries';
+import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
 
 type Types = {
   [Field in 'input_types' | 'return_types' | 'return_names']?: ExtractedFields[Field] | undefined;

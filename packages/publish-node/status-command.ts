@@ -1,4 +1,4 @@
-import { fields } from 'command-line/table';
+import { fields } from '@node-registry/command-line/table';
 import { connect } from './connect.ts';
 import { exitCodes, Failure } from './failure.ts';
 import type { Ending, Mean } from './output.ts';

@@ -4,10 +4,14 @@ import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
-import { type ArchiveFile, ArchiveReader, dataStart } from 'registry-rules/archives/archive-file';
-import { ArchiveProblem } from 'registry-rules/archives/archive-problem';
-import { checkArchive } from 'registry-rules/archives/check-archive';
-import { isFolder, isStored } from 'registry-rules/archives/entry';
+import {
+  type ArchiveFile,
+  ArchiveReader,
+  dataStart,
+} from '@node-registry/registry-rules/archives/archive-file';
+import { ArchiveProblem } from '@node-registry/registry-rules/archives/archive-problem';
+import { checkArchive } from '@node-registry/registry-rules/archives/check-archive';
+import { isFolder, isStored } from '@node-registry/registry-rules/archives/entry';
 import { Failure } from './failure.ts';
 import { reasonOf } from './new-file.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
-import type { Upload } from 'registry-client';
+import type { Upload } from '@node-registry/registry-client';
 import { requestTo } from './proxy.ts';
 
 const idleMs = 60_000;

@@ -1,4 +1,4 @@
-import { type RegistryClient, RegistryError } from 'registry-client';
+import { type RegistryClient, RegistryError } from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
 import { exitCodes, failureOf } from './failure.ts';
 import { type Identity, type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';

@@ -1,4 +1,4 @@
-import type { ReadHostNode } from 'host-nodes';
+import type { ReadHostNode } from '@node-registry/host-nodes';
 import { type HostNode, maxLeftOpen } from './schemas/host-node.ts';
 import { isSendable } from './names.ts';
 import { maxRecordItems } from './schemas/fields.ts';

@@ -1,5 +1,5 @@
-import { plain, searchedText, words, wordsAndTheirParts } from 'registry-client/search-words';
-import type { CatalogEntry } from 'registry-rules/schemas/index-files';
+import { plain, searchedText, words, wordsAndTheirParts } from '@node-registry/registry-client/search-words';
+import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 
 /*
  * The site's search reads these instead of the whole catalog: a word is in the piece of its first letters, so

@@ -1,4 +1,4 @@
-import { RegistryError } from 'registry-client';
+import { RegistryError } from '@node-registry/registry-client';
 
 /** The error of a call that must fail. */
 export async function errorOf(call: Promise<unknown>): Promise<RegistryError> {

@@ -1,8 +1,8 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { writeTo } from 'publish-node/output';
-import { run } from 'publish-node/program';
+import { writeTo } from '@node-registry/publish-node/output';
+import { run } from '@node-registry/publish-node/program';
 import { directory } from './folders.ts';
 import { type Ending, own, type RunOptions, runFile } from './shell.ts';
 
@@ -12,7 +12,7 @@ export function packedProgram(): string {
   if (existsSync(program)) return program;
   const outfile = `${program}.${process.pid}`;
   buildSync({
-    entryPoints: ['publish-node'],
+    entryPoints: ['@node-registry/publish-node'],
     outfile,
     bundle: true,
     absWorkingDir: import.meta.dirname,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
-import { stopDate } from 'testing/clock';
+import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
+import { stopDate } from '@node-registry/testing/clock';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';

@@ -8,7 +8,7 @@ import { admin } from '../support/admin.ts';
 import { setVariables } from '../support/variables.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
-import { runProgram } from 'testing/run-program';
+import { runProgram } from '@node-registry/testing/run-program';
 import { commands } from '../../tools/admin/commands.ts';
 import { sentenceFor } from '../../tools/admin/command.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';

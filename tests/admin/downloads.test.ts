@@ -13,7 +13,7 @@ import { intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { addNode, addPublisher } from '../support/registry.ts';
 import { serve } from '../support/serve.ts';
-import { runProgram } from 'testing/run-program';
+import { runProgram } from '@node-registry/testing/run-program';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 
 const because = ['--reason', 'Steals keys: go back'];

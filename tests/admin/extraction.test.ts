@@ -7,7 +7,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode, addPublisher, addVersion, setFields, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 
 const code = (names: string[]) => `class N:
     RETURN_TYPES = ("IMAGE",)

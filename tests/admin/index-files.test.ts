@@ -8,7 +8,7 @@ import {
   nodePath,
   pieceOf,
   readmePath,
-} from 'registry-rules/index-paths';
+} from '@node-registry/registry-rules/index-paths';
 import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { readIndexFile } from '../support/bucket-objects.ts';

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { nodePagePath, nodePath } from 'registry-rules/index-paths';
-import { folder } from 'testing/folders';
-import { zip } from 'testing/zip';
+import { nodePagePath, nodePath } from '@node-registry/registry-rules/index-paths';
+import { folder } from '@node-registry/testing/folders';
+import { zip } from '@node-registry/testing/zip';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';

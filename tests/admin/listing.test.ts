@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { confirm } from 'command-line/confirm';
-import { table } from 'command-line/table';
+import { confirm } from '@node-registry/command-line/confirm';
+import { table } from '@node-registry/command-line/table';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
 import { admin, adminJson } from '../support/admin.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import { folder } from 'testing/folders';
-import { nodePath } from 'registry-rules/index-paths';
+import { folder } from '@node-registry/testing/folders';
+import { nodePath } from '@node-registry/registry-rules/index-paths';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { readPendingVersions } from '../../lib/registry/publishing-limits.ts';

@@ -5,7 +5,7 @@ import { signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { remove } from '../../lib/store/write.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext } from '../support/intercept.ts';
 import { emptyOutbox, makeDue, storedNotification, writeNotification } from '../support/notifications.ts';
 import { runQueue } from '../support/queue.ts';

@@ -9,7 +9,7 @@ import { newContext } from '../../tools/admin/registry/administration.ts';
 import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
 import { blockCaller, setLimits } from '../../tools/admin/spend/terms.ts';
 import { daysBetween, findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
-import { noon, startAtNoon, stopDate } from 'testing/clock';
+import { noon, startAtNoon, stopDate } from '@node-registry/testing/clock';
 import { beforeNext, failCalls } from '../support/intercept.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';

@@ -8,12 +8,12 @@ import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { setVariables } from '../support/variables.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { setFields } from '../support/registry.ts';
 import { publish, put, sha256, storedVersion } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 import '../support/in-order.ts';
 
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);

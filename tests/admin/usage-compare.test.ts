@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { absent } from '../../lib/store/items.ts';
 import { put } from '../../lib/store/write.ts';
-import { folder } from 'testing/folders';
+import { folder } from '@node-registry/testing/folders';
 import { admin, adminJson } from '../support/admin.ts';
 import { say, started } from '../support/notified.ts';
 import { misbehave } from '../support/proxies.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { handler } from '../../functions/ask-providers.ts';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import type { TaskRecord } from '../../lib/notifications/records.ts';

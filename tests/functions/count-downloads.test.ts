@@ -13,7 +13,7 @@ import { readText } from '../../lib/bucket/public-file.ts';
 import { countDownloads, readCountedNodes, writeCountedNodes } from '../../lib/downloads/count-files.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { changeNumbers, dayBefore, numbersOf, withCounts } from '../../lib/registry/numbers.ts';
-import { nodePath } from 'registry-rules/index-paths';
+import { nodePath } from '@node-registry/registry-rules/index-paths';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';

@@ -6,8 +6,8 @@ import { s3 } from '../../lib/bucket/bucket.ts';
 import { intercept } from '../support/intercept.ts';
 import { shownStatus, writeNotification } from '../support/notifications.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { stopDate } from 'testing/clock';
-import { until } from 'testing/until';
+import { stopDate } from '@node-registry/testing/clock';
+import { until } from '@node-registry/testing/until';
 
 // SQS may show any message twice, and in any order.
 Object.assign(queue.faults, { duplicates: 1, isShuffled: true });

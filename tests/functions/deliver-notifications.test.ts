@@ -12,7 +12,7 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { absent } from '../../lib/store/items.ts';
 import { put, remove } from '../../lib/store/write.ts';
 import { setFields } from '../support/registry.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, failCalls } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';

@@ -8,7 +8,7 @@ import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { extractor } from '../../lib/uploads/extract-archive.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
@@ -21,7 +21,7 @@ import {
   storedVersion,
   uploaded,
 } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 import { hostNodeRecord, hostNodeView } from '../../lib/registry/records.ts';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };

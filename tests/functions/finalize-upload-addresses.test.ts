@@ -8,7 +8,7 @@ import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields } from '../support/registry.ts';
 import { download, finalize, publish, put, sha256, storedVersion, uploaded } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 
 /* A signed address takes one object after another as long as it lasts. */
 

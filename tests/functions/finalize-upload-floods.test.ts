@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
-import { directory } from 'testing/folders';
+import { directory } from '@node-registry/testing/folders';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { untilEnd } from '../support/serve.ts';
@@ -22,8 +22,8 @@ const { lines } = await import('../support/logged-lines.ts');
 const { finalize, finalizeAs, publish, sha256, storedVersion } = await import('../support/uploads.ts');
 const { beginChecks } = await import('../../lib/registry/finalizing.ts');
 const { nodeVersionRecord } = await import('../../lib/registry/records.ts');
-const { until } = await import('testing/until');
-const { zip } = await import('testing/zip');
+const { until } = await import('@node-registry/testing/until');
+const { zip } = await import('@node-registry/testing/zip');
 
 jest.setTimeout(60_000);
 

@@ -6,7 +6,7 @@ import { beforeAll, expect, jest, test } from '@jest/globals';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { eventOf, sha256, storedVersion, uploaded } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 
 jest.setTimeout(60_000);
 

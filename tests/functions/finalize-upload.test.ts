@@ -21,7 +21,7 @@ import {
   storedVersion,
   uploaded,
 } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/bans.ts';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };

@@ -7,12 +7,12 @@ import { extractArchive } from '../../lib/uploads/extract-archive.ts';
 import { sweepUploads } from '../../lib/uploads/upload-events.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { runsOf } from 'testing/property-runs';
+import { runsOf } from '@node-registry/testing/property-runs';
 import { invoke } from '../support/invoke.ts';
 import { readTable } from '../support/table-image.ts';
 import { download, finalizeAs, sha256, storedVersion, uploadAt } from '../support/uploads.ts';
 import { isLostConnection, overTheWire, planOf, revive, underPlan } from '../support/wire-faults.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 
 /*
  * A publish from its request to its host nodes, in which one call to a store is lost, loses its answer, or is the last one

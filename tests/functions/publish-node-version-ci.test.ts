@@ -8,7 +8,7 @@ import { listHistory } from '../../tools/admin/registry/administration.ts';
 import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { type Claims, gitHub, gitHubToken, gitLab, gitLabToken } from '../support/ci.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { invoke } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { type Publication, publishAlone } from '../support/publish.ts';

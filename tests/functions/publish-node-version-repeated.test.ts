@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { type Key, nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
 import { remove } from '../../lib/store/write.ts';
 import { putMember, removeMember } from '../../tools/admin/registry/publishers.ts';
 import { addPublishers, publish, put } from '../support/publish.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { addToken, setFields } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 

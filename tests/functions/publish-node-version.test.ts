@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
-import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { queryPage } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';

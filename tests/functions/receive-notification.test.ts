@@ -12,7 +12,7 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { remove } from '../../lib/store/write.ts';
 import { statusKey } from '../../lib/notifications/records.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
-import { stopDate, stopTimers } from 'testing/clock';
+import { stopDate, stopTimers } from '@node-registry/testing/clock';
 import { queue, runQueue } from '../support/queue.ts';
 import { beforeNext, failCalls } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';

@@ -8,7 +8,7 @@ import { toAttributes } from '../../lib/store/items.ts';
 import { heartbeatKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { streamRecord } from '../../tools/local/follow-table.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { failCalls } from '../support/intercept.ts';
 import { storedItem } from '../support/registry.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';

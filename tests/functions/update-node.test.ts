@@ -2,9 +2,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/
 import { handler } from '../../functions/update-node.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { Node } from 'registry-rules/schemas/node';
+import { Node } from '@node-registry/registry-rules/schemas/node';
 import { duringNextWrite } from '../support/admin.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';

@@ -3,7 +3,7 @@ import { handler } from '../../functions/write-index.ts';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { type Key, nodeKey, publisherKey } from '../../lib/store/keys.ts';
-import * as paths from 'registry-rules/index-paths';
+import * as paths from '@node-registry/registry-rules/index-paths';
 import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
 import { readIndexFile as read } from '../support/bucket-objects.ts';
 import { addHostNode, addPublishedNode, context, follow, own } from '../support/index-nodes.ts';

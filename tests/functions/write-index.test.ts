@@ -4,13 +4,13 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../lib/index/catalog-files.ts';
-import * as paths from 'registry-rules/index-paths';
-import type { CatalogEntry } from 'registry-rules/schemas/index-files';
+import * as paths from '@node-registry/registry-rules/index-paths';
+import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { limitPages } from '../support/admin.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { failCalls, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import {
@@ -27,7 +27,7 @@ import '../support/queue.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { finalize, publish, put, putObject } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 
 const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } = paths;
 

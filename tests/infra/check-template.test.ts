@@ -6,7 +6,7 @@ import type { Template } from '../../infra/plugins/framework.ts';
 import { foldConditions } from '../../infra/plugins/fold-conditions.ts';
 import { flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
 import { rehearse } from '../../infra/plugins/rehearse.ts';
-import { directory } from 'testing/folders';
+import { directory } from '@node-registry/testing/folders';
 import { builtProject, packagedStage } from './packaging.ts';
 
 describe('a stage', () => {

@@ -7,7 +7,7 @@ import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { release, tableState, writeRelease } from '../../infra/release.ts';
-import { buildSite, sitePage } from 'site/build';
+import { buildSite, sitePage } from '@node-registry/site/build';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { addNode } from '../support/registry.ts';
 import { emptyTable } from '../support/table-image.ts';

@@ -9,8 +9,8 @@ import { bareEnvironment, flagsOf, packageWith, templateIn } from '../../infra/p
 import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
-import { until } from 'testing/until';
-import { unzip } from 'testing/unzip';
+import { until } from '@node-registry/testing/until';
+import { unzip } from '@node-registry/testing/unzip';
 
 const run = promisify(execFile);
 

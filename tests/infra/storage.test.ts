@@ -4,7 +4,7 @@ import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { deniedTag } from '../../lib/bucket/bucket.ts';
-import { unknownPath } from 'site/build';
+import { unknownPath } from '@node-registry/site/build';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 

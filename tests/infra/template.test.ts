@@ -5,7 +5,7 @@ import { savedQueries } from '../../infra/template/queries.ts';
 import * as config from '../../lib/config.ts';
 import { loadContracts } from '../../infra/operations.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
-import { unzip } from 'testing/unzip';
+import { unzip } from '@node-registry/testing/unzip';
 import { asText } from './intrinsics.ts';
 import { functionNames, ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 

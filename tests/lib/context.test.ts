@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { inTime } from '../../lib/context.ts';
-import { stopTimers } from 'testing/clock';
+import { stopTimers } from '@node-registry/testing/clock';
 
 test('passes on a result or an error that comes before the deadline, and leaves no timer behind', async () => {
   stopTimers();

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
-import { isListening } from 'command-line/is-listening';
+import { isListening } from '@node-registry/command-line/is-listening';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { demo } from '../../tools/local/demo.ts';
@@ -14,15 +14,15 @@ import { notificationPublicKey } from '../../tools/local/public-key.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
-import type * as RegistryModule from 'registry-client';
-import { createPublicIndex, createRegistryClient, type RegistryClient } from 'registry-client';
-import { hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
+import type * as RegistryModule from '@node-registry/registry-client';
+import { createPublicIndex, createRegistryClient, type RegistryClient } from '@node-registry/registry-client';
+import { hasBrowser, launchBrowser, note, openPage } from '@node-registry/testing/browser';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { readExamples, runExample } from '../support/readme-examples.ts';
-import { folder } from 'testing/folders';
-import { runProgram } from 'testing/run-program';
-import { plainEnvironment } from 'testing/shell';
-import { until } from 'testing/until';
+import { folder } from '@node-registry/testing/folders';
+import { runProgram } from '@node-registry/testing/run-program';
+import { plainEnvironment } from '@node-registry/testing/shell';
+import { until } from '@node-registry/testing/until';
 import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
@@ -109,7 +109,7 @@ describe('docs/notifications.md, run as printed', () => {
       platform: 'node',
       format: 'esm',
       logLevel: 'silent',
-      alias: { 'registry-client': resolve('packages/registry-client/client.ts') },
+      alias: { '@node-registry/registry-client': resolve('packages/registry-client/client.ts') },
     });
     const env = { ...stack.environment, PUBLIC_KEY: stack.token('PUBLIC_KEY') };
     const receiver = spawn(process.execPath, [join(folder, 'receiver.mjs')], { env });
@@ -166,7 +166,7 @@ describe('docs/publishing.md, pasted as printed', () => {
   test('takes an empty machine from nothing to a published version', async () => {
     await mkdir(join(folder, 'first-node'));
     await writeFile(join(folder, 'first-node/node.py'), 'print(1)\n');
-    const pack = ['pack', '--silent', '-w', 'publish-node', '--pack-destination', folder];
+    const pack = ['pack', '--silent', '-w', 'packages/publish-node', '--pack-destination', folder];
     const tarball = join(folder, (await run('npm', pack)).stdout.trim());
     const heading = '## From nothing to a published version';
     const script = commandsBelow(await readFile('docs/publishing.md', 'utf8'), heading)

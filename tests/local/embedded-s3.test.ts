@@ -1,7 +1,7 @@
 import * as commands from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { stopDate } from 'testing/clock';
-import { folder } from 'testing/folders';
+import { stopDate } from '@node-registry/testing/clock';
+import { folder } from '@node-registry/testing/folders';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { objectUrl } from '../../lib/bucket/object-keys.ts';
 import { signUpload } from '../../lib/bucket/signed-upload.ts';

@@ -7,8 +7,8 @@ import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { eventOf, publish, put, storedVersion } from '../support/uploads.ts';
-import { folder } from 'testing/folders';
-import { zip } from 'testing/zip';
+import { folder } from '@node-registry/testing/folders';
+import { zip } from '@node-registry/testing/zip';
 
 const upload = { nodeId: 'a', version: '1.0.0', versionId: 'b', uploadId: 'c' };
 

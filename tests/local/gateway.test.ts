@@ -5,7 +5,7 @@ import { startGateway } from '../../tools/local/gateway.ts';
 import { createSigningKey, issueToken } from '../../tools/local/issuer.ts';
 import { createRequestLog, type RequestLog } from '../../tools/local/request-log.ts';
 import { serve, untilEnd } from '../support/serve.ts';
-import { until } from 'testing/until';
+import { until } from '@node-registry/testing/until';
 
 interface Answer {
   status: number;

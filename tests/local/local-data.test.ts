@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { folder } from 'testing/folders';
+import { folder } from '@node-registry/testing/folders';
 import { neededPorts, portProblem, ports } from '../../tools/local/addresses.ts';
 import { lockFolder } from '../../tools/local/data-folder.ts';
 import { findFreePort, listen } from '../../tools/processes/ports.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import { isListening } from 'command-line/is-listening';
-import { directory } from 'testing/folders';
+import { isListening } from '@node-registry/command-line/is-listening';
+import { directory } from '@node-registry/testing/folders';
 import { startDynamoDb } from '../../tools/local/dynamodb.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startPages } from '../../tools/local/pages.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { startProcess } from '../../tools/processes/start-process.ts';
-import { runProgram } from 'testing/run-program';
-import { until } from 'testing/until';
+import { runProgram } from '@node-registry/testing/run-program';
+import { until } from '@node-registry/testing/until';
 
 function startScript(script: string, options = {}) {
   return startProcess({

@@ -2,7 +2,7 @@ import { json } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { serve, untilEnd } from '../support/serve.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
-import { until } from 'testing/until';
+import { until } from '@node-registry/testing/until';
 
 const keys = { image: 'image-key', video: 'video-key' };
 const { simulation, url } = untilEnd(await startSimulators({ keys, tickMs: 10 }));

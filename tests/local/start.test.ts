@@ -4,13 +4,19 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { isListening } from 'command-line/is-listening';
+import { isListening } from '@node-registry/command-line/is-listening';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import type { HttpServer } from '../../tools/processes/http-server.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
-import { until } from 'testing/until';
-import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
+import { until } from '@node-registry/testing/until';
+import {
+  accessibilityProblems,
+  hasBrowser,
+  launchBrowser,
+  note,
+  openPage,
+} from '@node-registry/testing/browser';
 import { requireEndWithout } from '../support/lost-part.ts';
 import { serve } from '../support/serve.ts';
 import '../support/in-order.ts';

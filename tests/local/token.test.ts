@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { audience, ciIssuerName, issuerName } from '../../tools/local/addresses.ts';
 import { issueCiToken, loadSigningKey, startIssuer } from '../../tools/local/issuer.ts';
-import { directory } from 'testing/folders';
-import { runProgram } from 'testing/run-program';
+import { directory } from '@node-registry/testing/folders';
+import { runProgram } from '@node-registry/testing/run-program';
 import { untilEnd } from '../support/serve.ts';
 
 const issuer = untilEnd(await startIssuer(0, await loadSigningKey(directory)));

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { expect, test } from '@jest/globals';
 import type { ErrorCode } from '../../lib/errors.ts';
-import { createPersonalAccessToken, hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import {
+  createPersonalAccessToken,
+  hashPersonalAccessToken,
+} from '@node-registry/registry-rules/personal-access-tokens';
 import { createPublisher } from '../../tools/admin/registry/publishers.ts';
 import * as tokens from '../../tools/admin/registry/tokens.ts';
 import { createSigningKey, signClaims } from '../../tools/local/issuer.ts';
 import { call, type EndpointRequest } from '../support/endpoints.ts';
 import type { Result } from '../support/invoke.ts';
-import { fc } from 'testing/properties';
-import { check, count, counts } from 'testing/property-runs';
+import { fc } from '@node-registry/testing/properties';
+import { check, count, counts } from '@node-registry/testing/property-runs';
 import { proxyNames, simulation } from '../support/proxies.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 import { differences, emptyTable, readTable, restoreTable } from '../support/table-image.ts';

@@ -7,7 +7,7 @@ import { call } from '../support/endpoints.ts';
 import { type GeneratedRequest, generatedRequests } from '../support/generated-requests.ts';
 import { intercept } from '../support/intercept.ts';
 import type { Result } from '../support/invoke.ts';
-import { check, count, counts, runsOf } from 'testing/property-runs';
+import { check, count, counts, runsOf } from '@node-registry/testing/property-runs';
 import { simulation } from '../support/proxies.ts';
 import { readTable, restoreTable } from '../support/table-image.ts';
 

@@ -5,8 +5,8 @@ import { seed } from '../support/demo-registry.ts';
 import { readApiDocument } from '../support/api-document.ts';
 import { call } from '../support/endpoints.ts';
 import { readLog, verifierOf } from '../support/log-reader.ts';
-import { fc } from 'testing/properties';
-import { check, count, counts } from 'testing/property-runs';
+import { fc } from '@node-registry/testing/properties';
+import { check, count, counts } from '@node-registry/testing/property-runs';
 import { proxyNames, simulation } from '../support/proxies.ts';
 import { planOf, strikesIn, underPlan } from '../support/wire-faults.ts';
 

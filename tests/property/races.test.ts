@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, test } from '@jest/globals';
-import { fc } from 'testing/properties';
+import { fc } from '@node-registry/testing/properties';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import type { Result } from '../support/invoke.ts';
 import { registry, seed } from '../support/demo-registry.ts';
-import { check } from 'testing/property-runs';
+import { check } from '@node-registry/testing/property-runs';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { download, finalize, put, uploadAt } from '../support/uploads.ts';
 import { planOf, underPlan } from '../support/wire-faults.ts';

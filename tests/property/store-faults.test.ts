@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { fc } from 'testing/properties';
-import { check, counts } from 'testing/property-runs';
+import { fc } from '@node-registry/testing/properties';
+import { check, counts } from '@node-registry/testing/property-runs';
 import { demo } from '../../tools/local/demo.ts';
 import { readApiDocument } from '../support/api-document.ts';
 import { registry, seed } from '../support/demo-registry.ts';

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { type MeteredCall, startMeter } from '../../tools/local/dynamodb-meter.ts';
 import { unitsPerSecond } from '../../tools/local/dynamodb-units.ts';
-import { noon, startAtNoon, stopDate } from 'testing/clock';
+import { noon, startAtNoon, stopDate } from '@node-registry/testing/clock';
 import { untilEnd } from '../support/serve.ts';
-import { runsOf } from 'testing/property-runs';
+import { runsOf } from '@node-registry/testing/property-runs';
 
 /* What one caller's tasks take of a store that throttles as DynamoDB does; tests/capacity.test.ts counts what they cost. */
 

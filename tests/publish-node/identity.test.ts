@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
-import { folder } from 'testing/folders';
-import { publishNode } from 'testing/publish-node';
-import { writeFiles } from 'testing/shell';
+import { folder } from '@node-registry/testing/folders';
+import { publishNode } from '@node-registry/testing/publish-node';
+import { writeFiles } from '@node-registry/testing/shell';
 import { startHttpApi } from '../support/http-api.ts';
 import { serve } from '../support/serve.ts';
 

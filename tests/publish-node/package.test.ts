@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { runAction } from '../support/composite-action.ts';
 import { startRegistry } from '../support/publishing.ts';
 import { serve } from '../support/serve.ts';
-import { git, runFile, writeFiles } from 'testing/shell';
+import { git, runFile, writeFiles } from '@node-registry/testing/shell';
 
 const registry = await startRegistry();
 let tarball: string;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const packed = await runFile('npm', [
     'pack',
     '-w',
-    'publish-node',
+    'packages/publish-node',
     '--pack-destination',
     registry.directory,
   ]);
@@ -216,7 +216,7 @@ describe('the publish-node action', () => {
 
     expect(node.uses).toMatch(/^actions\/setup-node@[0-9a-f]{40}$/);
     expect(build.if).toBe("inputs.package == ''");
-    expect(build.run).toContain('npm run build --workspace publish-node');
+    expect(build.run).toContain('npm run build --workspace packages/publish-node');
     expect(scripts.join('')).not.toContain('${{');
     // Expressions would be paths of the host in a job with a container.
     expect(JSON.stringify(runs.steps)).not.toMatch(/github\.action_path|runner\.temp|working-directory/);

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
-import { createRegistryClient } from 'registry-client';
-import { folder } from 'testing/folders';
-import { packedProgram, publishNode, spawnPublishNode } from 'testing/publish-node';
+import { createRegistryClient } from '@node-registry/registry-client';
+import { folder } from '@node-registry/testing/folders';
+import { packedProgram, publishNode, spawnPublishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
-import { plainEnvironment, runFile, writeFiles } from 'testing/shell';
+import { plainEnvironment, runFile, writeFiles } from '@node-registry/testing/shell';
 
 /** Less than the command allows, so that the registry rejects a large archive. */
 process.env.MAX_ARCHIVE_BYTES = '320000';

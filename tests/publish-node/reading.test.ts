@@ -4,13 +4,13 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { folder } from 'testing/folders';
-import { publishNode } from 'testing/publish-node';
+import { folder } from '@node-registry/testing/folders';
+import { publishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
 import { serve } from '../support/serve.ts';
-import { writeFiles } from 'testing/shell';
+import { writeFiles } from '@node-registry/testing/shell';
 import { recordStream } from '../support/table-stream.ts';
-import { until } from 'testing/until';
+import { until } from '@node-registry/testing/until';
 import { sha256 } from '../support/uploads.ts';
 
 const registry = await startRegistry();

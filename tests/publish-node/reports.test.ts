@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { adminJson } from '../support/admin.ts';
-import { directory, folder } from 'testing/folders';
-import { publishNode } from 'testing/publish-node';
+import { directory, folder } from '@node-registry/testing/folders';
+import { publishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
-import { writeFiles } from 'testing/shell';
-import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import { writeFiles } from '@node-registry/testing/shell';
+import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { addNode, addPublisher, addVersion, storedItem } from '../support/registry.ts';
-import { until } from 'testing/until';
+import { until } from '@node-registry/testing/until';
 import { banNodeVersion } from '../../tools/admin/registry/bans.ts';
 
 const { access, api, events } = await startRegistry();

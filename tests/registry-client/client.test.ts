@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { errorOf } from 'testing/client-errors';
+import { errorOf } from '@node-registry/testing/client-errors';
 import { startHttpApi } from '../support/http-api.ts';
 import { acceptedTasks } from '../support/proxies.ts';
 import { bearer } from '../support/tokens.ts';
-import { createRegistryClient } from 'registry-client';
+import { createRegistryClient } from '@node-registry/registry-client';
 
 const api = await startHttpApi();
 const accessToken = bearer(demo.owner).replace('Bearer ', '');

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { errorOf } from 'testing/client-errors';
-import { stopDate } from 'testing/clock';
-import { until } from 'testing/until';
+import { errorOf } from '@node-registry/testing/client-errors';
+import { stopDate } from '@node-registry/testing/clock';
+import { until } from '@node-registry/testing/until';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import { startHttpApi } from '../support/http-api.ts';
 import { say } from '../support/notified.ts';
@@ -9,7 +9,7 @@ import { acceptedTasks, misbehave, simulation } from '../support/proxies.ts';
 import { pathOf } from '../support/relay.ts';
 import { runQueue } from '../support/queue.ts';
 import { bearer } from '../support/tokens.ts';
-import { createRegistryClient } from 'registry-client';
+import { createRegistryClient } from '@node-registry/registry-client';
 
 /** A paid call whose answers are lost on the way, by a client that has asked for it once. */
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
-import { errorOf } from 'testing/client-errors';
-import { stopTimers, turnsUntil } from 'testing/clock';
+import { errorOf } from '@node-registry/testing/client-errors';
+import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
 import { startHttpApi } from '../support/http-api.ts';
 import { serve } from '../support/serve.ts';
-import { type ClientOptions, createRegistryClient, type RegistryError } from 'registry-client';
+import { type ClientOptions, createRegistryClient, type RegistryError } from '@node-registry/registry-client';
 
 const api = await startHttpApi();
 const clientWith = (options: Partial<ClientOptions>) =>

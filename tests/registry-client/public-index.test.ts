@@ -5,16 +5,16 @@ import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { stopTimers } from 'testing/clock';
-import { errorOf } from 'testing/client-errors';
+import { stopTimers } from '@node-registry/testing/clock';
+import { errorOf } from '@node-registry/testing/client-errors';
 import { serve } from '../support/serve.ts';
 import { setFields } from '../support/registry.ts';
 import { recordStream } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 import { seed } from '../../tools/local/seed.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
-import { createPublicIndex, createRegistryClient, type Fetch } from 'registry-client';
+import { createPublicIndex, createRegistryClient, type Fetch } from '@node-registry/registry-client';
 
 const archive = zip([
   { name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' },

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
-import { verifyNotification } from 'registry-client';
+import { verifyNotification } from '@node-registry/registry-client';
 
 function newKey() {
   const { d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });

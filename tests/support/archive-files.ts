@@ -1,4 +1,4 @@
-import type { ArchiveFile } from 'registry-rules/archives/archive-file';
+import type { ArchiveFile } from '@node-registry/registry-rules/archives/archive-file';
 
 /** In chunks, as they arrive over a network. */
 const chunkBytes = 64 * 1024;

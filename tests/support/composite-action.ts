@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { type Ending, runFile } from 'testing/shell';
+import { type Ending, runFile } from '@node-registry/testing/shell';
 
 interface Step {
   name: string;

@@ -1,4 +1,4 @@
-import { fc } from 'testing/properties';
+import { fc } from '@node-registry/testing/properties';
 import type { ApiDocument } from './api-document.ts';
 import type { EndpointRequest } from './endpoints.ts';
 import { endpointNames } from './operation-names.ts';

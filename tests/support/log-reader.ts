@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { count } from 'testing/property-runs';
+import { count } from '@node-registry/testing/property-runs';
 import { demo } from '../../tools/local/demo.ts';
 import type { ApiDocument } from './api-document.ts';
 import type { Result } from './invoke.ts';

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import { isListening } from 'command-line/is-listening';
+import { isListening } from '@node-registry/command-line/is-listening';
 import type { LocalStack } from '../../tools/local/spawn-stack.ts';
 import { partOf } from '../../tools/local/stack-processes.ts';
-import { until } from 'testing/until';
+import { until } from '@node-registry/testing/until';
 
 /** Kills a part of a stack, and requires that the stack says so and ends. */
 export async function requireEndWithout(stack: LocalStack, name: string, args: RegExp): Promise<void> {

@@ -2,7 +2,7 @@ import { beforeEach, jest } from '@jest/globals';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import type { Handler } from './invoke.ts';
-import { stopTimers, turnsUntil } from 'testing/clock';
+import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
 import { proxyNames } from './operation-names.ts';
 import './patience.ts';
 import { untilEnd } from './serve.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll } from '@jest/globals';
 import type { S3Event, SQSEvent } from 'aws-lambda';
-import { directory } from 'testing/folders';
+import { directory } from '@node-registry/testing/folders';
 import { consumeQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-upload.ts';

@@ -17,7 +17,7 @@ const photo = new Blob(['a photo']);
 const publicKey = String(process.env.PUBLIC_KEY);
 const request = new Request('http://localhost', { method: 'POST', ...JSON.parse(String(process.env.SIGNED)) });
 `;
-const client = `import { createRegistryClient } from 'registry-client';
+const client = `import { createRegistryClient } from '@node-registry/registry-client';
 const registry = createRegistryClient({
   baseUrl: 'https://registry.example.com',
   downloadsUrl: 'https://downloads.example.com',
@@ -51,7 +51,7 @@ export async function runExample(
   const outfile = join(cwd, 'example.mjs');
   await build({
     stdin: { contents, loader: 'ts', resolveDir: resolve(folder) },
-    alias: { 'registry-client': resolve(folder, 'client.ts') },
+    alias: { '@node-registry/registry-client': resolve(folder, 'client.ts') },
     ...{ outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'silent' },
   });
   return (await run(process.execPath, [outfile], { cwd, env })).stdout;

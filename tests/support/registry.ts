@@ -1,4 +1,7 @@
-import { createPersonalAccessToken, hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import {
+  createPersonalAccessToken,
+  hashPersonalAccessToken,
+} from '@node-registry/registry-rules/personal-access-tokens';
 import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';

@@ -1,4 +1,4 @@
-import { fc } from 'testing/properties';
+import { fc } from '@node-registry/testing/properties';
 
 export interface JsonSchema {
   $ref?: string;

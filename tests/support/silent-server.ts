@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, jest } from '@jest/globals';
-import { stopTimers } from 'testing/clock';
+import { stopTimers } from '@node-registry/testing/clock';
 import { serve } from './serve.ts';
 
 /** A server that accepts every request, which it counts, and answers none. */

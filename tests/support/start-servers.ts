@@ -48,7 +48,7 @@ async function readStatements(): Promise<string> {
 
 /** Threads of the tests start from it, in a fifth of the time that the sources take. */
 async function bundleWorker(outdir: string): Promise<void> {
-  const entryPoints = { 'extraction-worker': 'host-nodes/worker' };
+  const entryPoints = { 'extraction-worker': '@node-registry/host-nodes/worker' };
   const conditions = ['in-tree'];
   await build({
     entryPoints,

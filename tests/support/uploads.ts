@@ -4,7 +4,7 @@ import type { S3Event, SQSEvent } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, stagingKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
-import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { nodeVersionView } from '../../lib/registry/node-versions.ts';

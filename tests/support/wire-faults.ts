@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { fc } from 'testing/properties';
+import { fc } from '@node-registry/testing/properties';
 
 /**
  * The faults of one call to DynamoDB or S3, below the SDK's own retries: throttled, late, lost

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { createPublicIndex } from 'registry-client';
+import { createPublicIndex } from '@node-registry/registry-client';
 import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { type Actor, type Answer, hold } from './actor.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { directory } from 'testing/folders';
+import { directory } from '@node-registry/testing/folders';
 import { release } from '../../infra/release.ts';
 import { bundleRelease, readRecordedRelease } from '../../tools/release/recorded-release.ts';
 import { ownStatements, statementsOf } from '../support/rights.ts';

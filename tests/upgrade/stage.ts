@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { paginateScan } from '@aws-sdk/client-dynamodb';
-import { verifyNotification } from 'registry-client';
+import { verifyNotification } from '@node-registry/registry-client';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { ciIssuerName } from '../../tools/local/addresses.ts';
 import { localClient } from '../../tools/local/dynamodb.ts';

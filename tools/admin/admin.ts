@@ -1,6 +1,6 @@
 // npm run admin -- <noun> <verb> ...
-import { outliveReaders } from 'command-line/command';
-import { confirm } from 'command-line/confirm';
+import { outliveReaders } from '@node-registry/command-line/command';
+import { confirm } from '@node-registry/command-line/confirm';
 import { runCommandLine } from './program.ts';
 import { chooseTarget } from './target.ts';
 

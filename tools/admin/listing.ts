@@ -11,8 +11,8 @@ import {
   publisherRecord,
 } from '../../lib/registry/records.ts';
 import { readVersions } from '../../lib/registry/node-versions.ts';
-import { HostNode } from 'registry-rules/schemas/host-node';
-import { normalizeVersion } from 'registry-rules/version-label';
+import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
+import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { foldNodeId } from 'registry-rules/names';
-import { normalizeVersion } from 'registry-rules/version-label';
+import { foldNodeId } from '@node-registry/registry-rules/names';
+import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { dueShard } from '../../lib/store/due.ts';
 import { always, typedRead } from '../../lib/store/items.ts';
 import { commandKey, type Key } from '../../lib/store/keys.ts';

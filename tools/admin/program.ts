@@ -1,5 +1,5 @@
 import { type Command as Program, Help } from 'commander';
-import { createCommand, type Output, requireValue, runCommand } from 'command-line/command';
+import { createCommand, type Output, requireValue, runCommand } from '@node-registry/command-line/command';
 import { release } from '../../infra/release.ts';
 import { type Command, sentenceFor, UsageError } from './command.ts';
 import { commands } from './commands.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { Rejection } from './registry/administration.ts';
-import { isListening } from 'command-line/is-listening';
+import { isListening } from '@node-registry/command-line/is-listening';
 import { localAddress, localStores } from './local-stack.ts';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 

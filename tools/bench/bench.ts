@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCommand, positiveNumber, runCommand } from 'command-line/command';
+import { createCommand, positiveNumber, runCommand } from '@node-registry/command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { measureColdStarts } from './cold.ts';
 import { render } from './figures.ts';

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { table } from 'command-line/table';
+import { table } from '@node-registry/command-line/table';
 
 type Unit = 'times' | 'KB' | 'MB' | 'a second';
 

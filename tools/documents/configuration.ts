@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { parameters, variables } from '../../infra/parameters/parameters.ts';
 import type { Variables } from '../../lib/config.ts';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { withAlarmList } from './alarms.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 

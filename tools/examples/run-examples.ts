@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { localAddress, ports } from '../local/addresses.ts';
-import { isListening } from 'command-line/is-listening';
+import { isListening } from '@node-registry/command-line/is-listening';
 import { type ExampleResult, sendExamples } from './http-file.ts';
 
 const command = createCommand({

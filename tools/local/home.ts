@@ -1,4 +1,4 @@
-import { html } from 'site/markup';
+import { html } from '@node-registry/site/markup';
 import type { LoggedRequest } from './request-log.ts';
 
 interface Home {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { referencePage } from '../openapi/reference-page.ts';
-import { buildSite, unknownPath } from 'site/build';
+import { buildSite, unknownPath } from '@node-registry/site/build';
 import { leadAddress } from './page-addresses.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { bucketName } from './addresses.ts';

@@ -1,5 +1,5 @@
 // npm run publish-node -- …: npm starts it in the repository, but the person is in another folder.
-import { runToExitCode } from 'publish-node/program';
+import { runToExitCode } from '@node-registry/publish-node/program';
 import { bucketName, localAddress, ports } from './addresses.ts';
 
 // The packed command doesn't know this stack, whose ports may be moved.

@@ -1,5 +1,5 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { audience, issuerName } from './addresses.ts';
 import { createSigningKey, publicKeyOf, signClaims } from './issuer.ts';
 

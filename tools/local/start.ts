@@ -1,5 +1,5 @@
 import { buildFunctions } from '../../infra/bundle/build.ts';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { isPortFree } from '../processes/ports.ts';
 import { onStopSignal } from '../processes/stop-signals.ts';
 import { promptWordsHelp } from '../simulators/prompt-words.ts';

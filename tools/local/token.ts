@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { localAddress, ports } from './addresses.ts';
 import { fetchSigningKey, issueCiToken, issueToken } from './issuer.ts';
 

@@ -1,7 +1,7 @@
 // npm run mutate -- FILE...
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createCommand, runProgram } from 'command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 
 const command = createCommand({
   name: 'npm run mutate --',

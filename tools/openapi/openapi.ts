@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { createCommand, runCommand } from 'command-line/command';
+import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { findBreakingChanges, mayBreak } from './breaking-changes.ts';
 import { loadOperations } from '../../infra/operations.ts';
 import { describeService } from './document.ts';

@@ -1,6 +1,6 @@
 import { marked } from 'marked';
-import { layout } from 'site/layout';
-import { type Content, html, Markup } from 'site/markup';
+import { layout } from '@node-registry/site/layout';
+import { type Content, html, Markup } from '@node-registry/site/markup';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /** The part of the document that the page reads. */

@@ -3,10 +3,10 @@ import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { unsetAsAbsent } from '../../lib/schemas/paid-fields.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
-import * as indexFiles from 'registry-rules/schemas/index-files';
-import { HostNode, HostNodeInput } from 'registry-rules/schemas/host-node';
-import { Node, NodeInput } from 'registry-rules/schemas/node';
-import { NodeVersion, NodeVersionInput } from 'registry-rules/schemas/node-version';
+import * as indexFiles from '@node-registry/registry-rules/schemas/index-files';
+import { HostNode, HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
+import { Node, NodeInput } from '@node-registry/registry-rules/schemas/node';
+import { NodeVersion, NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import { advancedSettings } from './advanced-settings.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 

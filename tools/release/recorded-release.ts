@@ -62,7 +62,7 @@ export async function bundleRelease(minify = true): Promise<Record<string, strin
   const contents = `export const modules = { ${imports.join(', ')} };`;
   const built = await Promise.all([
     build({ ...options, stdin: { contents, resolveDir: resolve('.'), sourcefile: 'release.ts' } }),
-    build({ ...options, entryPoints: { 'extraction-worker': 'host-nodes/worker' } }),
+    build({ ...options, entryPoints: { 'extraction-worker': '@node-registry/host-nodes/worker' } }),
   ]);
   const [all, worker] = built.map(({ outputFiles }) => String(outputFiles[0]?.text));
   return { 'release.js': String(all), 'extraction-worker.js': String(worker) };

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createCommand, runProgram } from 'command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { release } from '../../infra/release.ts';
 import { recordRelease } from './recorded-release.ts';
@@ -34,7 +34,15 @@ async function cutOf(next: string): Promise<Cut> {
 async function writeContents(name: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const workspace of ['publish-node', 'registry-client'])
-    await run('npm', 'pack', '--silent', '--workspace', workspace, '--pack-destination', folder);
+    await run(
+      'npm',
+      'pack',
+      '--silent',
+      '--workspace',
+      `packages/${workspace}`,
+      '--pack-destination',
+      folder,
+    );
   const sbom = sbomOf(await run('npm', 'sbom', '--omit=dev', '--sbom-format=cyclonedx'));
   await writeFile(join(folder, 'sbom.cdx.json'), sbom);
   const built = (await readdir('dist', { recursive: true })).filter((file) => /\/.*\.js(?:on)?$/.test(file));

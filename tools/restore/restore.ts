@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { createCommand, runProgram } from 'command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { restoreTable } from './restore-table.ts';
 
 interface Options {

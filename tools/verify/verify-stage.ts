@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ZipFile } from 'yazl';
 import { parseObject } from '../../lib/json.ts';
-import { createCommand, runProgram } from 'command-line/command';
-import { createRegistryClient, type RegistryClient } from 'registry-client';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
+import { createRegistryClient, type RegistryClient } from '@node-registry/registry-client';
 
 /*
  * Checks that a developer's machine can't run: how API Gateway, CloudFront, IAM and both providers handle a

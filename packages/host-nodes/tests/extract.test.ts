@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { folder } from 'testing/folders';
-import { runProgram } from 'testing/run-program';
+import { folder } from '@node-registry/testing/folders';
+import { runProgram } from '@node-registry/testing/run-program';
 
 const code = `class N:
     RETURN_TYPES = ("IMAGE",)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fc } from 'testing/properties';
+import { fc } from '@node-registry/testing/properties';
 import type { ExtractedNode } from '../describe-node.ts';
 import { extract, nodeClass } from './packs.ts';
 

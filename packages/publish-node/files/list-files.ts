@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { normalizeVersion } from 'registry-rules/version-label';
+import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { type Failure, type Problem, refusal } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
 import { IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';

@@ -3,7 +3,7 @@ import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
-import { archiveLimits } from 'registry-rules/archives/limits';
+import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 import { didYouMean } from '../did-you-mean.ts';
 import { Failure, type Problem, refusal, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';

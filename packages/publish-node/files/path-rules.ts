@@ -1,8 +1,8 @@
-import { ArchiveProblem } from 'registry-rules/archives/archive-problem';
-import { checkName, findClashes, findGitFolders } from 'registry-rules/archives/names';
+import { ArchiveProblem } from '@node-registry/registry-rules/archives/archive-problem';
+import { checkName, findClashes, findGitFolders } from '@node-registry/registry-rules/archives/names';
 import type { Problem } from '../failure.ts';
 import { printable } from '../printable.ts';
-import { archiveLimits } from 'registry-rules/archives/limits';
+import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 
 /** All paths that the registry would reject after the upload, and those that must not be packed. */
 export function pathProblems(paths: readonly string[]): Problem[] {

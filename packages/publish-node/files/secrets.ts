@@ -1,4 +1,4 @@
-import { isWellFormed } from 'registry-rules/personal-access-tokens';
+import { isWellFormed } from '@node-registry/registry-rules/personal-access-tokens';
 
 const credentials = 'a credentials file';
 

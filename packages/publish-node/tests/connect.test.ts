@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
-import { emptyFiles, writeFiles } from 'testing/shell';
-import { folder } from 'testing/folders';
-import { publishNode } from 'testing/publish-node';
+import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
+import { emptyFiles, writeFiles } from '@node-registry/testing/shell';
+import { folder } from '@node-registry/testing/folders';
+import { publishNode } from '@node-registry/testing/publish-node';
 import { proxiedFetch, proxyFor, requestTo } from '../proxy.ts';
 
 const seen: string[] = [];

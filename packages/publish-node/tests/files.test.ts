@@ -13,12 +13,12 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { directory, enter, folder } from 'testing/folders';
-import { fc } from 'testing/properties';
-import { check } from 'testing/property-runs';
-import { dryRun, publishNode, spawnPublishNode } from 'testing/publish-node';
-import { emptyFiles, git, writeFiles } from 'testing/shell';
-import { unzip } from 'testing/unzip';
+import { directory, enter, folder } from '@node-registry/testing/folders';
+import { fc } from '@node-registry/testing/properties';
+import { check } from '@node-registry/testing/property-runs';
+import { dryRun, publishNode, spawnPublishNode } from '@node-registry/testing/publish-node';
+import { emptyFiles, git, writeFiles } from '@node-registry/testing/shell';
+import { unzip } from '@node-registry/testing/unzip';
 import { listFiles } from '../files/list-files.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 

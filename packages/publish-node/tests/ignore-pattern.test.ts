@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { folder } from 'testing/folders';
-import { fc } from 'testing/properties';
-import { check } from 'testing/property-runs';
-import { git, writeFiles } from 'testing/shell';
+import { folder } from '@node-registry/testing/folders';
+import { fc } from '@node-registry/testing/properties';
+import { check } from '@node-registry/testing/property-runs';
+import { git, writeFiles } from '@node-registry/testing/shell';
 import { IgnoreRules } from '../files/ignore-rules.ts';
 import { chooseFiles } from '../files/pack.ts';
 

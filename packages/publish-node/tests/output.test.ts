@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { RegistryError } from 'registry-client';
-import { folder } from 'testing/folders';
-import { fc } from 'testing/properties';
-import { publishNode } from 'testing/publish-node';
-import { startReplies } from 'testing/replies';
-import { writeFiles } from 'testing/shell';
+import { RegistryError } from '@node-registry/registry-client';
+import { folder } from '@node-registry/testing/folders';
+import { fc } from '@node-registry/testing/properties';
+import { publishNode } from '@node-registry/testing/publish-node';
+import { startReplies } from '@node-registry/testing/replies';
+import { writeFiles } from '@node-registry/testing/shell';
 import { failureOf, shown } from '../failure.ts';
 import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';

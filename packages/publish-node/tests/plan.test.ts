@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createPersonalAccessToken } from 'registry-rules/personal-access-tokens';
-import { directory, folder } from 'testing/folders';
-import { publishNode } from 'testing/publish-node';
-import { emptyFiles, type Files, git, writeFiles } from 'testing/shell';
-import { unzip } from 'testing/unzip';
+import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
+import { directory, folder } from '@node-registry/testing/folders';
+import { publishNode } from '@node-registry/testing/publish-node';
+import { emptyFiles, type Files, git, writeFiles } from '@node-registry/testing/shell';
+import { unzip } from '@node-registry/testing/unzip';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
 
@@ -328,7 +328,7 @@ describe('an archive in the folder', () => {
 
 describe('a folder that is too large', () => {
   test('rejects a folder that is too large with its ten largest files', async () => {
-    const { archiveLimits } = await import('registry-rules/archives/limits');
+    const { archiveLimits } = await import('@node-registry/registry-rules/archives/limits');
     const sizes = Array.from({ length: 12 }, (_, index) => [`f${index}.bin`, Buffer.alloc(1000 + index)]);
     await writeFiles(folder, Object.fromEntries(sizes) as Files);
     const before = archiveLimits.unpackedBytes;

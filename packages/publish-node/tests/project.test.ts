@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { NodeInput } from 'registry-rules/schemas/node';
-import { NodeVersionInput } from 'registry-rules/schemas/node-version';
-import { folder } from 'testing/folders';
+import { NodeInput } from '@node-registry/registry-rules/schemas/node';
+import { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
+import { folder } from '@node-registry/testing/folders';
 import { shown } from '../failure.ts';
 import { initCommand } from '../init-command.ts';
 import { metadataNotes, readMetadata, requestOf, requireProject } from '../project.ts';

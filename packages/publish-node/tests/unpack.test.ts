@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { folder } from 'testing/folders';
-import { type ZipFile, zip } from 'testing/zip';
+import { folder } from '@node-registry/testing/folders';
+import { type ZipFile, zip } from '@node-registry/testing/zip';
 import { unpack } from '../unpack.ts';
 
 describe('unpack', () => {

@@ -3,11 +3,11 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { directory, folder } from 'testing/folders';
-import { fc } from 'testing/properties';
-import { check } from 'testing/property-runs';
-import { publishNode } from 'testing/publish-node';
-import { emptyFiles, git, writeFiles } from 'testing/shell';
+import { directory, folder } from '@node-registry/testing/folders';
+import { fc } from '@node-registry/testing/properties';
+import { check } from '@node-registry/testing/property-runs';
+import { publishNode } from '@node-registry/testing/publish-node';
+import { emptyFiles, git, writeFiles } from '@node-registry/testing/shell';
 
 const isRoot = process.getuid?.() === 0;
 /** Root may read everything. */

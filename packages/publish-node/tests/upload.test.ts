@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { until } from 'testing/until';
+import { until } from '@node-registry/testing/until';
 import { uploadShowing } from '../upload.ts';
 
 test.each<[string, (request: ClientRequest, client: AbortController) => unknown, string]>([

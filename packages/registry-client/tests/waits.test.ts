@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { stopTimers } from 'testing/clock';
+import { stopTimers } from '@node-registry/testing/clock';
 import {
   type ClientOptions,
   createPublicIndex,

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { minFuzzyLength, partsOf, plain, swapped, words } from 'registry-client/search-words';
+import { minFuzzyLength, partsOf, plain, swapped, words } from '@node-registry/registry-client/search-words';
 import type { SearchPiece } from '../search-pieces.ts';
 import { maxOfWord, pieceLetters, searchPieceOf, tagKey, unpack, wholeKey } from '../search-pieces.ts';
 

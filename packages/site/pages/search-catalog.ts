@@ -1,4 +1,4 @@
-import { type CatalogEntry, createPublicIndex } from 'registry-client';
+import { type CatalogEntry, createPublicIndex } from '@node-registry/registry-client';
 
 /* Searches the whole catalog, which takes a slow line seconds: if the pieces can't order the results, or find none. */
 

@@ -1,6 +1,6 @@
-import { plain, words } from 'registry-client/search-words';
-import { foldNodeId } from 'registry-rules/fold-node-id';
-import type { CatalogEntry, IndexedNode } from 'registry-rules/schemas/index-files';
+import { plain, words } from '@node-registry/registry-client/search-words';
+import { foldNodeId } from '@node-registry/registry-rules/fold-node-id';
+import type { CatalogEntry, IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import type { SearchPiece } from '../search-pieces.ts';
 import { findInPieces, isShort } from './find-in-pieces.ts';
 

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from 'registry-rules/schemas/index-files';
+import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 import { entryCard } from '../templates/entry.ts';
 import { countOf, numberOf } from '../templates/text.ts';
 import { append, at, searchWorker } from './markup-sink.ts';

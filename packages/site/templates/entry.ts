@@ -1,5 +1,5 @@
-import type { CatalogEntry } from 'registry-rules/schemas/index-files';
-import { foldNodeId } from 'registry-rules/fold-node-id';
+import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
+import { foldNodeId } from '@node-registry/registry-rules/fold-node-id';
 import { html, type Markup } from './markup.ts';
 import { countOf, dateOf, foreign, icon } from './text.ts';
 

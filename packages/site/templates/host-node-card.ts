@@ -1,4 +1,4 @@
-import type { HostNode } from 'registry-rules/schemas/host-node';
+import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { html, type Markup } from './markup.ts';
 import { readHostNode, type Value } from './read-host-node.ts';
 import { countOf, foreign, pill } from './text.ts';

@@ -1,4 +1,4 @@
-import type { PublicVersion } from 'registry-rules/schemas/index-files';
+import type { PublicVersion } from '@node-registry/registry-rules/schemas/index-files';
 import { webAddress } from './text.ts';
 
 /** Commands that download, check and unpack an archive, quoted for the shell; undefined without one. */

@@ -1,10 +1,10 @@
-import type { CatalogEntry } from 'registry-rules/schemas/index-files';
+import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 import { entryCard, nodeAddress } from './entry.ts';
 import { layout } from './layout.ts';
 import { html } from './markup.ts';
 import { countOf, foreign, visibleText, withoutTurns } from './text.ts';
 
-export { byUse } from 'registry-client/search-words';
+export { byUse } from '@node-registry/registry-client/search-words';
 
 /** The page of a publisher with its nodes; no entries mean that it has none left. */
 export function publisherPage(

@@ -1,10 +1,10 @@
-import type { HostNode } from 'registry-rules/schemas/host-node';
+import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import type {
   IndexedHostNodes,
   IndexedNode,
   IndexedReadme,
   PublicVersion,
-} from 'registry-rules/schemas/index-files';
+} from '@node-registry/registry-rules/schemas/index-files';
 import { nodeAddress, publisherLink, tagList } from './entry.ts';
 import { conditionally, hostNodeCard } from './host-node-card.ts';
 import { installLine } from './install-line.ts';

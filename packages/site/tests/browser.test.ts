@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from 'testing/browser';
+import {
+  accessibilityProblems,
+  hasBrowser,
+  launchBrowser,
+  note,
+  openPage,
+} from '@node-registry/testing/browser';
 import { listed, manyNodes, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
 

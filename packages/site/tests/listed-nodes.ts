@@ -3,7 +3,7 @@ import type {
   IndexedHostNodes,
   IndexedNode,
   PublicVersion,
-} from 'registry-rules/schemas/index-files';
+} from '@node-registry/registry-rules/schemas/index-files';
 import { renderReadme } from '../readme.ts';
 import type { NodeFiles } from '../templates/node-page.ts';
 

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { HostNode } from 'registry-rules/schemas/host-node';
-import { Node } from 'registry-rules/schemas/node';
-import type { IndexedNode } from 'registry-rules/schemas/index-files';
+import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
+import { Node } from '@node-registry/registry-rules/schemas/node';
+import type { IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import { type BuiltFile, buildSite, sitePage, unknownPath } from '../build.ts';
 import { renderReadme } from '../readme.ts';
 import { entryCard } from '../templates/entry.ts';

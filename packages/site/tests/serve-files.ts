@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import * as paths from 'registry-rules/index-paths';
+import * as paths from '@node-registry/registry-rules/index-paths';
 import { buildSite, unknownPath } from '../build.ts';
 import { searchPiecesOf } from '../search-pieces.ts';
 import { byUse, nodesPage, publisherPage } from '../templates/lists.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { ArchiveReader } from 'registry-rules/archives/archive-file';
+import { ArchiveReader } from '@node-registry/registry-rules/archives/archive-file';
 import { inMemory } from '../../support/archive-files.ts';
 
 /* What is read wrong or never ends is noticed where archives are checked; this is what a check costs. */

@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { ZipFile as ZipWriter } from 'yazl';
-import { checkArchive } from 'registry-rules/archives/check-archive';
-import { quote } from 'registry-rules/archives/archive-problem';
+import { checkArchive } from '@node-registry/registry-rules/archives/check-archive';
+import { quote } from '@node-registry/registry-rules/archives/archive-problem';
 import { inMemory } from '../../support/archive-files.ts';
-import { fc } from 'testing/properties';
+import { fc } from '@node-registry/testing/properties';
 import { readAsStream, readByDirectory } from '../../support/unpackers.ts';
 import { sha256 } from '../../support/uploads.ts';
-import { described, unicodePath, type ZipFile, zip } from 'testing/zip';
+import { described, unicodePath, type ZipFile, zip } from '@node-registry/testing/zip';
 
 const check = async (archive: Buffer) => (await checkArchive(inMemory(archive))).sha256;
 

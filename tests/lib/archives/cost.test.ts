@@ -1,10 +1,10 @@
 import { createHook } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { expect, jest, test } from '@jest/globals';
-import { checkArchive } from 'registry-rules/archives/check-archive';
+import { checkArchive } from '@node-registry/registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
-import { cpuMsOf } from 'testing/cpu';
-import { zip } from 'testing/zip';
+import { cpuMsOf } from '@node-registry/testing/cpu';
+import { zip } from '@node-registry/testing/zip';
 
 jest.setTimeout(60_000);
 

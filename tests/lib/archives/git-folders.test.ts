@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { rejectGitFolders, findGitFolders } from 'registry-rules/archives/names';
+import { rejectGitFolders, findGitFolders } from '@node-registry/registry-rules/archives/names';
 
 describe('rejectGitFolders', () => {
   test.each<[string, string[], string]>([

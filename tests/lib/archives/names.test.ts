@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkDistinct, checkName } from 'registry-rules/archives/names';
-import { cpuMsOf } from 'testing/cpu';
-import { fc } from 'testing/properties';
+import { checkDistinct, checkName } from '@node-registry/registry-rules/archives/names';
+import { cpuMsOf } from '@node-registry/testing/cpu';
+import { fc } from '@node-registry/testing/properties';
 
 describe('checkName', () => {
   test.each([

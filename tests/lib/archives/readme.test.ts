@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readReadme } from '../../../lib/archives/readme.ts';
 import { inMemory } from '../../support/archive-files.ts';
-import { type ZipFile, zip } from 'testing/zip';
+import { type ZipFile, zip } from '@node-registry/testing/zip';
 
 const code = { name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' };
 const read = (...files: ZipFile[]) => readReadme(inMemory(zip([code, ...files])));

@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { checkArchive } from 'registry-rules/archives/check-archive';
+import { checkArchive } from '@node-registry/registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
 import { readByDirectory } from '../../support/unpackers.ts';
-import { described, describedAfter, descriptor, unicodePath, zip, zip64Sizes } from 'testing/zip';
-import type { ZipFile } from 'testing/zip';
+import {
+  described,
+  describedAfter,
+  descriptor,
+  unicodePath,
+  zip,
+  zip64Sizes,
+} from '@node-registry/testing/zip';
+import type { ZipFile } from '@node-registry/testing/zip';
 
 /*
  * Programs that unpack while they download never see the directory: to them an archive is its local headers and

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { readTextFiles } from '../../../lib/archives/text-files.ts';
 import { inMemory } from '../../support/archive-files.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 
 /** A million bytes that pack to fifteen thousand. */
 const large = Buffer.alloc(1_000_000, ' ');

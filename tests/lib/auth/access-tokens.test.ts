@@ -5,7 +5,7 @@ import { createSigningKey, publicKeyOf, type SigningKey, signClaims } from '../.
 import { authenticate } from '../../../lib/auth/access-tokens.ts';
 import { configure } from '../../../lib/config.ts';
 import { serve } from '../../support/serve.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
 import { outwait, startSilentServer } from '../../support/silent-server.ts';
 

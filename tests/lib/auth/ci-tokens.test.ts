@@ -12,7 +12,7 @@ import {
   keySets,
   sign,
 } from '../../support/ci.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { serve } from '../../support/serve.ts';
 
 /** What a token proves and which tokens publish nothing is tested through the front door, in tests/functions. */

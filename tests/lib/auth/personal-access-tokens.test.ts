@@ -3,7 +3,7 @@ import {
   createPersonalAccessToken,
   hashPersonalAccessToken,
   isWellFormed,
-} from 'registry-rules/personal-access-tokens';
+} from '@node-registry/registry-rules/personal-access-tokens';
 import { demo } from '../../../tools/local/demo.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

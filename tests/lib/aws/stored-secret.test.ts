@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
-import { stopTimers, turnsUntil } from 'testing/clock';
+import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { serve } from '../../support/serve.ts';
 import { outwait, startSilentServer } from '../../support/silent-server.ts';
-import { until } from 'testing/until';
+import { until } from '@node-registry/testing/until';
 import { setVariables } from '../../support/variables.ts';
 
 interface Asked {

@@ -18,7 +18,7 @@ import { putObject } from '../../support/uploads.ts';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { freshAgents } from '../../../lib/aws/agents.ts';
 import { readText } from '../../../lib/bucket/public-file.ts';
 import { serve } from '../../support/serve.ts';

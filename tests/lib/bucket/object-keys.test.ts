@@ -8,7 +8,7 @@ import {
   uploadOf,
 } from '../../../lib/bucket/object-keys.ts';
 import { configure } from '../../../lib/config.ts';
-import { fc } from 'testing/properties';
+import { fc } from '@node-registry/testing/properties';
 import { signUpload } from '../../../lib/bucket/signed-upload.ts';
 
 const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);

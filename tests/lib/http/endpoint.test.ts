@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import type { Access } from '../../../lib/contract.ts';
 import { serve } from '../../support/serve.ts';
 import { calling } from '../../../lib/context.ts';
-import { stopDate, stopTimers } from 'testing/clock';
+import { stopDate, stopTimers } from '@node-registry/testing/clock';
 import { sampleEvent } from '../../support/invoke.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { fail, open, openPaid } from '../../support/open-endpoint.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { cpuMsOf } from 'testing/cpu';
+import { cpuMsOf } from '@node-registry/testing/cpu';
 import { notificationsOf, storedTask } from '../../support/relay.ts';
 import { hook, type Path, say, started } from '../../support/notified.ts';
 import { findTicket, replaceOurUrl } from '../../../lib/notifications/notification-urls.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { folder } from 'testing/folders';
+import { folder } from '@node-registry/testing/folders';
 import { readSigningKeys, signatureHeaders, signedContent } from '../../../lib/notifications/signature.ts';
 
 function newKey(): { secret: string; seed: Buffer; publicKey: Buffer } {

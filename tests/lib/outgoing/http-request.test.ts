@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
-import { stopTimers, turnsUntil } from 'testing/clock';
+import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
 import { peer, trustPeer } from '../../support/tls-peer.ts';
 
 const servers: { close: () => void }[] = [];

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { stopTimers, turnsUntil } from 'testing/clock';
+import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
 import { invoke } from '../../support/invoke.ts';
 import { misbehave, proxies, simulation } from '../../support/proxies.ts';
 import { setVariables } from '../../support/variables.ts';

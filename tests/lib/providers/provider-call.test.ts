@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { noon, stopDate } from 'testing/clock';
+import { noon, stopDate } from '@node-registry/testing/clock';
 import { serve } from '../../support/serve.ts';
 import { withLogFields } from '../../../lib/log.ts';
 import { type Provider, ProviderCall } from '../../../lib/providers/provider-call.ts';

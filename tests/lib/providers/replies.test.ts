@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { relightImage } from '../../../lib/contracts/relight-image.ts';
 import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { invoke } from '../../support/invoke.ts';
-import { fc } from 'testing/properties';
-import { runsOf } from 'testing/property-runs';
+import { fc } from '@node-registry/testing/properties';
+import { runsOf } from '@node-registry/testing/property-runs';
 import { misbehave, proxies, simulation } from '../../support/proxies.ts';
 import { knownWords, stateOf } from '../../../lib/providers/reply.ts';
 

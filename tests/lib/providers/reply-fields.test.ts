@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import {
   idCandidates,
   readCreatedAt,

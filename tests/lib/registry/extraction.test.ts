@@ -6,16 +6,16 @@ import {
   finishExtraction,
   writeHostNodes,
 } from '../../../lib/registry/extraction.ts';
-import type { ExtractedFields } from 'registry-rules/host-node-entries';
+import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
-import { fc } from 'testing/properties';
-import { runsOf } from 'testing/property-runs';
+import { fc } from '@node-registry/testing/properties';
+import { runsOf } from '@node-registry/testing/property-runs';
 import {
   addNode,
   addPublisher,

@@ -12,7 +12,7 @@ import { flagNodeVersion } from '../../../tools/admin/registry/node-versions.ts'
 import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { countRequests, setFields, storedNode } from '../../support/registry.ts';

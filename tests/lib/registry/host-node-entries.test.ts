@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { fc } from 'testing/properties';
-import type { ReadHostNode } from 'host-nodes';
-import { entriesOf } from 'registry-rules/host-node-entries';
-import { HostNodeInput } from 'registry-rules/schemas/host-node';
-import { hasNoHiddenCharacters } from 'registry-rules/hidden-characters';
-import { HostNodeName } from 'registry-rules/names';
+import { fc } from '@node-registry/testing/properties';
+import type { ReadHostNode } from '@node-registry/host-nodes';
+import { entriesOf } from '@node-registry/registry-rules/host-node-entries';
+import { HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
+import { hasNoHiddenCharacters } from '@node-registry/registry-rules/hidden-characters';
+import { HostNodeName } from '@node-registry/registry-rules/names';
 
 const node: ReadHostNode = {
   name: 'Load',

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { nodeVersionKey, publishingKey } from '../../../lib/store/keys.ts';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { intercept } from '../../support/intercept.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
 import { lines } from '../../support/logged-lines.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
 import { latestOf } from '../../../lib/registry/node-versions.ts';
 import type { VersionCopy } from '../../../lib/registry/records.ts';
@@ -8,7 +8,7 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { readUpload } from '../../../lib/registry/finalizing.ts';
 import { lines } from '../../support/logged-lines.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { duringNextWrite } from '../../support/admin.ts';
 import {

@@ -7,7 +7,7 @@ import { afterwards, type Answer, apiErrorOf, beforeSending } from '../../../lib
 import type { BoughtTask } from '../../../lib/providers/provider-call.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { intercept } from '../../support/intercept.ts';
 import { storedItem } from '../../support/registry.ts';
 import '../../support/patience.ts';

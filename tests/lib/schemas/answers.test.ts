@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Timestamp } from 'registry-rules/schemas/fields';
+import { Timestamp } from '@node-registry/registry-rules/schemas/fields';
 
 test.each([
   [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { RelightRequest } from '../../../lib/contracts/relight-image.ts';
-import { fc } from 'testing/properties';
+import { fc } from '@node-registry/testing/properties';
 
 /** Only the alphabet of base64, and at least the two digits of one byte. */
 const plain = /^(?=[\s=]*[\w+/-][\s=]*[\w+/-])[\w+/=\s-]+$/;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { HostNodeName, NodeId, PublisherId } from 'registry-rules/names';
+import { HostNodeName, NodeId, PublisherId } from '@node-registry/registry-rules/names';
 import type * as z from 'zod/mini';
 import { issueDetails } from '../../../lib/http/read-request.ts';
 

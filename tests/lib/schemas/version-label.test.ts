@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { compareVersions, isPreRelease, normalizeVersion } from 'registry-rules/version-label';
-import { fc } from 'testing/properties';
+import { compareVersions, isPreRelease, normalizeVersion } from '@node-registry/registry-rules/version-label';
+import { fc } from '@node-registry/testing/properties';
 
 const number = fc.bigInt({ min: 0n, max: 10n ** 6n }).map(String);
 const identifier = fc.oneof(number, fc.stringMatching(/^[a-zA-Z-][0-9a-zA-Z-]{0,6}$/));

@@ -6,8 +6,8 @@ import { configure } from '../../../lib/config.ts';
 import type { RateRow } from '../../../lib/variable-kinds.ts';
 import { bodySchema } from '../../../lib/contract.ts';
 import { videoFormat } from '../../../tools/simulators/video-format.ts';
-import { fc } from 'testing/properties';
-import { check } from 'testing/property-runs';
+import { fc } from '@node-registry/testing/properties';
+import { check } from '@node-registry/testing/property-runs';
 import { ceilingOf } from '../../../lib/requests/money.ts';
 
 const paid = await loadPaidContracts();

@@ -10,7 +10,7 @@ import { completeUsage } from '../../../lib/spend/usage-records.ts';
 import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { noon, stopDate } from 'testing/clock';
+import { noon, stopDate } from '@node-registry/testing/clock';
 import { failCalls, intercept } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { setLimits } from '../../../tools/admin/spend/terms.ts';
-import { noon, stopDate } from 'testing/clock';
-import { fc } from 'testing/properties';
+import { noon, stopDate } from '@node-registry/testing/clock';
+import { fc } from '@node-registry/testing/properties';
 import { beforeNext } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { acceptedTasks } from '../../support/proxies.ts';

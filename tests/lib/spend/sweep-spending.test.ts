@@ -16,7 +16,7 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { dayCallerKey, idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
-import { noon, stopDate } from 'testing/clock';
+import { noon, stopDate } from '@node-registry/testing/clock';
 import { beforeNext, failAmidWrites, intercept } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedItem } from '../../support/registry.ts';

@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { requestContext } from '../../../lib/context.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { dynamodb, storeError, untilAnswered } from '../../../lib/store/dynamodb.ts';
-import { runProgram } from 'testing/run-program';
+import { runProgram } from '@node-registry/testing/run-program';
 import { intercept } from '../../support/intercept.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender, usageOf } from '../../support/spending.ts';

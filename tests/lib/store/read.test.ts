@@ -5,7 +5,7 @@ import { fromAttributes, toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
-import { stopTimers } from 'testing/clock';
+import { stopTimers } from '@node-registry/testing/clock';
 import { serve } from '../../support/serve.ts';
 import { answerInTurn, intercept } from '../../support/intercept.ts';
 import { redirectCalls, startSilentServer } from '../../support/silent-server.ts';

@@ -7,7 +7,7 @@ import { handOverExtractions } from '../../../lib/uploads/extraction-queue.ts';
 import { drainQueue } from '../../../tools/local/consume-queue.ts';
 import { demoArchive } from '../../../tools/local/demo-archive.ts';
 import { seed } from '../../../tools/local/seed.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, failCalls, intercept } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { extractions, unreadable } from '../../support/queue.ts';

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
 import { Readable } from 'node:stream';
-import { hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { runSteps } from '../../../tools/admin/open-commands.ts';
 import { seed } from '../../../tools/local/seed.ts';
-import { stopDate } from 'testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import type { Context } from '../../../lib/context.ts';
 import { sweepUploads } from '../../../lib/uploads/upload-events.ts';
 import { beforeNext, failCalls, intercept } from '../../support/intercept.ts';
@@ -15,7 +15,7 @@ import { sampleEvent } from '../../support/invoke.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { addListedVersion, addPublisher, addToken, uploadOf } from '../../support/registry.ts';
 import { eventOf, publish, put, storedVersion } from '../../support/uploads.ts';
-import { zip } from 'testing/zip';
+import { zip } from '@node-registry/testing/zip';
 
 const remainingMs = 60_000;
 const secondMs = 1000;

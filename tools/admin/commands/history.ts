@@ -1,6 +1,6 @@
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
-import { table } from 'command-line/table';
+import { table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { listHistorySince } from '../listing.ts';
 import { listHistory, newContext, readNode, readPublisher } from '../registry/administration.ts';

@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { table } from 'command-line/table';
+import { table } from '@node-registry/command-line/table';
 import { listHostNodes } from '../listing.ts';
 import { type NodeRecord, nodeRecord } from '../../../lib/registry/records.ts';
 import { hostNodeKey, nodeKey } from '../../../lib/store/keys.ts';

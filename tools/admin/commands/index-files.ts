@@ -1,4 +1,4 @@
-import { table } from 'command-line/table';
+import { table } from '@node-registry/command-line/table';
 import { command } from '../command.ts';
 import { rebuildIndex } from '../registry/index-files.ts';
 import { findStage } from '../target.ts';

@@ -1,5 +1,5 @@
 import { type Limits, openMinutes } from '../../../lib/spend/account.ts';
-import { fields, table } from 'command-line/table';
+import { fields, table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, callerText, neverPaid } from '../spend/caller-name.ts';
 import { blockCaller, clearLimits, listTerms, setLimits, showTerms, unblockCaller } from '../spend/terms.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { putMember, removeMember, showPublisher } from '../registry/publishers.ts';
-import { PublisherRole } from 'registry-rules/schemas/publisher';
+import { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { command, UsageError } from '../command.ts';
 import { publisherData, memberTable, publisherText } from './publishers.ts';
 import { erasePerson } from '../registry/erasure.ts';

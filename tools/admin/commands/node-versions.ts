@@ -1,14 +1,14 @@
-import { compareVersions } from 'registry-rules/version-label';
+import { compareVersions } from '@node-registry/registry-rules/version-label';
 import { editNodeVersion, flagNodeVersion, unflagNodeVersion } from '../registry/node-versions.ts';
 import { type Changed, newContext } from '../registry/administration.ts';
 import { withDownloads } from '../downloads.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { readVersions, versionCopy } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
-import { NodeVersionStatus } from 'registry-rules/schemas/node-version';
+import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { memberTable } from './publishers.ts';
 import { command, type CommandResult, UsageError } from '../command.ts';
-import { fields, table } from 'command-line/table';
+import { fields, table } from '@node-registry/command-line/table';
 import { banNodeVersion, unbanNodeVersion } from '../registry/bans.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
 import { findStage } from '../target.ts';

@@ -1,6 +1,6 @@
 import { command, UsageError } from '../command.ts';
 import { transferNode } from '../registry/moves.ts';
-import { fields, table } from 'command-line/table';
+import { fields, table } from '@node-registry/command-line/table';
 import { withDownloads } from '../downloads.ts';
 import {
   bySize,
@@ -13,7 +13,7 @@ import {
 } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
-import { Node } from 'registry-rules/schemas/node';
+import { Node } from '@node-registry/registry-rules/schemas/node';
 import { parseAsWritten } from '../../../lib/json.ts';
 import { banNode, unbanNode } from '../registry/bans.ts';
 

@@ -5,7 +5,7 @@ import {
   signingKeysRecord,
   ttlFrom,
 } from '../../../lib/notifications/records.ts';
-import { fields, table } from 'command-line/table';
+import { fields, table } from '@node-registry/command-line/table';
 import { command } from '../command.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
 import { duePages, dueShard, firstDue } from '../../../lib/store/due.ts';

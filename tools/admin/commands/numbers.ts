@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { issueSentence } from 'registry-rules/issue-sentence';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import * as z from 'zod/mini';
 import { maxFilesAtOnce } from '../../../lib/bucket/public-file.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';

@@ -6,10 +6,10 @@ import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
 import { Rejection } from '../registry/administration.ts';
-import { PublisherId } from 'registry-rules/names';
-import { isRunByPage } from 'registry-rules/web-address';
+import { PublisherId } from '@node-registry/registry-rules/names';
+import { isRunByPage } from '@node-registry/registry-rules/web-address';
 import { command, UsageError } from '../command.ts';
-import { fields, table } from 'command-line/table';
+import { fields, table } from '@node-registry/command-line/table';
 import { banPublisher, unbanPublisher } from '../registry/bans.ts';
 
 export const create = command({

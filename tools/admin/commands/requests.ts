@@ -1,4 +1,4 @@
-import { fields, table } from 'command-line/table';
+import { fields, table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import { ApiError } from '../../../lib/errors.ts';

@@ -1,4 +1,7 @@
-import { createPersonalAccessToken, hashPersonalAccessToken } from 'registry-rules/personal-access-tokens';
+import {
+  createPersonalAccessToken,
+  hashPersonalAccessToken,
+} from '@node-registry/registry-rules/personal-access-tokens';
 import {
   listPersonalAccessTokens,
   type PersonalAccessToken,
@@ -6,7 +9,7 @@ import {
   revokePersonalAccessToken,
 } from '../registry/tokens.ts';
 import { command, UsageError } from '../command.ts';
-import { fields, table } from 'command-line/table';
+import { fields, table } from '@node-registry/command-line/table';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = '365';

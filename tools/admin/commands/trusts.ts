@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { NodeId } from 'registry-rules/names';
-import { table } from 'command-line/table';
+import { NodeId } from '@node-registry/registry-rules/names';
+import { table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { addTrust, describeTrust, listTrusts, removeTrust, type Trust } from '../registry/trusts.ts';
 

@@ -1,6 +1,6 @@
 import { Rejection } from '../registry/administration.ts';
 import { command, unfinished, textOf } from '../command.ts';
-import { table } from 'command-line/table';
+import { table } from '@node-registry/command-line/table';
 
 const limitMs = 10 * 60 * 1000;
 

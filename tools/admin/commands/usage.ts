@@ -1,5 +1,5 @@
 import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
-import { table } from 'command-line/table';
+import { table } from '@node-registry/command-line/table';
 import { command, unfinished, textOf, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';

@@ -14,7 +14,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from '../../../lib/registry/records.ts';
-import { normalizeVersion } from 'registry-rules/version-label';
+import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import {
   type AttributeMap,
   type Changes,

@@ -13,7 +13,7 @@ import {
   hostNodeRecord,
   type NodeVersionRecord,
 } from '../../../lib/registry/records.ts';
-import { HostNode } from 'registry-rules/schemas/host-node';
+import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { hostNodeKey, nodeKey } from '../../../lib/store/keys.ts';
 import { untilWritten } from '../../../lib/store/dynamodb.ts';
 import { remove, update } from '../../../lib/store/write.ts';

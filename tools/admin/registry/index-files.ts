@@ -10,12 +10,12 @@ import {
   readmePath,
   topPath,
   versionPagePath,
-} from 'registry-rules/index-paths';
+} from '@node-registry/registry-rules/index-paths';
 import { refreshPiece, updateConfig } from '../../../lib/index/catalog-files.ts';
 import { refreshHostNodes, refreshNode, refreshReadme } from '../../../lib/index/node-files.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
-import { foldNodeId } from 'registry-rules/names';
+import { foldNodeId } from '@node-registry/registry-rules/names';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { newContext, scanFor } from './administration.ts';
 import { readVersions } from '../../../lib/registry/node-versions.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { memberOf } from '../../../lib/registry/publishers.ts';
 import type { Member, PublisherRecord } from '../../../lib/registry/records.ts';
-import type { PublisherRole } from 'registry-rules/schemas/publisher';
+import type { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { absent, type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';

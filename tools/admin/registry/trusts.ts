@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { foldNodeId } from 'registry-rules/names';
+import { foldNodeId } from '@node-registry/registry-rules/names';
 import { putting, checking, updating } from '../../../lib/store/write.ts';
 import type { PublisherRecord, TrustRecord } from '../../../lib/registry/records.ts';
 import { readTrusts } from '../../../lib/registry/credentials.ts';
