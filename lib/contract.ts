@@ -28,12 +28,13 @@ export interface PriceRule {
   rate: Rate;
   /** The fields by which an operator's rates may differ. */
   variesBy: readonly RateField[];
-  /** The seconds of video that a request asks for. If undefined or not above 0, the provider chooses. */
-  secondsOf?(body: object): number | undefined;
+  /**
+   * The seconds of video that a request asks for, for each key frame if it has several. The provider chooses
+   * those that are undefined or not above 0.
+   */
+  durationsOf?(body: object): readonly (number | undefined)[];
   /** The most seconds that the provider may choose for each frame. */
   maxSeconds?(model: string | undefined): number;
-  /** The number of key frames, if it has several. */
-  framesOf?(body: object): number;
   /** Credits for options, at any rate. */
   extrasOf?(body: object): number;
 }

@@ -161,7 +161,7 @@ function rowProblem(
   const named = Object.entries({ model, resolution, seconds }).filter(([, value]) => value !== undefined);
   const other = named.find(([field]) => !contract.price.variesBy.some((name) => name === field));
   if (other) return `the price of ${operation} does not depend on ${other[0]}.`;
-  if (second !== undefined && !contract.price.secondsOf)
+  if (second !== undefined && !contract.price.durationsOf)
     return `the price of ${operation} does not depend on seconds: give "task".`;
   const rules = { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: extras } as const;
   const input = { model, resolution, duration: seconds };

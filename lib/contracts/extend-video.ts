@@ -91,7 +91,7 @@ export const extendVideo = contract({
     toldBy: 'reply',
     rate: { second: 50 },
     variesBy: ['model', 'resolution', 'seconds'],
-    secondsOf: ({ duration }: { duration?: number | undefined }) => duration,
+    durationsOf: ({ duration }: { duration?: number | undefined }) => [duration],
     maxSeconds: () => 7,
   },
   notifies: { provider: 'video', field: 'callback_url' },

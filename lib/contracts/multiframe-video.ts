@@ -39,12 +39,6 @@ interface Frames {
   image_settings: { duration?: number | undefined }[];
 }
 
-/** The sum over all key frames; undefined if one has no duration above 0: the provider then chooses all. */
-function secondsOfFrames({ image_settings }: Frames): number | undefined {
-  const durations = image_settings.map(({ duration = 0 }) => duration);
-  return durations.every((duration) => duration > 0) ? durations.reduce((sum, it) => sum + it) : undefined;
-}
-
 export const MultiframeVideoReply = z
   .object({
     ...taskFields,
@@ -81,9 +75,8 @@ export const multiframeVideo = contract({
     toldBy: 'reply',
     rate: { second: 50 },
     variesBy: ['model', 'resolution', 'seconds'],
-    secondsOf: secondsOfFrames,
+    durationsOf: ({ image_settings }: Frames) => image_settings.map(({ duration }) => duration),
     maxSeconds: () => 7,
-    framesOf: ({ image_settings }: { image_settings: unknown[] }) => image_settings.length,
   },
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,

@@ -147,7 +147,7 @@ export const textToVideo = contract({
     toldBy: 'reply',
     rate: { second: 50 },
     variesBy: ['model', 'resolution', 'seconds'],
-    secondsOf: ({ duration }: { duration?: number | undefined }) => duration,
+    durationsOf: ({ duration }: { duration?: number | undefined }) => [duration],
     maxSeconds: (model) => maxSeconds.get(model) ?? 16,
     extrasOf: ({ is_rec }: { is_rec?: boolean | undefined }) => (is_rec ? 10 : 0),
   },

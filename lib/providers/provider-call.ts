@@ -30,6 +30,9 @@ export interface BoughtTask {
   credits?: number | undefined;
 }
 
+/** The interface makes a response's credits an int32; the ledger counts the whole price. */
+export const maxInt32 = 2 ** 31 - 1;
+
 export interface StartedTask {
   task: BoughtTask;
   reply: JsonObject;
@@ -213,16 +216,13 @@ function unknownPayment(code: ErrorCode, cause: Error, task: ApiError['task']): 
   return new ApiError(code, { message, cause, payment: 'unknown', task });
 }
 
-/** The statuses of a provider's rejection, with our caller's error for each. */
-const rejections: Record<number, ErrorCode> = {
-  400: 'provider_rejected',
+/** The errors for a provider's rejections. Any other 4xx is `provider_rejected`. */
+const rejections: Record<number, ErrorCode | undefined> = {
   401: 'provider_credentials',
   402: 'provider_quota',
   403: 'provider_credentials',
-  404: 'provider_rejected',
-  409: 'provider_rejected',
-  413: 'provider_rejected',
-  422: 'provider_rejected',
+  // A request that took too long may still be carried out.
+  408: undefined,
   429: 'provider_busy',
 };
 
@@ -232,8 +232,9 @@ function rejectionCode(
   retryAfterMs?: number,
 ): ErrorCode | undefined {
   if (status === 503 && retryAfterMs !== undefined) return 'provider_busy';
-  if (status >= 400 && status < 500 && isOutOfCredits) return 'provider_quota';
-  return rejections[status];
+  if (status < 400 || status >= 500) return undefined;
+  if (isOutOfCredits) return 'provider_quota';
+  return status in rejections ? rejections[status] : 'provider_rejected';
 }
 
 function rejectionMessage(text: string): string {

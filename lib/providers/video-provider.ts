@@ -5,7 +5,7 @@ import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
-import type { Provider, StartedTask } from './provider-call.ts';
+import { maxInt32, type Provider, type StartedTask } from './provider-call.ts';
 import { readCreatedAt, readFields, readWord, stateOf } from './reply.ts';
 
 /** The fields of every response, even if the provider's reply lacks some. */
@@ -66,9 +66,6 @@ export function videoReply(
   };
   return boundedObject(required, readEchoes(shape, reply, { ...sent }));
 }
-
-/** The interface makes a response's `credits` an int32; the ledger counts the whole price. */
-const maxInt32 = 2 ** 31 - 1;
 
 function readEchoes(shape: VideoContract['reply']['shape'], reply: JsonObject, sent: JsonObject): JsonObject {
   const { model, ...echoes } = readFields(shape, reply, sent);

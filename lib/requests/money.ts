@@ -16,7 +16,7 @@ import {
 } from '../spend/usage-records.ts';
 import type { Rate, RateRow } from '../variable-kinds.ts';
 import { dayOf } from '../windows.ts';
-import type { BoughtTask } from '../providers/provider-call.ts';
+import { type BoughtTask, maxInt32 } from '../providers/provider-call.ts';
 import type { Attempt } from './attempt.ts';
 import * as config from '../config.ts';
 
@@ -36,14 +36,14 @@ export class Money {
   #sentAt = Date.now();
 
   constructor(context: Context, attempt: Attempt, price: PriceRule, body: object) {
-    const { model, seconds } = pricedFields(price, body);
+    const { model, stated, durations } = pricedFields(price, body);
     this.#context = context;
     this.#attempt = attempt;
     this.#task = {
       operation: attempt.operation,
       model,
-      seconds: seconds && Math.min(seconds, maxSeconds),
-      frames: price.framesOf?.(body),
+      seconds: stated && Math.min(stated, maxSeconds),
+      frames: durations.length > 1 ? durations.length : undefined,
     };
     this.ceiling = ceilingOf(attempt.operation, price, body);
     this.#price = price.toldBy === 'rate' ? this.ceiling : undefined;
@@ -113,7 +113,7 @@ export class Money {
     const credits = task && (task.credits ?? this.#price);
     return {
       ...(this.#reserved && rateLimitFields(this.#reserved.account)),
-      ...(credits !== undefined && { 'x-credits-used': String(credits) }),
+      ...(credits !== undefined && { 'x-credits-used': String(Math.min(credits, maxInt32)) }),
     };
   }
 
@@ -167,7 +167,7 @@ const filters = ['model', 'resolution', 'seconds'] as const;
  * highest cost wins.
  */
 export function ceilingOf(operation: string, price: PriceRule, body: object): number {
-  const { frames, ...fields } = pricedFields(price, body);
+  const { durations, ...fields } = pricedFields(price, body);
   const own = config.spending().CREDIT_RATES.filter((row) => row.operation === operation);
   const isFor = (row: Fields, name: keyof Fields) => row[name] === undefined || row[name] === fields[name];
   const certain = own.filter((row) => filters.every((name) => isFor(row, name)));
@@ -178,7 +178,7 @@ export function ceilingOf(operation: string, price: PriceRule, body: object): nu
   const rows = [...(detail < 0 ? [price.rate] : []), ...possible.filter((row) => detailOf(row) >= detail)];
   const costs = rows.map((row: Rate & Partial<RateRow>) => {
     const assumed = row.assumedSeconds ?? price.maxSeconds?.(fields.model) ?? 0;
-    return costOf(row, fields.seconds ?? row.seconds ?? frames * assumed, frames);
+    return costOf(row, fields.seconds ?? row.seconds ?? secondsIn(durations, assumed), durations.length);
   });
   return Math.min(Math.max(...costs) + (price.extrasOf?.(body) ?? 0), Number.MAX_SAFE_INTEGER);
 }
@@ -192,19 +192,27 @@ function detailOf(row: Fields): number {
   return filters.filter((name) => row[name] !== undefined).length;
 }
 
-function pricedFields({ secondsOf, framesOf }: PriceRule, body: object): Fields & { frames: number } {
+/** The sum over all frames: each stated duration rounded up, and the assumed one for each of the others. */
+function secondsIn(durations: readonly (number | undefined)[], assumed: number): number {
+  const sum = durations.reduce<number>((all, each = 0) => all + (each > 0 ? Math.ceil(each) : assumed), 0);
+  // Infinity times 0 is NaN.
+  return Math.min(sum, Number.MAX_SAFE_INTEGER);
+}
+
+function pricedFields({ durationsOf }: PriceRule, body: object) {
   const fields = new Map(Object.entries(body));
   const textOf = (name: string) => {
     const value: unknown = fields.get(name);
     return typeof value === 'string' ? value : undefined;
   };
-  const seconds = secondsOf?.(body) ?? 0;
+  const durations = durationsOf?.(body) ?? [undefined];
+  const isStated = durations.every((each = 0) => each > 0);
+  // The provider may round up each fraction, or their sum.
+  const isExact = isStated && (durations.length === 1 || durations.every(Number.isInteger));
+  const sum = secondsIn(durations, 0);
   return {
-    model: textOf('model'),
-    resolution: textOf('resolution'),
-    // The provider chooses a duration of 0, like an absent one. A sum may be infinite, and 0 times infinity
-    // is NaN.
-    seconds: seconds > 0 ? Math.min(Math.ceil(seconds), Number.MAX_SAFE_INTEGER) : undefined,
-    frames: framesOf?.(body) ?? 1,
+    ...{ model: textOf('model'), resolution: textOf('resolution'), seconds: isExact ? sum : undefined },
+    stated: isStated ? sum : undefined,
+    durations,
   };
 }

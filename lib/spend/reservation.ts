@@ -109,7 +109,7 @@ function rejection(account: AccountRecord, at: number, ceiling: number): ApiErro
   const fields = rateLimitFields(account, at);
   const limits = limitsOf(account.terms);
   if (limits.credits_per_day > 0 && ceiling > limits.credits_per_day) {
-    const message = `This task may cost ${ceiling} credits, which is more than the ${limits.credits_per_day} of a whole day.`;
+    const message = `This task may cost ${inCredits(ceiling)}, which is more than the ${limits.credits_per_day} of a whole day.`;
     return new ApiError('budget_exhausted', { message, headers: fields });
   }
   const full = counted.flatMap((each) => {
@@ -139,7 +139,11 @@ function waitFor(leastSeconds: number): number {
 }
 
 function leftMessage(ceiling: number, left: number): string {
-  return `This task may cost ${ceiling} credits, and ${Math.max(0, left)} of this caller’s budget for today are left. It starts over at midnight UTC.`;
+  return `This task may cost ${inCredits(ceiling)}, and this caller’s budget for today has ${inCredits(Math.max(0, left))} left. It starts over at midnight UTC.`;
+}
+
+function inCredits(count: number): string {
+  return count === 1 ? '1 credit' : `${count} credits`;
 }
 
 const heldMessage =

@@ -24,6 +24,7 @@ type Row = [
 const unreadable: Misbehavior[] = [
   ...['', '{"task_id":', 'null', '[]', '{}'].map((text): Misbehavior => ({ kind: 'text', text })),
   ...[302, 308].map((status): Misbehavior => ({ kind: 'redirect', status })),
+  { kind: 'text', status: 302, text: '{"task_id":"7"}' },
   { kind: 'html' },
   { kind: 'text', status: 204 },
   { kind: 'truncated' },
@@ -39,8 +40,10 @@ function busy(reply: Partial<Misbehavior>, more: Row[3] = {}): Row {
 
 /** Rows for both providers, each in its own error shape. */
 const common: Row[] = [
-  ...[400, 404, 409, 413, 422].map((status): Row => [{ kind: 'status', status }, 400, 'provider_rejected']),
-  ...[405, 408, 418, 500, 501, 502, 503, 504, 599].map(
+  ...[400, 404, 405, 409, 410, 413, 415, 418, 422, 451, 499].map(
+    (status): Row => [{ kind: 'status', status }, 400, 'provider_rejected'],
+  ),
+  ...[408, 500, 501, 502, 503, 504, 599].map(
     (status): Row => [{ kind: 'status', status }, 502, 'provider_failed'],
   ),
   [{ kind: 'status', status: 401, retryAfter: 0 }, 502, 'provider_credentials'],

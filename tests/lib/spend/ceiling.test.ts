@@ -40,7 +40,7 @@ const frames = (...durations: (number | undefined)[]) => ({
 describe('the ceiling of a task', () => {
   const bySecond = paid.filter(({ price }) => price.variesBy.includes('seconds'));
   test.each(bySecond)('follows from the seconds that $name states, or the most', ({ price }) => {
-    expect([typeof price.secondsOf, typeof price.maxSeconds]).toEqual(['function', 'function']);
+    expect([typeof price.durationsOf, typeof price.maxSeconds]).toEqual(['function', 'function']);
   });
 
   test.each([
@@ -54,10 +54,11 @@ describe('the ceiling of a task', () => {
     ['textToVideo', { duration: 3, is_rec: true }, 3 * 50 + 10],
     ['textToVideo', { duration: 3, is_rec: false }, 3 * 50],
     ['multiframeVideo', frames(5, 7), 12 * 50],
-    ['multiframeVideo', frames(2.5, 7.001), 10 * 50],
-    ['multiframeVideo', frames(5, undefined, 2), 3 * 7 * 50],
-    ['multiframeVideo', frames(5, 0), 2 * 7 * 50],
-    ['multiframeVideo', frames(20, -15), 2 * 7 * 50],
+    ['multiframeVideo', frames(2.5, 7.001), 11 * 50],
+    ['multiframeVideo', frames(5, undefined, 2), 14 * 50],
+    ['multiframeVideo', frames(5, 0), 12 * 50],
+    ['multiframeVideo', frames(20, -15), 27 * 50],
+    ['multiframeVideo', frames(1000, undefined), 1007 * 50],
     ['multiframeVideo', frames(1e300, 1), Number.MAX_SAFE_INTEGER],
   ])('follows from the price rule of %s for %j: %j', (operation, fields, expected) => {
     expect(ceiling(operation, fields)).toBe(expected);
@@ -149,17 +150,20 @@ test('is never below what the rates charge for whatever the provider chooses', a
       if (reserved === undefined) return;
       reached.add(name);
       if (name === 'relightImage') return;
-      const durations = name === 'multiframeVideo' ? sent.image_settings.map((it) => it.duration) : [];
-      const stated =
-        name === 'multiframeVideo'
-          ? durations.every((it) => Number(it) > 0) &&
-            durations.reduce((sum: number, it) => sum + Number(it), 0)
-          : (sent.duration ?? (name.startsWith('extend') ? 5 : 0));
-      const count = Math.max(durations.length, 1);
+      const own = sent.duration ?? (name.startsWith('extend') ? 5 : 0);
+      const durations =
+        name === 'multiframeVideo' ? sent.image_settings.map((it) => it.duration ?? 0) : [own];
+      const stated = durations.filter((it) => it > 0);
+      const [count, open] = [durations.length, durations.length - stated.length];
+      // A provider may round up each of several fractions, or their sum.
+      const sums = [stated, stated.map(Math.ceil)].map((each) => each.reduce((sum, it) => sum + it, 0));
       for (const model of choices(sent.model, [...models, 'another']))
         for (const resolution of choices(sent.resolution, [...resolutions, 'another'])) {
-          const longest = count * (name === 'textToVideo' ? (model === 'vidq2-pro' ? 8 : 16) : 7);
-          for (const seconds of Number(stated) > 0 ? [Number(stated)] : [1, 5, 7, longest]) {
+          const longest = name === 'textToVideo' ? (model === 'vidq2-pro' ? 8 : 16) : 7;
+          const chosen = open > 0 ? [1, 5, 7, longest] : [0];
+          for (const seconds of sums.flatMap((sum) =>
+            chosen.map((it) => sum + open * Math.min(it, longest)),
+          )) {
             const fits = rates.filter(
               (row) =>
                 row.operation === name &&
@@ -180,4 +184,22 @@ test('is never below what the rates charge for whatever the provider chooses', a
   );
   // An operation that has required fields gets them from requiredOf.
   expect([...reached].sort()).toEqual(paid.map(({ name }) => name).sort());
+});
+
+test('is never lower for a frame whose duration is left to the provider', async () => {
+  const durations = fc.array(fc.constantFrom(0.001, 1, 2.5, 6.999, 7), { minLength: 2, maxLength: 9 });
+  await check(
+    fc.record({ rates: rows, durations, frame: fc.nat(8), others: fc.nat(2000) }),
+    async ({ rates, durations, frame, others }) => {
+      const stated = durations.map((each, place) => (place === 0 ? each + others : each));
+      const open = stated.map((each, place) =>
+        place === 1 + (frame % (stated.length - 1)) ? undefined : each,
+      );
+      const [reserved, more] = [stated, open].map((each) =>
+        ceiling('multiframeVideo', frames(...each), rates),
+      );
+      expect(Number(more)).toBeGreaterThanOrEqual(Number(reserved));
+    },
+    { weight: 20 },
+  );
 });

@@ -24,7 +24,7 @@ type Name = keyof typeof prices;
 const operations: Record<Name, object> = {
   'relight-image': { operation: 'relightImage' },
   'text-to-video': { operation: 'textToVideo', model: 'vidq2-turbo', seconds: 5 },
-  'multiframe-video': { operation: 'multiframeVideo', model: 'vidq2-pro' },
+  'multiframe-video': { operation: 'multiframeVideo', model: 'vidq2-pro', frames: 2 },
 };
 const ceilings: Record<Name, number> = { 'relight-image': 1, 'text-to-video': 74, 'multiframe-video': 20 };
 const names = Object.keys(prices) as Name[];
@@ -99,15 +99,15 @@ describe('a paid request that a provider takes', () => {
   });
 
   test.each([
-    ['text-to-video', { duration: 3 }, 3],
-    ['text-to-video', { duration: null }, undefined],
-    ['multiframe-video', { image_settings: framesOf(7, 2, 7) }, 16],
-    ['multiframe-video', { image_settings: framesOf(7, null) }, undefined],
-  ] as const)('contains the seconds of %s with %j in its usage record: %j', async (name, body, seconds) => {
+    ['text-to-video', { duration: 3 }, 3, undefined],
+    ['text-to-video', { duration: null }, undefined, undefined],
+    ['multiframe-video', { image_settings: framesOf(7, 2, 7) }, 16, 3],
+    ['multiframe-video', { image_settings: framesOf(7, null) }, undefined, 2],
+  ] as const)('records the seconds and frames of %s with %j: %j, %j', async (name, body, ...recorded) => {
     const user = await spender();
     await pay(user, name, { body });
 
-    expect((await usageOf(user)).map((record) => record.seconds)).toEqual([seconds]);
+    expect((await usageOf(user)).map(({ seconds, frames }) => [seconds, frames])).toEqual([recorded]);
   });
 
   test('keeps the whole reservation if the reply names no price', async () => {
@@ -148,14 +148,15 @@ describe('a paid request that a provider takes', () => {
 });
 
 // The day has room for the ceiling, not for some of these prices.
-test.each([74, 75, 99, 2 ** 31, 2 ** 40])(
+test.each([74, 75, 99, 2 ** 31 - 1, 2 ** 31, 2 ** 40])(
   'counts a price in full, and logs its excess: %d',
   async (credits) => {
     const user = await spender({ credits_per_day: 80 });
     misbehave({ kind: 'reply', fields: { credits } });
-    const { body } = await pay(user);
+    const { body, headers } = await pay(user);
 
-    expect(body.credits).toBe(Math.min(credits, 2 ** 31 - 1));
+    const shown = Math.min(credits, 2 ** 31 - 1);
+    expect([body.credits, headers['x-credits-used']]).toEqual([shown, String(shown)]);
     expect(countersOf(await accountOf(user))).toMatchObject({ credits });
     expect(await usageOf(user)).toMatchObject([{ state: 'taken', credits, is_exact: true }]);
     expect(lastRequestLine()).toMatchObject({ credits_counted: credits });
@@ -302,8 +303,11 @@ describe('429 budget_exhausted', () => {
     expect(lastRequestLine()).toMatchObject({ code: 'budget_exhausted', reason: 'credits-per-day' });
     expect(loggedLines).toHaveLength(1);
     expect(stopped.headers.ratelimit).toContain(`r=${ceilings[name] - prices[name]};`);
-    const left = `This task may cost ${ceilings[name]} credits, and ${ceilings[name] - prices[name]} of`;
-    expect(stopped.body.message).toContain(left);
+    const amount = (credits: number) => (credits === 1 ? '1 credit' : `${credits} credits`);
+    const left = amount(ceilings[name] - prices[name]);
+    expect(stopped.body.message).toBe(
+      `This task may cost ${amount(ceilings[name])}, and this caller’s budget for today has ${left} left. It starts over at midnight UTC.`,
+    );
     expect(await accountOf(user)).toEqual(before);
     expect(await usageOf(user)).toHaveLength(1);
   });
