@@ -17,7 +17,6 @@ import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.
 import type * as RegistryModule from '@node-registry/registry-client';
 import { createPublicIndex, createRegistryClient, type RegistryClient } from '@node-registry/registry-client';
 import { hasBrowser, launchBrowser, note, openPage } from '@node-registry/testing/browser';
-import { requireEndWithout } from '../support/lost-part.ts';
 import { readExamples, runExample } from '../support/readme-examples.ts';
 import { folder } from '@node-registry/testing/folders';
 import { runProgram } from '@node-registry/testing/run-program';
@@ -380,7 +379,3 @@ inBrowser(`serves a page of another origin${note}`, () => {
     expect(problems).toEqual([]);
   });
 });
-
-// Last, since it ends the stack.
-test('ends the whole stack with a sentence when its HTTP API dies', () =>
-  requireEndWithout(stack, 'The local HTTP API', /node .*serverless.* offline start/));

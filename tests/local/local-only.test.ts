@@ -7,7 +7,6 @@ import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
-import { startProcess } from '../../tools/processes/start-process.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { untilEnd } from '../support/serve.ts';
 
@@ -53,34 +52,6 @@ describe.each([
     [{ host, origin: 'null' }, 403],
   ])('answers a request with %j by who sends it', async (headers: Record<string, string>, expected) => {
     expect(await statusOf(url, headers)).toBe(expected);
-  });
-});
-
-describe('serverless-offline behind the gateway', () => {
-  test('answers its gateway, and other requests by their origin', async () => {
-    const script = `
-      import { createServer } from 'node:http';
-      const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1', () =>
-        console.log('http://localhost:' + server.address().port));`;
-    const offline = await startProcess({
-      name: 'It',
-      command: process.execPath,
-      args: ['--import=./tools/local/refuse-foreign.ts', '--input-type=module', '-e', script],
-      env: { ...process.env, NODE_OPTIONS: '', LOCAL_GATEWAY_KEY: 'of the gateway' },
-      readyText: 'http://',
-      timeoutMs: 20_000,
-    });
-    untilEnd(offline);
-    const [url = ''] = /http:\S+/.exec(offline.startOutput) ?? [];
-    const origin = 'https://example.com';
-    const answered = await Promise.all([
-      statusOf(url, {}),
-      statusOf(url, { 'x-local-gateway-key': 'of the gateway', origin }),
-      statusOf(url, { 'x-local-gateway-key': 'guessed', origin }),
-      statusOf(url, { host: 'registry.example.com' }),
-    ]);
-
-    expect(answered).toEqual([200, 200, 403, 421]);
   });
 });
 

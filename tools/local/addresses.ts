@@ -6,11 +6,8 @@ export { localAddress };
 export const ports = {
   api: 3000 + offset,
   issuer: 3001 + offset,
-  lambda: 3002 + offset,
   providers: 3003 + offset,
   pages: 3004 + offset,
-  /** serverless-offline, which only the gateway in front of it calls. */
-  functions: 3005 + offset,
   s3: localStores.s3Port,
   sqs: 9324 + offset,
   dynamodb: localStores.dynamodbPort,

@@ -26,7 +26,7 @@ const waitSeconds = 5;
 
 /**
  * Lets a queue call a function as Lambda's event source mapping does: batches in parallel up to a limit;
- * messages that the function doesn't report as failed are deleted. serverless-offline has none for SQS.
+ * messages that the function doesn't report as failed are deleted.
  */
 export function consumeQueue(source: EventSource): { stop: () => Promise<void> } {
   const client = new SQSClient({

@@ -16,7 +16,7 @@ const maxInvocations = 3;
 
 /**
  * Lets the embedded S3 call the finalizer as S3 calls the deployed one, for each object put under `staging/`,
- * with retries after failures. serverless-offline has no S3 events.
+ * with retries after failures.
  */
 export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>): Bucket {
   const running = new Set<Promise<void>>();

@@ -1,164 +1,224 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { requestIdOf } from '../../lib/http/gateway-handler.ts';
-import { startProcess } from '../processes/start-process.ts';
-import { localAddress, ports } from './addresses.ts';
-import { gatewayKeyHeader, rejectForeign } from './local-only.ts';
-import { type LoggedRequest, loggedRequest, type RequestLog } from './request-log.ts';
-import { endToEndHeaders, type Origin, relay, startReverseProxy } from './reverse-proxy.ts';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
+import { type Invocation, invocationOf, loadFunction } from './invocation.ts';
+import { rejectForeign } from './local-only.ts';
+import { type Cors, fileOf, type LocalStage, timeoutMsOf } from './local-stage.ts';
+import { loggedRequest, type LoggedRequest } from './request-log.ts';
 
-const gatewayKey = randomUUID();
+type Event = APIGatewayProxyEventV2;
+type Reply = APIGatewayProxyStructuredResultV2;
+export type HttpFunction = (event: Event, invocation: Invocation) => Promise<Reply>;
 
-/**
- * Serves every route of serverless.yml from the built bundles. serverless-offline runs in its own process,
- * behind a gateway that is as strict as the deployed one. It loads each function once: its default, a thread
- * for each concurrent invocation, took 4.4 GB at 64 connections. Once it is up, each line that a function
- * logs goes to `onLine`, and each answered request to `requests`.
- */
-export async function startApi(
-  onLine: (line: string) => void,
-  requests: Pick<RequestLog, 'add'>,
-  onEnd: (sentence: string) => void,
-): Promise<{ stop: () => Promise<void> }> {
-  const flags = `--httpPort ${ports.functions} --lambdaPort ${ports.lambda} --noPrependStageInUrl --useInProcess`;
-  const functions = await startProcess({
-    name: 'The local HTTP API',
-    command: 'serverless',
-    args: ['offline', 'start', '--stage', 'local', ...flags.split(' ')],
-    env: {
-      ...process.env,
-      NODE_OPTIONS: `--conditions=in-tree --import=${new URL('refuse-foreign.ts', import.meta.url)}`,
-      LOCAL_GATEWAY_KEY: gatewayKey,
-      SLS_TELEMETRY_DISABLED: '1',
-      SLS_NOTIFICATIONS_MODE: 'off',
-    },
-    readyText: 'Server ready',
-    timeoutMs: 90_000,
-    onLine,
-    onEnd,
-  });
-  const gateway = await startGateway(ports.api, localAddress(ports.functions), requests.add);
-  const stop = async () => {
-    await gateway.stop();
-    await functions.stop();
-  };
-  return { stop };
+export interface Route {
+  /** Such as `PUT /nodes/{nodeId}`, or `$default`. */
+  key: string;
+  timeoutMs: number;
+  load: () => Promise<HttpFunction>;
 }
 
-type OnAnswer = (request: LoggedRequest) => void;
-
-/**
- * Makes serverless-offline as strict as the deployed HTTP API, which decodes the path before it chooses the
- * route: `%2F` then is a slash between two segments, and everything after a `%3F` is a query. It also joins
- * repeated headers, and answers 500 for a function that throws. Each answered request goes to `onAnswer`.
- */
-export function startGateway(
-  port: number,
-  url: string,
-  onAnswer: OnAnswer = () => {},
-): ReturnType<typeof startReverseProxy> {
-  return startReverseProxy(url, (...exchange) => pass(onAnswer, ...exchange), port);
-}
-
-async function pass(
-  onAnswer: OnAnswer,
-  request: IncomingMessage,
-  response: ServerResponse,
-  origin: Origin,
-): Promise<void> {
-  // The API's CORS rules decide about other origins, as on a deployed stage.
-  const foreign = rejectForeign(request, () => true);
-  if (foreign !== undefined) return void response.writeHead(foreign).end();
-  const path = decodedOnce(request.url ?? '/');
-  if (path === undefined) return answer(response, 400, 'Bad Request');
-  const started = performance.now();
-  const headers = {
-    ...joined(request),
-    ...unparsed(request),
-    'x-request-id': idOf(request),
-    [gatewayKeyHeader]: gatewayKey,
-  };
-  const reply = await origin.send(request, { path, headers });
-  if (request.method === 'OPTIONS') return relay(reply, response);
-  const { statusCode: status = 502, headers: answered } = reply;
-  const log = (ending: { status: number; received: string }) =>
-    onAnswer(loggedRequest({ request, id: String(answered['x-request-id'] ?? ''), started, ...ending }));
-  // Every response of ours has this header, so only others have to be read here.
-  if (answered['x-request-id'] !== undefined) {
-    const received = status >= 400 ? beginningOf(reply) : () => '';
-    reply.on('close', () => log({ status, received: received() }));
-    return relay(reply, response);
-  }
-  const body = await buffer(reply);
-  const isCrashed = isCrash(body);
-  log(
-    isCrashed
-      ? { status: 500, received: '{"message":"Internal Server Error"}' }
-      : { status, received: body.toString() },
+/** The routes of serverless.yml, with the functions in dist. */
+export function routesOf(stage: LocalStage): Route[] {
+  return Object.values(stage.functions).flatMap((each) =>
+    each.events.flatMap(({ httpApi }) => {
+      if (httpApi === undefined) return [];
+      const load = () => loadFunction<HttpFunction>(fileOf(each));
+      return { key: httpApi === '*' ? '$default' : httpApi, timeoutMs: timeoutMsOf(stage, each), load };
+    }),
   );
-  if (isCrashed) return answer(response, 500, 'Internal Server Error');
-  response.writeHead(status, endToEndHeaders(reply)).end(body);
 }
 
-/** A deployed gateway gives every request an id; serverless-offline gives all of them the same one. */
-function idOf({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id'];
-  return requestIdOf(typeof given === 'string' ? { 'x-request-id': given } : {}, randomUUID());
+interface Settings {
+  port: number;
+  routes: readonly Route[];
+  cors: Cors;
+  /** Gets each answered request, except preflights. */
+  onAnswer?: (request: LoggedRequest) => void;
 }
 
-const maxKeptBytes = 64 * 1024;
-
-/** The body of a message, up to a limit, while it is also piped to its destination. */
-function beginningOf(message: IncomingMessage): () => string {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  message.on('data', (chunk: Buffer) => {
-    if (bytes < maxKeptBytes) chunks.push(chunk);
-    bytes += chunk.length;
-  });
-  return () => Buffer.concat(chunks).toString();
+/**
+ * The HTTP API in front of the functions, with the events and limits of the deployed one: payload format 2.0
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html).
+ * Like that one, it decodes the path before it chooses the route, so `%2F` is a slash between two segments, and
+ * the name in a path ends at a `%3F`.
+ */
+export function startGateway({ port, routes, cors, onAnswer = () => {} }: Settings): Promise<HttpServer> {
+  const match = matcher(routes);
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    // The API's CORS rules decide about other origins, as on a deployed stage.
+    const foreign = rejectForeign(request, () => true);
+    if (foreign !== undefined) return void response.writeHead(foreign).end();
+    const preflight = preflightReply(cors, request);
+    if (preflight) return send(response, preflight);
+    const started = performance.now();
+    const reply = await replyTo(match, request);
+    const { statusCode: status = 200, headers = {}, body: received = '' } = reply;
+    const id = String(headers['x-request-id'] ?? '');
+    onAnswer(loggedRequest({ request, id, started, status, received }));
+    send(response, { ...reply, headers: { ...headers, ...corsHeaders(cors, request) } });
+  };
+  return startHttpServer(serve, port);
 }
 
-/** serverless-offline answers 200 with the error of a function that threw. */
-function isCrash(body: Buffer): boolean {
-  return body.subarray(0, crash.length).equals(crash);
+/** HTTP APIs accept 10 MB: https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html */
+const maxBodyBytes = 10_000_000;
+
+async function replyTo(match: Matcher, request: IncomingMessage): Promise<Reply> {
+  const [encoded = '', ...query] = (request.url ?? '/').split('?');
+  const path = decoded(encoded);
+  if (path === undefined) return gatewayReply(400, 'Bad Request');
+  const body = await buffer(request);
+  if (body.length > maxBodyBytes) return gatewayReply(413, 'Request Entity Too Large');
+  const found = match(`${request.method} ${path.split('?')[0]}`);
+  if (!found) return gatewayReply(404, 'Not Found');
+  const { route, parameters } = found;
+  const event = eventOf(request, body, { path, query: query.join('?'), parameters, route });
+  return run(route, event);
 }
 
-const crash = Buffer.from('{"errorMessage":');
-
-/** The same URL, escaped so that the next server decodes it once; undefined if it can't be decoded. */
-function decodedOnce(url: string): string | undefined {
-  const [encoded = '', ...query] = url.split('?');
+function decoded(path: string): string | undefined {
   try {
-    const [path = '', ...cut] = decodeURIComponent(encoded).split('?');
-    const segments = path.split('/').map(encodeURIComponent);
-    return [keepLastSlash(segments), ...cut.map(encodeURIComponent), ...query].join('?');
+    return decodeURIComponent(path);
   } catch {
     return undefined;
   }
 }
 
-/** serverless-offline removes a slash at the end, so a slash that ends a name stays escaped. */
-function keepLastSlash(segments: readonly string[]): string {
-  return segments.join('/').replace(/(?<=.)\/$/, '%2F');
+/** What an HTTP API answers for itself. */
+function gatewayReply(statusCode: number, message: string): Reply {
+  return { statusCode, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ message }) };
 }
 
-/**
- * serverless-offline parses each JSON body, and passes falsy values such as `0` on instead of their text. The
- * first of two content types decides that, and the function gets the second.
- */
-function unparsed({ headersDistinct }: IncomingMessage): Record<string, string[]> {
-  const types = headersDistinct['content-type'];
-  return types === undefined ? {} : { 'content-type': ['text/plain', types.join(',')] };
+/** A function that throws or takes too long is a 500, whose cause only the function's log has. */
+async function run({ load, timeoutMs }: Route, event: Event): Promise<Reply> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('The function timed out.')), timeoutMs);
+  try {
+    const handler = await load();
+    return await Promise.race([handler(event, invocationOf(timeoutMs)), late.promise]);
+  } catch (error) {
+    process.stderr.write(`${event.routeKey} failed: ${error instanceof Error ? error.stack : error}\n`);
+    return gatewayReply(500, 'Internal Server Error');
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-/** Headers that occur more than once: serverless-offline would use only the last one. */
-function joined({ headersDistinct }: IncomingMessage): Record<string, string> {
-  const repeated = Object.entries(headersDistinct).filter(([, values = []]) => values.length > 1);
-  return Object.fromEntries(repeated.map(([name, values = []]) => [name, values.join(',')]));
+type Parameters = Record<string, string>;
+type Matcher = (request: string) => { route: Route; parameters: Parameters } | undefined;
+
+/** Fixed segments win over parameters, and those over a parameter that takes the rest of the path. */
+function matcher(routes: readonly Route[]): Matcher {
+  const rank = (key: string) => key.replace(/\{[^}]*\+\}/g, '~~').replace(/\{[^}]*\}/g, '~');
+  const patterns = routes
+    .filter(({ key }) => key !== '$default')
+    .sort((a, b) => (rank(a.key) < rank(b.key) ? -1 : 1))
+    .map((route) => ({ route, pattern: patternOf(route.key) }));
+  const standard = routes.find(({ key }) => key === '$default');
+  return (request) => {
+    for (const { route, pattern } of patterns) {
+      const found = pattern.exec(request);
+      if (found) return { route, parameters: { ...found.groups } };
+    }
+    return standard && { route: standard, parameters: {} };
+  };
 }
 
-function answer(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message }));
+function patternOf(key: string): RegExp {
+  const escaped = key.replace(/[.$^*()|[\]\\]/g, '\\$&');
+  return new RegExp(
+    `^${escaped.replace(/\{(\w+)(\+?)\}/g, (_, name, rest) => `(?<${name}>${rest ? '.+' : '[^/]+'})`)}$`,
+    's',
+  );
+}
+
+interface Found {
+  /** Decoded, with what follows a decoded `?`. */
+  path: string;
+  query: string;
+  parameters: Parameters;
+  route: Route;
+}
+
+function eventOf(request: IncomingMessage, body: Buffer, { path, query, parameters, route }: Found): Event {
+  const headers = joinedHeaders(request);
+  const queryEntries = [...new URLSearchParams(query)];
+  const isText = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|javascript)\b)/i.test(
+    headers['content-type'] ?? 'text/plain',
+  );
+  const now = new Date();
+  return {
+    version: '2.0',
+    routeKey: route.key,
+    rawPath: path,
+    rawQueryString: query,
+    headers,
+    ...(queryEntries.length > 0 && { queryStringParameters: Object.fromEntries(queryEntries) }),
+    requestContext: {
+      accountId: 'anonymous',
+      apiId: 'local',
+      domainName: 'localhost',
+      domainPrefix: 'localhost',
+      http: {
+        method: request.method ?? '',
+        path,
+        protocol: 'HTTP/1.1',
+        sourceIp: '127.0.0.1',
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId: randomUUID(),
+      routeKey: route.key,
+      stage: '$default',
+      time: now.toUTCString(),
+      timeEpoch: now.getTime(),
+    },
+    ...(Object.keys(parameters).length > 0 && { pathParameters: parameters }),
+    ...(body.length > 0 && { body: body.toString(isText ? 'utf8' : 'base64') }),
+    isBase64Encoded: body.length > 0 && !isText,
+  };
+}
+
+/** Headers that occur twice are joined by a comma. */
+function joinedHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+  const entries = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]);
+  return Object.fromEntries(entries);
+}
+
+function send(
+  response: ServerResponse,
+  { statusCode = 200, headers = {}, body = '', isBase64Encoded }: Reply,
+) {
+  const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+  response.writeHead(statusCode, { ...(headers as Record<string, string>), 'content-length': bytes.length });
+  response.end(bytes);
+}
+
+/** HTTP APIs answer a preflight themselves: https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html */
+function preflightReply(cors: Cors, request: IncomingMessage): Reply | undefined {
+  const { method, headers } = request;
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return undefined;
+  const allowed = corsHeaders(cors, request);
+  if (allowed['access-control-allow-origin'] === undefined) return { statusCode: 204 };
+  return {
+    statusCode: 204,
+    headers: {
+      ...allowed,
+      'access-control-allow-methods': cors.allowedMethods.join(','),
+      'access-control-allow-headers': cors.allowedHeaders.join(',').toLowerCase(),
+      'access-control-max-age': String(cors.maxAge),
+    },
+  };
+}
+
+function corsHeaders(cors: Cors, { headers: { origin } }: IncomingMessage): Record<string, string> {
+  if (origin === undefined) return {};
+  const isAny = cors.allowedOrigins.includes('*');
+  if (!isAny && !cors.allowedOrigins.includes(origin)) return {};
+  return {
+    'access-control-allow-origin': isAny ? '*' : origin,
+    'access-control-expose-headers': cors.exposedResponseHeaders.join(',').toLowerCase(),
+    ...(!isAny && { vary: 'origin' }),
+  };
 }

@@ -5,9 +5,6 @@ const localNames = ['localhost', '127.0.0.1', '[::1]'];
 /** Other names of this machine, such as a container's, separated by commas. */
 const otherNames = process.env.LOCAL_HOSTS?.split(',').map((name) => name.trim().toLowerCase()) ?? [];
 
-/** Identifies the gateway to the serverless-offline behind it. */
-export const gatewayKeyHeader = 'x-local-gateway-key';
-
 /**
  * Keeps the pages of other sites away from a server of this machine. A browser names the site that a request
  * comes from, and a foreign name that points to this machine (DNS rebinding) is in the Host header. Returns

@@ -9,7 +9,7 @@ interface Process {
 
 /** The process of a local stack that runs the functions. */
 export function apiProcess(stack: LocalStack): Process {
-  return partOf(stack, /node .*serverless.* offline start/);
+  return partOf(stack, /^\S*node .*tools\/local\/start\.ts/);
 }
 
 /** The process of a local stack whose command line matches. */

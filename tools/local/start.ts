@@ -24,9 +24,10 @@ import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
 import { type Finalizer, finalizeOnUpload, queueOnPublish } from './finalize-on-upload.ts';
 import { followTable } from './follow-table.ts';
-import { startApi } from './gateway.ts';
+import { routesOf, startGateway } from './gateway.ts';
 import { loadFunction } from './invocation.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
+import { type LocalStage, readStage, runSchedules, setVariables } from './local-stage.ts';
 import { referencePath, startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
@@ -55,7 +56,6 @@ const demoAdmin = 'demo-admin';
 
 const parts: Promise<Part>[] = [];
 const started = Promise.withResolvers<void>();
-let isStarted = false;
 let isSeeding = false;
 const requests = createRequestLog();
 
@@ -81,23 +81,16 @@ async function start(fresh: boolean): Promise<void> {
     'Provider simulators': localAddress(ports.providers),
   };
   await Promise.all([
-    run(startApi(showLine, requests, stopWithout)).then(() => say('The HTTP API is up.')),
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
     run(startPages({ port: ports.pages, apiUrl: listening['HTTP API'], s3Url, tokens, requests })),
-    Promise.all([startStores(), buildFunctions()])
-      .then(() => say('The stores are up, and the functions are built.'))
-      .then(() => fillStores(dynamodbUrl))
-      .then((isNew) =>
-        say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`),
-      ),
+    startService(dynamodbUrl),
   ]);
   const home = localAddress(ports.pages);
   const pages = { 'Home page': home, 'API reference': home + referencePath };
   const shown = { ownerToken, adminToken, publicKey: notificationPublicKey() };
   const seconds = (performance.now() - began) / 1000;
   process.stdout.write(banner({ seconds, listening: { ...listening, ...pages }, ...shown }));
-  isStarted = true;
   started.resolve();
 }
 
@@ -113,6 +106,22 @@ function setEnvironment(dynamodbUrl: string, s3Url: string): void {
     TABLE_NAME: tableName,
     BUCKET_NAME: bucketName,
   });
+}
+
+async function startService(dynamodbUrl: string): Promise<void> {
+  const [stage] = await Promise.all([readStage(), startStores(), buildFunctions()]);
+  say('The stores are up, and the functions are built.');
+  const isNew = await fillStores(dynamodbUrl);
+  say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`);
+  await startApi(stage);
+}
+
+/** The functions run in this process, the ones that no request calls too. */
+async function startApi(stage: LocalStage): Promise<void> {
+  setVariables(stage);
+  const { cors } = stage.provider.httpApi;
+  await run(startGateway({ port: ports.api, routes: routesOf(stage), cors, onAnswer: requests.add }));
+  await run(Promise.resolve(runSchedules(stage)));
 }
 
 async function startStores(): Promise<void> {
@@ -188,14 +197,6 @@ async function upgradeStores(): Promise<void> {
 /** Shows progress until everything is up. */
 function say(sentence: string): void {
   process.stdout.write(`${sentence}\n`);
-}
-
-/**
- * The functions log JSON lines. Drops other lines, which are from serverless-offline, and lines of schedules
- * before the functions and stores are up.
- */
-function showLine(line: string): void {
-  if (isStarted && line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
 }
 
 /** Remembers a part before it has started, so that it is stopped even if another part fails. */

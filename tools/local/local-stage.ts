@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { invocationOf, loadFunction } from './invocation.ts';
+
+/** The parts of serverless.yml that the local stack uses. */
+export interface LocalStage {
+  provider: { timeout: number; environment: Variables; httpApi: { cors: Cors } };
+  functions: Record<string, LocalFunction>;
+}
+
+type Variables = Record<string, string | null>;
+
+export interface Cors {
+  allowedOrigins: string[];
+  allowedMethods: string[];
+  allowedHeaders: string[];
+  exposedResponseHeaders: string[];
+  maxAge: number;
+}
+
+interface LocalFunction {
+  /** Such as `dist/update-node/index.handler`. */
+  handler: string;
+  timeout?: number;
+  environment?: Variables;
+  events: { httpApi?: string; schedule?: string | Schedule }[];
+}
+
+interface Schedule {
+  rate: string | string[];
+  enabled?: boolean;
+  input?: object;
+}
+
+/** Resolves serverless.yml with the framework's own command, so that no second reader can differ from it. */
+export async function readStage(): Promise<LocalStage> {
+  const command = ['print', '--stage', 'local', '--format', 'json'];
+  const env = { ...process.env, SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' };
+  const { stdout } = await promisify(execFile)('serverless', command, { env, timeout: 90_000 });
+  return JSON.parse(stdout);
+}
+
+/** Sets the variables of all functions in this process, which runs them all. */
+export function setVariables({ provider, functions }: LocalStage): void {
+  const sets = [provider, ...Object.values(functions)].map(({ environment = {} }) => environment);
+  for (const [name, value] of sets.flatMap((set) => Object.entries(set)))
+    if (value !== null) process.env[name] = value;
+}
+
+/** The name of a function's file and folder. */
+export function fileOf({ handler }: LocalFunction): string {
+  return handler.split('/')[1] ?? '';
+}
+
+export function timeoutMsOf({ provider }: LocalStage, { timeout = provider.timeout }: LocalFunction): number {
+  return timeout * 1000;
+}
+
+type ScheduledHandler = (event: object, invocation: object) => Promise<unknown>;
+
+/** Calls functions at the rates of their schedules. The daily schedules, at a time of day, don't run here. */
+export function runSchedules(stage: LocalStage): { stop: () => Promise<void> } {
+  const timers = Object.values(stage.functions).flatMap((each) =>
+    each.events.flatMap(({ schedule }) => {
+      if (schedule === undefined) return [];
+      const {
+        rate,
+        enabled = true,
+        input,
+      }: Schedule = typeof schedule === 'string' ? { rate: schedule } : schedule;
+      const everyMs = [rate].flat().map(millisecondsOf).filter(Number.isFinite);
+      if (!enabled) return [];
+      const call = async () => {
+        const handler = await loadFunction<ScheduledHandler>(fileOf(each));
+        // The function has logged its own failure.
+        await handler(input ?? scheduledEvent(), invocationOf(timeoutMsOf(stage, each))).catch(() => {});
+      };
+      return everyMs.map((ms) => setInterval(call, ms).unref());
+    }),
+  );
+  return {
+    stop: async () => {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+}
+
+const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+/** Of a rate such as `rate(10 minutes)`; not a number for a cron expression. */
+function millisecondsOf(rate: string): number {
+  const [, count, unit = ''] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(rate) ?? [];
+  return Number(count) * (unitMs[unit] ?? Number.NaN);
+}
+
+function scheduledEvent(): object {
+  const time = new Date().toISOString();
+  return {
+    ...{ version: '0', id: randomUUID(), source: 'aws.events', 'detail-type': 'Scheduled Event' },
+    ...{ account: '000000000000', region: 'us-east-1', time, resources: [], detail: {} },
+  };
+}
