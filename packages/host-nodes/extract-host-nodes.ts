@@ -81,7 +81,7 @@ export function extractHostNodes(files: Files, options: ExtractionOptions = {}):
   try {
     const listed = listNodes(machine);
     const nodes = describeAll(machine, listed.entries);
-    return end(nodes, listed.reason ?? missing(machine, listed));
+    return end(nodes, listed.reason ?? missing(machine, listed) ?? machine.modules.broken);
   } catch (error) {
     return end([], located(machine, failure(error), error));
   }

@@ -25,6 +25,8 @@ export class Modules {
   #parsed = 0;
   #depth = 0;
   #hasSkipped = false;
+  /** The first file that ended because it imports a module which the pack lacks; the pack may go on without it. */
+  broken: string | undefined;
 
   constructor(machine: Machine, searchPath: Value, places: Places) {
     this.#machine = machine;
@@ -178,6 +180,9 @@ export class Modules {
         this.#machine.execute([node], frame);
       } catch (error) {
         if (!this.#isSkipped(error, node, lines)) {
+          const isAbsent = /^Import/.test(node.nodeType) && /^ModuleNotFoundError: No/.test(String(error));
+          if (isAbsent && !this.#places.has(error))
+            this.broken ??= `A file of it cannot be imported. ${error} (${place}).`;
           if (!this.#places.has(error)) this.#places.set(error, place);
           throw error;
         }

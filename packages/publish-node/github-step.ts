@@ -35,10 +35,21 @@ function summaryOf(report: Report): string {
     .map((name) => `| ${name.replace('_', ' ')} | ${code(report[name])} |`);
   const counts = [
     ...(Array.isArray(report.files) ? [`| files | ${report.files.length} |`] : []),
+    ...(Array.isArray(report.left_out) ? [`| left out by rules | ${countOf(report.left_out)} |`] : []),
     ...(Array.isArray(report.host_nodes) ? [`| host nodes | ${report.host_nodes.length} |`] : []),
   ];
   const problem = report.message === null ? [] : ['', code(report.message)];
-  return ['### publish-node', '', '| | |', '|---|---|', ...rows, ...counts, ...problem, '', ''].join('\n');
+  const notes = Array.isArray(report.notes) ? report.notes.slice(0, maxNotes) : [];
+  const said = ['', ...notes.map((note) => `- ${code(note)}`)];
+  return ['### publish-node', '', '| | |', '|---|---|', ...rows, ...counts, ...problem, ...said, '', ''].join(
+    '\n',
+  );
+}
+
+const maxNotes = 20;
+
+function countOf(leftOut: readonly { files: number }[]): number {
+  return leftOut.reduce((total, { files }) => total + files, 0);
 }
 
 function code(value: unknown): string {

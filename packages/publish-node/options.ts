@@ -13,7 +13,11 @@ export function packOptions(command: Command): Command {
     .option('--description <text>', 'What the node does; [project] description')
     .option('--other-version', 'Publish --version although pyproject.toml names another one')
     .option('--include <path>', 'Publish it although it is ignored; may be repeated', collect)
-    .option('--allow <path>', 'Publish it although it looks like a secret; may be repeated', collect);
+    .option(
+      '--allow <path>',
+      'Publish it although it looks like a secret, or imports what is left out; may be repeated',
+      collect,
+    );
 }
 
 export function identityOptions(command: Command): Command {

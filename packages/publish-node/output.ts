@@ -48,6 +48,8 @@ const emptyReport = {
   unpacked_bytes: null,
   chosen_by: null,
   files: null,
+  /** The files and folders that rules exclude, with the number of files. */
+  left_out: null,
   notes: [],
   host_node_extract_status: null,
   host_node_extract_reason: null,

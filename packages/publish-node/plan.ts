@@ -1,4 +1,5 @@
 import { together } from './failure.ts';
+import { countOf } from './files/left-out.ts';
 import { chooseFiles, largestOf, type Pack, type PackedFile, pack } from './files/pack.ts';
 import { type Mean, say } from './output.ts';
 import { megabytes } from './progress.ts';
@@ -75,7 +76,7 @@ function gitNotes(files: readonly PackedFile[]): string[] {
 }
 
 export function packReport({ project, packed, notes }: Plan) {
-  const { archive, files, sha256, unpackedBytes, chosenBy } = packed;
+  const { archive, files, sha256, unpackedBytes, chosenBy, leftOut } = packed;
   return {
     publisher: project.publisher,
     node: project.node,
@@ -86,13 +87,15 @@ export function packReport({ project, packed, notes }: Plan) {
     chosen_by: chosenBy,
     notes,
     files,
+    left_out: leftOut.map(({ path, rule, files: { length } }) => ({ path, rule, files: length })),
   };
 }
 
 const marks = { untracked: '  (not in git)', modified: '  (with uncommitted changes)' };
 
 export function planLines({ project, packed }: Plan): string[] {
-  const { archive, files, unpackedBytes, chosenBy } = packed;
+  const { archive, files, unpackedBytes, chosenBy, leftOut } = packed;
+  const left = countOf(leftOut);
   return [
     ...files.map(({ path, git }) => `${path}${git === undefined ? '' : marks[git]}`),
     '',
@@ -103,6 +106,7 @@ export function planLines({ project, packed }: Plan): string[] {
     `version    ${project.version}`,
     `publisher  ${project.publisher}`,
     `files      ${files.length}, chosen by ${chosenBy}`,
+    ...(left > 0 ? [`left out   ${left === 1 ? '1 file' : `${left} files`}, by rules`] : []),
     `size       ${megabytes(unpackedBytes)}, ${megabytes(archive.length)} zipped`,
   ];
 }

@@ -30,7 +30,7 @@ async function report(name: string, ...args: string[]) {
 
 const keys = [
   ...'code status publisher node version download_url sha256 archive_bytes unpacked_bytes'.split(' '),
-  ...'chosen_by files notes host_node_extract_status host_node_extract_reason host_nodes'.split(' '),
+  ...'chosen_by files left_out notes host_node_extract_status host_node_extract_reason host_nodes'.split(' '),
   ...'host_node_notes node_version reason nodes versions output error message details request_id'.split(' '),
 ];
 
@@ -49,7 +49,7 @@ describe('publish-node --json', () => {
       ...Object.fromEntries(keys.map((key) => [key, null])),
       ...{ code: 0, status: 'dry_run', publisher: 'demo', node: 'reported', version: '1.0.0' },
       ...{ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), archive_bytes: expect.any(Number) },
-      ...{ unpacked_bytes: 87, chosen_by: 'ignore files', notes: [], details: [] },
+      ...{ unpacked_bytes: 87, chosen_by: 'ignore files', left_out: [], notes: [], details: [] },
       files: [
         { path: 'node.py', bytes: 1 },
         { path: 'pyproject.toml', bytes: 86 },
@@ -68,7 +68,7 @@ describe('publish-node --json', () => {
     });
     expect(published).toEqual({ ...plan, ...told(published), status: 'published' });
     expect(again).toEqual({ ...plan, ...told(again), status: 'already_published' });
-    const unknown = { unpacked_bytes: null, chosen_by: null, files: null };
+    const unknown = { unpacked_bytes: null, chosen_by: null, files: null, left_out: null };
     expect(active).toEqual({
       ...{ ...plan, ...unknown, ...told(active), status: 'active' },
       ...{ host_nodes: null, host_node_notes: null },

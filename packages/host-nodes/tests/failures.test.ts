@@ -56,6 +56,14 @@ const reasons: Record<string, [files: PackFiles | string, reason: string]> = {
     'from .gone import NODE_CLASS_MAPPINGS',
     "It cannot be imported. ModuleNotFoundError: No module named 'gone' (__init__.py:1).",
   ],
+  'a missing module of a file that it goes on without': [
+    {
+      '__init__.py': `${listed}for name in ["b", "a"]:\n    try: __import__(name, globals(), level=1)\n    except Exception: pass`,
+      'a.py': 'from .gone import X',
+      'b.py': 'try:\n    from .gone import X\nexcept ImportError: X = 1',
+    },
+    "A file of it cannot be imported. ModuleNotFoundError: No module named 'gone' (a.py:1).",
+  ],
   'code that is not Python': [
     'print "x"',
     'It cannot be imported. SyntaxError: __init__.py cannot be read: invalid syntax at line 1, column 6.',

@@ -6,7 +6,7 @@ import { type GitFolders, gitFoldersOf, readRepository, unreadable, workTreeOf }
 import { readIndex, type Tracked } from './git-index.ts';
 import { isTrue, ownInclude, ownSetting, personalSettings } from './git-settings.ts';
 import { lower, withParents } from './ignore-pattern.ts';
-import { IgnoreRules } from './ignore-rules.ts';
+import { type Exclusion, IgnoreRules } from './ignore-rules.ts';
 import { realPlace, statsOf } from './own-file.ts';
 import { walkFrom } from './walk.ts';
 
@@ -21,6 +21,8 @@ export interface GitFiles {
   objects: Map<string, string>;
   /** Files in the folder that are not published, and tracked files that are missing from it. */
   notes: string[];
+  /** Files and folders that rules exclude; git may track some of their files. */
+  leftOut: Exclusion[];
   /** Submodules without their files. */
   emptySubmodules: string[];
 }
@@ -36,9 +38,12 @@ export async function gitFiles(folder: string, effort = new Effort()): Promise<G
   const place = relative(top, folder).replaceAll('\\', '/');
   const prefix = place === '' ? '' : `${place}/`;
   const tracked = await readIndex(folders.own, prefix, effort);
-  const { files, repositories } = await untrackedFiles({ top, prefix, folders, tracked, effort });
+  const { files, repositories, leftOut } = await untrackedFiles({ top, prefix, folders, tracked, effort });
   if (tracked.length === 0 && files.length === 0 && repositories.length === 0) return undefined;
-  const found: GitFiles = { paths: [], objects: new Map(), notes: [], emptySubmodules: [] };
+  const excluded = leftOut.map(({ path, rule }) => ({ path: path.slice(prefix.length), rule }));
+  const found: GitFiles = {
+    ...{ paths: [], objects: new Map(), notes: [], leftOut: excluded, emptySubmodules: [] },
+  };
   for (const entry of tracked)
     await add(found, folder, effort, { ...entry, path: entry.path.slice(prefix.length) });
   for (const path of files) found.paths.push(path.slice(prefix.length));
@@ -64,7 +69,7 @@ interface WorkTree {
   effort: Effort;
 }
 
-/** New files that aren't excluded, and the other repositories among them. */
+/** New files that aren't excluded, the other repositories among them, and the excluded ones. */
 async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTree) {
   const { excludes, ignoresCase: isWanted } = await personalSettings(top, folders);
   const own = await ownSetting(folders, 'core.ignorecase');
@@ -72,7 +77,9 @@ async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTre
   const ignoresCase =
     existsSync(join(folders.own, 'hEAD')) || (own === undefined ? isWanted : isTrue(own)) === true;
   const fold = ignoresCase ? lower : (path: string) => path;
-  let rules = new IgnoreRules([], ignoresCase, effort).and([excludes]).and([await excludesOf(folders)]);
+  let rules = new IgnoreRules([], ignoresCase, effort)
+    .and([excludes], 'your git settings')
+    .and([await excludesOf(folders)], '.git/info/exclude');
   for (const above of ['', ...withParents(prefix)].filter((path) => path.length < prefix.length)) {
     if (statsOf(join(top, above, '.gitignore'))?.isFile())
       rules = await rules.with(top, `${above}.gitignore`);
@@ -95,13 +102,18 @@ async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTre
     if (isOther) repositories.push(path);
     return isOther;
   };
+  const leftOut: Exclusion[] = [];
   const isIgnored = prefix !== '' && rules.match(prefix);
   const walked = isIgnored
     ? []
-    : await walkFrom({ root: top, ignoreFiles: ['.gitignore'], leaves }, prefix, rules);
+    : await walkFrom({ root: top, ignoreFiles: ['.gitignore'], leaves, leftOut }, prefix, rules);
   const files = walked.filter((path) => !known.has(fold(path)));
   requireIgnoreFiles(top, tracked, files);
-  return { files, repositories };
+  return {
+    files,
+    repositories,
+    leftOut: leftOut.filter(({ path }) => !known.has(fold(path)) || path.endsWith('/')),
+  };
 }
 
 /** If an ignore file isn't checked out, git reads it from its object. It may name new files next to it. */
@@ -151,6 +163,7 @@ async function addSubmodule(found: GitFiles, folder: string, effort: Effort, pat
   }
   for (const file of inner.paths) found.paths.push(`${path}/${file}`);
   for (const [file, object] of inner.objects) found.objects.set(`${path}/${file}`, object);
+  for (const { path: file, rule } of inner.leftOut) found.leftOut.push({ path: `${path}/${file}`, rule });
   for (const note of inner.notes) found.notes.push(`${path}/${note}`);
   for (const empty of inner.emptySubmodules) found.emptySubmodules.push(`${path}/${empty}`);
 }

@@ -12,6 +12,8 @@ type Token = Test | typeof gap;
 type Segment = readonly Token[];
 
 export interface IgnorePattern {
+  /** As its author wrote it. */
+  line: string;
   isNegated: boolean;
   /** Whether it matches the path itself. Its parents aren't considered. */
   matches: (path: Path, effort: Effort) => boolean;
@@ -60,6 +62,7 @@ export function ignorePattern(line: string, ignoresCase = false): IgnorePattern 
   // At the end, it matches the content of the folder, and not the folder itself.
   if (rooted.at(-1) === gap) rooted.push([gap]);
   return {
+    line: trimmed,
     isNegated,
     matches: ({ bytes, segments: names, isFolder }, effort) => {
       if ((isForFolders && !isFolder) || !bytes.startsWith(beginning)) return false;

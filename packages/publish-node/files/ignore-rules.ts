@@ -6,7 +6,23 @@ import { readOwnFile } from './own-file.ts';
 interface Rules {
   /** Relative to the published folder, '' or ending with a slash. */
   folder: string;
+  /** For a person: the file of the patterns, or what they are. */
+  source: string;
   patterns: readonly IgnorePattern[];
+}
+
+/** A file or folder that a rule leaves out, and the rule in words. */
+export interface Exclusion {
+  path: string;
+  rule: string;
+}
+
+/** A source of patterns without a file. */
+export const leftovers = 'as a leftover of tools';
+const maxShown = 60;
+
+function ruleOf({ line }: IgnorePattern, source: string): string {
+  return source === leftovers ? source : `by "${line.slice(0, maxShown)}" in ${source}`;
 }
 
 /** Ignore files at any depth; the innermost match decides, and nothing returns to an excluded folder. */
@@ -14,7 +30,7 @@ export class IgnoreRules {
   readonly #rules: readonly Rules[];
   readonly #ignoresCase: boolean;
   readonly #effort: Effort;
-  readonly #known = new Map<string, boolean>();
+  readonly #known = new Map<string, string | undefined>();
 
   constructor(rules: readonly Rules[] = [], ignoresCase = false, effort = new Effort()) {
     this.#rules = rules;
@@ -23,39 +39,45 @@ export class IgnoreRules {
   }
 
   /** These rules and patterns for the whole folder. */
-  and(lines: readonly string[]): IgnoreRules {
-    return this.#and('', lines.join('\n'));
+  and(lines: readonly string[], source: string): IgnoreRules {
+    return this.#and('', lines.join('\n'), source);
   }
 
   /** These rules and those of a deeper file. */
   async with(root: string, path: string): Promise<IgnoreRules> {
-    return this.#and(path.slice(0, path.lastIndexOf('/') + 1), await readRules(root, path));
+    return this.#and(path.slice(0, path.lastIndexOf('/') + 1), await readRules(root, path), path);
   }
 
-  #and(folder: string, text: string): IgnoreRules {
+  #and(folder: string, text: string, source: string): IgnoreRules {
     const patterns = ignorePatterns(counted(text, this.#effort), this.#ignoresCase);
-    return new IgnoreRules([...this.#rules, { folder, patterns }], this.#ignoresCase, this.#effort);
+    return new IgnoreRules([...this.#rules, { folder, source, patterns }], this.#ignoresCase, this.#effort);
   }
 
   /** A folder's path ends with a slash. */
   match(path: string): boolean {
-    const names = withParents(path);
-    this.#effort.spend('steps', (names.length * path.length) / 4);
-    return names.some((name) => {
-      const isIgnored = this.#known.get(name) ?? this.#ignores(name);
-      this.#known.set(name, isIgnored);
-      return isIgnored;
-    });
+    return this.find(path) !== undefined;
   }
 
-  #ignores(path: string): boolean {
-    for (const { folder, patterns } of this.#rules.toReversed()) {
+  /** The path itself, or the folder in which it is left out. */
+  find(path: string): Exclusion | undefined {
+    const names = withParents(path);
+    this.#effort.spend('steps', (names.length * path.length) / 4);
+    for (const name of names) {
+      const rule = this.#known.has(name) ? this.#known.get(name) : this.#ruleFor(name);
+      this.#known.set(name, rule);
+      if (rule !== undefined) return { path: name, rule };
+    }
+    return undefined;
+  }
+
+  #ruleFor(path: string): string | undefined {
+    for (const { folder, source, patterns } of this.#rules.toReversed()) {
       if (!path.startsWith(folder) || path === folder) continue;
       const name = pathOf(path.slice(folder.length), this.#ignoresCase);
       const found = patterns.findLast(({ matches }) => matches(name, this.#effort));
-      if (found) return !found.isNegated;
+      if (found) return found.isNegated ? undefined : ruleOf(found, source);
     }
-    return false;
+    return undefined;
   }
 }
 
@@ -69,17 +91,19 @@ function counted(text: string, effort: Effort): string {
 export class LastMatchRules {
   readonly #patterns: readonly IgnorePattern[];
   readonly #effort = new Effort();
+  readonly #source: string;
 
-  constructor(text: string) {
+  constructor(text: string, source: string) {
+    this.#source = source;
     const lines = counted(text, this.#effort).split('\n');
     this.#patterns = lines.flatMap((line) => ignorePattern(line.trim()) ?? []);
   }
 
-  match(path: string): boolean {
+  find(path: string): Exclusion | undefined {
     const names = withParents(path).map((name) => pathOf(name));
     this.#effort.spend('steps', names.length * path.length);
     const found = this.#patterns.findLast(({ matches }) => names.some((name) => matches(name, this.#effort)));
-    return found !== undefined && !found.isNegated;
+    return found === undefined || found.isNegated ? undefined : { path, rule: ruleOf(found, this.#source) };
   }
 }
 

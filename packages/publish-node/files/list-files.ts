@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { type Failure, type Problem, refusal } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
-import { IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';
+import { type Exclusion, IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';
 import { includedFiles } from './includes.ts';
 import { realPlace } from './own-file.ts';
-import { walk } from './walk.ts';
+import { type LeftOut, leftOutFiles, leftOutNotes } from './left-out.ts';
+import { junkRules, walk } from './walk.ts';
 
 export interface FileList {
   /** With `/`, relative to the folder, sorted by character codes. */
   paths: string[];
   chosenBy: 'git' | 'ignore files';
   notes: string[];
+  leftOut: LeftOut[];
   /** Git's object for a tracked file; undefined without git. */
   objects: ReadonlyMap<string, string> | undefined;
   /** Files that can't be published, and entries that match nothing. */
@@ -27,16 +29,21 @@ const peersIgnore = '.comfyignore';
 export async function listFiles(folder: string, includes: readonly string[] = []): Promise<FileList> {
   const root = await realpath(folder);
   const fromGit = await gitFiles(root);
-  const chosen = fromGit?.paths ?? (await walk(root));
+  const excluded: Exclusion[] = fromGit?.leftOut ?? [];
+  const chosen = fromGit?.paths ?? (await walk(root, excluded));
   const included = await includedFiles(root, includes);
   const all = [...new Set([...chosen, ...included.files])];
   const rules = await publishIgnores(root, all);
   const peers = await peersRules(root);
+  const junk = junkRules();
   const forced = new Set(included.files);
   const isOurs = (path: string) => isOwnArchive(path) && !fromGit?.objects.has(path);
-  const isLeftOut = (path: string) =>
-    rules.match(path) || (!forced.has(path) && (peers.match(path) || isOurs(path)));
+  const ruleFor = (path: string) =>
+    rules.find(path) ?? (forced.has(path) ? undefined : (peers.find(path) ?? junk.find(path)));
+  const isLeftOut = (path: string) => ruleFor(path) !== undefined || (!forced.has(path) && isOurs(path));
   const listed = all.filter((path) => !isLeftOut(path)).sort();
+  const byRule = all.flatMap((path) => ruleFor(path) ?? []);
+  const { leftOut, isCut } = leftOutFiles(root, [...excluded, ...byRule], new Set(listed));
   const { paths, failures } = onlyFiles(root, listed);
   const missing = fromGit?.emptySubmodules.filter((path) => !isLeftOut(`${path}/`)) ?? [];
   const empty = missing.map((path) => ({ path, message: 'is empty.' }));
@@ -46,7 +53,9 @@ export async function listFiles(folder: string, includes: readonly string[] = []
     notes: [
       ...(fromGit?.notes ?? []),
       ...all.filter((path) => isOurs(path) && isLeftOut(path)).map(ownArchive),
+      ...leftOutNotes(leftOut, isCut),
     ],
+    leftOut,
     objects: fromGit?.objects,
     failures: [...included.failures, ...refusal(emptySubmodules, empty), ...failures],
   };
@@ -65,8 +74,8 @@ async function publishIgnores(root: string, paths: readonly string[]): Promise<I
 
 /** The ignore file of another registry's packs; files that `includes` names are published anyway. */
 async function peersRules(root: string): Promise<LastMatchRules> {
-  if (!existsSync(join(root, peersIgnore))) return new LastMatchRules('');
-  return new LastMatchRules(await readRules(root, peersIgnore));
+  if (!existsSync(join(root, peersIgnore))) return new LastMatchRules('', peersIgnore);
+  return new LastMatchRules(await readRules(root, peersIgnore), peersIgnore);
 }
 
 /** Matches names of `pack` and `download`: otherwise, the next version would contain the last one. */

@@ -10,6 +10,7 @@ import { megabytes } from '../progress.ts';
 import { encryptedByGit } from './git-attributes.ts';
 import { type GitState, gitStateOf, isLfsPointer } from './git-state.ts';
 import { type FileList, listFiles } from './list-files.ts';
+import { importsOfLeftOut } from './python-imports.ts';
 import { type OwnFile, readOwnFile } from './own-file.ts';
 import { pathProblems } from './path-rules.ts';
 import { secretIn } from './secrets.ts';
@@ -21,7 +22,7 @@ export interface PackedFile {
   git?: GitState;
 }
 
-export interface Chosen extends Pick<FileList, 'chosenBy' | 'notes'> {
+export interface Chosen extends Pick<FileList, 'chosenBy' | 'notes' | 'leftOut'> {
   files: PackedFile[];
   unpackedBytes: number;
   contents: Map<string, OwnFile>;
@@ -43,7 +44,7 @@ const unix = 3;
 
 /** The files to publish from a folder, or all reasons against it. */
 export async function chooseFiles(folder: string, { includes = [], allow = [] }: Choice): Promise<Chosen> {
-  const { paths, chosenBy, notes, objects, failures } = await listFiles(folder, includes);
+  const { paths, chosenBy, notes, leftOut, objects, failures } = await listFiles(folder, includes);
   if (paths.length === 0 && failures.length === 0) {
     throw new Failure('usage', `There are no files to publish in "${folder}".`);
   }
@@ -55,6 +56,8 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
   const isEncrypted = await encryptedByGit(root, [...paths, ...(objects?.keys() ?? [])]);
   const looks = { allow: new Set(allow), objects, isEncrypted };
   const { contents, states, secrets, pointers } = await readAll(root, isTooLarge ? [] : readable, looks);
+  const imports = importsOfLeftOut(contents, leftOut);
+  const broken = imports.filter(({ path, isGuarded }) => !isGuarded && !looks.allow.has(path));
   throwAll([
     ...failures,
     ...refusal(
@@ -67,13 +70,16 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
       secrets,
     ),
+    ...refusal(brokenSentence, broken),
     ...refusal('These allow entries match no published file.', unusedEntries(allow, paths)),
   ]);
   const files = sized.map(({ path, bytes }): PackedFile => {
     const state = states.get(path);
     return { path, bytes, ...(state && { git: state }) };
   });
-  return { files, unpackedBytes, chosenBy, notes, contents };
+  const others = imports.filter((problem) => !broken.includes(problem));
+  const said = [...notes, ...others.map(({ path, message }) => `${path} ${message}`)];
+  return { files, unpackedBytes, chosenBy, notes: said, leftOut, contents };
 }
 
 /**
@@ -143,6 +149,9 @@ function stateOf(path: string, content: Buffer, object: string | undefined): Git
   if (state !== 'modified' || !lstatSync(path).isSymbolicLink()) return state;
   return gitStateOf(Buffer.from(readlinkSync(path)), object);
 }
+
+const brokenSentence =
+  'These files import what is left out, so the published version would not work. Publish that with --include PATH, or name the importing file: --allow PATH.';
 
 const pointersSentence =
   'These files are Git LFS pointers instead of the files themselves. Run git lfs pull. In a job, give actions/checkout "lfs: true", or unset GIT_LFS_SKIP_SMUDGE.';

@@ -106,6 +106,9 @@ describe('the archive of a git folder', () => {
     expect(await names()).toEqual(['node.py', 'vendor/.gitignore', 'vendor/lib.py']);
     expect((await packed()).notes).toEqual([
       'vendor/gone.py is left out: it is in git, but not in the folder.',
+      '1 file is left out by ".publishignore" in .publishignore: .publishignore.',
+      '1 file is left out by "*.pyc" in .gitignore: vendor/lib.pyc.',
+      '1 file is left out by "*.tmp" in .gitignore: x.tmp.',
     ]);
   });
 
@@ -255,6 +258,72 @@ describe('the archive of a folder without git', () => {
 
     expect(await names()).toEqual(['node.py']);
     expect(await names({ includes: ['web/node_modules'] })).toEqual(['node.py', 'web/node_modules/m.js']);
+  });
+});
+
+describe('a file that a rule leaves out', () => {
+  const rules = { '.gitignore': 'models/\n*.log\n', 'web/.gitignore': '/dist\n' };
+  const files = 'nodes/models/a.py nodes/models/deep/b.py c.log web/dist/d.js e.psd nodes/__pycache__/f.pyc';
+
+  test.each(['git', 'no git'])('is counted and named, with its rule, with %s', async (by) => {
+    await writeFiles(folder, { ...rules, ...emptyFiles(`node.py nodes/x.py ${files}`) });
+    await writeFiles(folder, { '.publishignore': '*.psd\n', '.comfyignore': 'nodes/x.py' });
+    if (by === 'git') await git(folder, 'init', '--quiet');
+    const { stdout, stderr } = await publishNode([...dryRun(folder), '--include', 'web/dist']);
+    const { notes } = await packed({ includes: ['web/dist'] });
+
+    expect(notes).toEqual([
+      '1 file is left out by "*.log" in .gitignore: c.log.',
+      '1 file is left out by "*.psd" in .publishignore: e.psd.',
+      '1 file is left out as a leftover of tools: nodes/__pycache__/ (1).',
+      '2 files are left out by "models/" in .gitignore: nodes/models/ (2).',
+      '1 file is left out by "nodes/x.py" in .comfyignore: nodes/x.py.',
+    ]);
+    expect(stdout).toContain(`left out   ${notes.length + 1} files, by rules`);
+    for (const note of notes) expect(stderr).toContain(note);
+  });
+
+  test('is also a leftover that git tracks', async () => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(
+      folder,
+      emptyFiles('node.py .DS_Store web/node_modules/a.js x/__pycache__/y.py kept.pyc'),
+    );
+    await git(folder, 'add', '--all');
+
+    expect((await packed()).notes).toEqual([
+      '3 files are left out as a leftover of tools: .DS_Store, web/node_modules/ (1), x/__pycache__/ (1).',
+    ]);
+    const includes = ['web/node_modules', 'x/__pycache__/y.py'];
+    expect(await names({ includes })).toEqual(['kept.pyc', 'node.py', 'web/node_modules/a.js', includes[1]]);
+  });
+
+  test.each([
+    ['from .models import b', 'nodes/models'],
+    ['from . import (a,  # first\n  models as m)', 'nodes/models'],
+    ['if True:\n    from .models.deep.b import X', 'nodes/models/deep/b'],
+    ['import sys; sys.path.append(here)\nimport nodes.models.a', 'nodes/models/a'],
+    ['def late():\n    from ..nodes.models \\\n        import a', 'nodes/models'],
+  ])('stops the publish if a packed file says %j, unless that is allowed', async (code, module) => {
+    await writeFiles(folder, { ...rules, ...emptyFiles(files), 'nodes/x.py': `"""Nodes"""\n${code}\n` });
+
+    await expect(packed()).rejects.toMatchObject({
+      problems: [{ path: 'nodes/x.py', message: expect.stringContaining(`imports ${module} (line `) }],
+    });
+    expect(await names({ allow: ['nodes/x.py'] })).toContain('nodes/x.py');
+    expect(await names({ includes: ['nodes/models'] })).toContain('nodes/models/deep/b.py');
+  });
+
+  test.each([
+    'try:\n    from .models import b\nexcept ImportError:\n    b = None',
+    'from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .models import b',
+    '"""\nfrom .models import b\n"""\n# from .models import b',
+    'import models, nodes.models',
+    'from .model import b\nfrom ..models import a',
+  ])('does not stop a publish with a packed file that says %j', async (code) => {
+    await writeFiles(folder, { ...rules, ...emptyFiles(files), 'nodes/x.py': code });
+
+    expect(await names()).toContain('nodes/x.py');
   });
 });
 

@@ -49,7 +49,7 @@ describe('an ignore pattern', () => {
         const found = listed.split('\0').sort();
         const keptByGit = packs.map((pack) => found.filter((path) => path.startsWith(pack)));
         ignoreFiles.forEach((lines, at) => {
-          const rules = new IgnoreRules([], ignoresCase).and(lines);
+          const rules = new IgnoreRules([], ignoresCase).and(lines, 'x');
           const kept = paths.filter((path) => !rules.match(path));
           leftOut += paths.length - kept.length;
           const byGit = keptByGit[at]?.map((path) => path.slice(path.indexOf('/') + 1));
@@ -69,7 +69,7 @@ describe('an ignore pattern', () => {
     ['a byte order mark', '\uFEFFa', ['a']],
     ['the end of a line of Windows', 'a\r\nb\r', ['a', 'b']],
   ])('takes no notice of %s', (_, text, expected) => {
-    const rules = new IgnoreRules().and([text]);
+    const rules = new IgnoreRules().and([text], 'x');
 
     expect(['a', 'b', 'c'].filter((path) => rules.match(path))).toEqual(expected);
   });

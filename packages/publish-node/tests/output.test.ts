@@ -238,12 +238,19 @@ describe('a step of GitHub Actions', () => {
     const evil = 'x\nversion=9.9.9\n| <img src=x onerror=1> | `a` [b](javascript:1)\r\n::error::';
     const { outputs, summary } = await leave({
       ...{ status: 'published', version: evil, download_url: evil, node: evil },
-      ...{ sha256: 'ab', files: [1, 2], host_nodes: [1] },
+      ...{
+        sha256: 'ab',
+        files: [1, 2],
+        host_nodes: [1],
+        left_out: [{ files: 2 }, { files: 1 }],
+        notes: [evil],
+      },
     });
 
     // A sign of the shell would command a script that an output is put into.
     expect(outputs).toBe('before=1\nversion=\nstatus=published\ndownload-url=\nsha256=ab\n');
-    expect(summary).toContain('| files | 2 |\n| host nodes | 1 |\n');
+    expect(summary).toContain('| files | 2 |\n| left out by rules | 3 |\n| host nodes | 1 |\n');
+    expect(summary).toMatch(/^- <code>x version=9\.9\.9 .*<\/code>$/m);
     expect(written).toBe('');
     expect(summary).not.toContain('<img');
     expect(
