@@ -1,19 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { deployedTemplate, stackOf } from '../plugins/deployed-template.ts';
 import type { Framework } from '../plugins/framework.ts';
 import { loadPaidContracts } from '../operations.ts';
 import { environmentProblems, environmentsOf } from './environment-problems.ts';
 import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
 import { firstOfEach, parameterProblems } from './parameter-problems.ts';
-import type { Problem, Values } from './parameters.ts';
+import { parameters, type Problem, type Values } from './parameters.ts';
 import { placeProblems } from './place-problems.ts';
+import { parametersInFile, rememberedIn } from './remembered-parameters.ts';
 
 const packagingCommands = ['package', 'deploy', 'deploy function'];
+
+const file = { usage: 'A file of parameters, a line each: <name>=<value>', type: 'string' };
+const same = { usage: 'Take the parameters of the last deployment that are not given', type: 'boolean' };
 
 /**
  * Rejects a stage that could not work or would not be safe, before anything is created: all problems at once,
  * under the names that the operator entered.
  */
 export default class StageParameters {
+  readonly commands = {
+    package: { options: { parameters: file } },
+    deploy: {
+      options: { parameters: file, same },
+      commands: { function: { options: { parameters: file, same } } },
+    },
+  };
+  readonly #framework: Framework;
+
   constructor(framework: Framework) {
+    this.#framework = framework;
     const { service } = framework;
     reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
     process.argv = readableArguments(process.argv);
@@ -26,6 +42,33 @@ export default class StageParameters {
       await validate();
     };
   }
+
+  /** The framework reads the command line once more after this. Later parameters override earlier ones. */
+  async asyncInit(): Promise<void> {
+    const { parameters: path, same, param } = this.#framework.processedInput.options;
+    const remembered = same ? await rememberedParameters(this.#framework) : {};
+    // An empty one drops the parameter.
+    for (const pair of param ?? []) delete remembered[String(pair).replace(/=.*/s, '')];
+    const taken = Object.entries(remembered).map(([name, value]) => `${name}=${value}`);
+    const lines = path === undefined ? [] : parametersInFile(await readFile(path, 'utf8'));
+    reject(this.#framework, malformedParameters(lines));
+    if (taken.length + lines.length === 0) return;
+    const added = [...taken, ...lines].map((pair) => `--param=${pair}`);
+    const firstOption = process.argv.findIndex((arg) => arg.startsWith('-'));
+    process.argv = readableArguments(process.argv.toSpliced(firstOption, 0, ...added));
+  }
+}
+
+/** Those of the last deployment that this release knows. */
+async function rememberedParameters(framework: Framework): Promise<Record<string, string>> {
+  const remembered = rememberedIn(await deployedTemplate(framework));
+  if (typeof remembered === 'string')
+    throw new framework.classes.Error(
+      `--same has nothing to take: the stack ${stackOf(framework)} ${remembered === 'none' ? 'is not deployed' : 'doesn’t name its parameters'}.`,
+    );
+  return Object.fromEntries(
+    Object.entries(remembered).filter((entry): entry is [string, string] => entry[0] in parameters),
+  );
 }
 
 function reject({ classes }: Framework, problems: string[]): void {
@@ -53,17 +96,32 @@ export type Given = Pick<Framework, 'configurationInput' | 'processedInput' | 'g
 
 /** As in the framework, the command line overrides the stage's own block, and that overrides the defaults. */
 export function valuesOf(framework: Given): Values {
-  return Object.fromEntries(
-    Object.entries(unreadValues(framework)).map(([name, value]) => [name, String(value ?? '')]),
-  );
+  return asText(unreadValues(framework));
+}
+
+/** Without the defaults of this release. */
+export function givenTo(framework: Given): Values {
+  return asText(unreadGiven(framework));
+}
+
+export function defaultsOf({ configurationInput }: Given): Values {
+  return asText(configurationInput.params.default ?? {});
+}
+
+function asText(values: Record<string, unknown>): Values {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));
 }
 
 function unreadValues(framework: Given): Record<string, unknown> {
-  const { default: defaults, ...stages } = framework.configurationInput.params;
+  return { ...framework.configurationInput.params.default, ...unreadGiven(framework) };
+}
+
+function unreadGiven(framework: Given): Record<string, unknown> {
+  const { default: _defaults, ...stages } = framework.configurationInput.params;
   const stage = stages[framework.getProvider('aws').getStage()];
   const ofStage = Object.entries(stage ?? {}).filter(([, value]) => value !== null);
   const given = givenValues(framework.processedInput.options.param ?? []);
-  return { ...defaults, ...Object.fromEntries([...ofStage, ...given]) };
+  return Object.fromEntries([...ofStage, ...given]);
 }
 
 function structuredValues(framework: Framework): Problem[] {

@@ -1,16 +1,23 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { nameRelease, deploymentProblem, release, tableState, type Table } from '../release.ts';
+import { changesBetween, rememberedIn } from '../parameters/remembered-parameters.ts';
+import { defaultsOf, givenTo, valuesOf } from '../parameters/stage-parameters.ts';
+import type { Values } from '../parameters/parameters.ts';
+import { deployedTemplate, stackOf } from './deployed-template.ts';
 import type { Framework, Template } from './framework.ts';
 import { lossesBetween } from './template-changes.ts';
 
+const yes = { usage: 'Accept other parameters than those of the last deployment', type: 'boolean' };
+
 /**
- * Rejects a deployment over a table of another release, and one that would lose a stage's data or addresses.
- * The first check runs when the framework has read its configuration, and has neither packaged nor sent
- * anything.
+ * Rejects a deployment over a table of another release, one with other parameters than the last one, and one
+ * that would lose a stage's data or addresses. The first checks run when the framework has read its
+ * configuration, and has neither packaged nor sent anything.
  */
 export default class CheckRelease {
+  readonly commands = { deploy: { options: { yes }, commands: { function: { options: { yes } } } } };
   readonly hooks: Record<string, () => Promise<void>>;
-  /** The template of the stack, empty before the first deployment. Undefined if nothing will be deployed. */
+  /** The template of the stack. Undefined if nothing will be deployed. */
   #deployed: Template | undefined;
 
   constructor(framework: Framework) {
@@ -19,13 +26,23 @@ export default class CheckRelease {
         const command = framework.processedInput.commands.join(' ');
         if (command !== 'deploy' && command !== 'deploy function') return;
         await rejectOtherRelease(framework);
-        if (command === 'deploy') this.#deployed = await deployedTemplate(framework);
+        this.#deployed = await deployedTemplate(framework);
+        rejectChanges(framework, this.#deployed, givenTo(framework));
       },
       'before:deploy:deploy': async () => {
-        if (this.#deployed) rejectLosses(framework, this.#deployed);
+        if (!this.#deployed) return;
+        const template = framework.service.provider.compiledCloudFormationTemplate;
+        const packaged = rememberedIn(template);
+        // A package of an earlier day has its own.
+        if (typeof packaged !== 'string') rejectChanges(framework, this.#deployed, packaged);
+        rejectLosses(framework, this.#deployed);
       },
       'after:aws:deploy:deploy:updateStack': async () => {
         await nameRelease(await tableOf(framework), release);
+      },
+      finalize: async () => {
+        if (this.#deployed && !valuesOf(framework).alarmTopicArn)
+          process.stdout.write('The stage has no alarmTopicArn: its alarms reach no one.\n');
       },
     };
   }
@@ -49,17 +66,18 @@ async function tableOf(framework: Framework): Promise<Table> {
   return { client: new DynamoDBClient(settings), name: framework.service.custom.tableName };
 }
 
-async function deployedTemplate(framework: Framework): Promise<Template> {
-  const { CloudFormationClient, GetTemplateCommand } = await import('@aws-sdk/client-cloudformation');
-  const client = new CloudFormationClient(await framework.getProvider('aws').getAwsSdkV3Config());
-  const StackName = `${framework.service.service}-${framework.getProvider('aws').getStage()}`;
-  const deployed = await client.send(new GetTemplateCommand({ StackName })).catch((error: Error) => {
-    // There is no stack yet.
-    if (error.name === 'ValidationError') return undefined;
-    throw error;
-  });
-  // It is empty if the first deployment stopped after its change set was created.
-  return JSON.parse(deployed?.TemplateBody || '{"Resources":{}}');
+/** Forgotten parameters would remove a domain, or silence every alarm. */
+function rejectChanges(framework: Framework, deployed: Template, given: Values): void {
+  const before = rememberedIn(deployed);
+  if (before === 'none' || framework.processedInput.options.yes) return;
+  const changes =
+    before === 'unknown'
+      ? ['Its template doesn’t name them, so all may change.']
+      : changesBetween(before, given, defaultsOf(framework));
+  if (changes.length === 0) return;
+  throw new framework.classes.Error(
+    `The stack ${stackOf(framework)} was deployed with other parameters:\n  ${changes.join('\n  ')}\nNothing was sent. Add --same to take the last deployment's for those that you don't give, or --yes to accept this.`,
+  );
 }
 
 /** A changed bucketName, or a removed domain or distribution, would break a running stage for its callers. */

@@ -3,7 +3,8 @@ import { upperFirst } from '../template/alarm-resources.ts';
 import { conditionsOf } from '../template/conditions.ts';
 import { loadOperations, type Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
-import { valuesOf } from '../parameters/stage-parameters.ts';
+import { remember } from '../parameters/remembered-parameters.ts';
+import { givenTo, valuesOf } from '../parameters/stage-parameters.ts';
 import type { Framework, Resource, Template } from './framework.ts';
 import { referencesOf } from './references.ts';
 import { secureStores } from './secure-stores.ts';
@@ -30,6 +31,7 @@ export default class FinishTemplate {
         giveVersionsBack(template);
         catchUndeliveredSchedules(template);
         delaySchedules(template);
+        remember(template, givenTo(framework));
       },
     };
   }

@@ -2,7 +2,7 @@ import type { Blocks } from '../parameters/given-parameters.ts';
 
 /** The parts of the framework that the plugins here use. */
 export interface Framework {
-  processedInput: { commands: string[]; options: { param?: (string | null)[] | null } };
+  processedInput: { commands: string[]; options: Options };
   /** The content of serverless.yml. */
   configurationInput: { params: Blocks };
   service: {
@@ -28,6 +28,17 @@ export interface Framework {
   classes: { Error: new (message: string) => Error };
 }
 
+/** The framework's own options, and those that plugins here add. */
+interface Options {
+  param?: (string | null)[] | null;
+  /** A file of parameters. */
+  parameters?: string;
+  /** Takes the parameters of the last deployment. */
+  same?: boolean;
+  /** Accepts other parameters than those of the last deployment. */
+  yes?: boolean;
+}
+
 interface Custom {
   tableName: string;
 }
@@ -35,6 +46,7 @@ interface Custom {
 export interface Template {
   Resources: Record<string, Resource>;
   Outputs: Record<string, { Condition?: string }>;
+  Metadata?: Record<string, unknown>;
 }
 
 export interface Resource {

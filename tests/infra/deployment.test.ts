@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import CheckRelease from '../../infra/plugins/check-release.ts';
 import type { Framework, Template } from '../../infra/plugins/framework.ts';
 import UploadSite from '../../infra/plugins/upload-site.ts';
@@ -20,12 +20,14 @@ const table = { client: dynamodb, name: tableName() };
 
 /** In the place of CloudFormation: the deployed template, which is empty if only a change set was made. */
 let deployed: object | '' | undefined;
+/** Its answer if there is no template. */
+let absent = '<Code>ValidationError</Code><Message>Stack with id node-registry-prod does not exist</Message>';
 const aws = await serve(async (_, response) => {
   const template = `<TemplateBody>${deployed && JSON.stringify(deployed).replaceAll(/[&<]/g, ' ')}</TemplateBody>`;
   const isStack = deployed !== undefined;
   const answer = isStack
     ? `<GetTemplateResponse><GetTemplateResult>${template}</GetTemplateResult></GetTemplateResponse>`
-    : '<ErrorResponse><Error><Code>ValidationError</Code><Message>gone</Message></Error></ErrorResponse>';
+    : `<ErrorResponse><Error>${absent}</Error></ErrorResponse>`;
   response.writeHead(isStack ? 200 : 400, { 'content-type': 'text/xml' }).end(answer);
 });
 setVariables({ AWS_ENDPOINT_URL: aws.url });
@@ -33,11 +35,11 @@ setVariables({ AWS_ENDPOINT_URL: aws.url });
 /** What the framework hands a plugin, for the embedded servers. */
 function framework(
   commands: string,
-  { parameters = {}, stage = 'prod', config = {}, template = { Resources: {} } as object } = {},
+  { parameters = {}, stage = 'prod', config = {}, template = { Resources: {} } as object, options = {} } = {},
 ): Framework {
   const region = 'us-east-1';
   const own = {
-    processedInput: { commands: commands.split(' '), options: {} },
+    processedInput: { commands: commands.split(' '), options },
     configurationInput: { params: { default: parameters } },
     service: {
       service: 'node-registry',
@@ -98,7 +100,7 @@ test('rejects parameters with which a living stage would lose what it keeps, unl
   Object.assign(template.Resources.S3BucketArchives?.Properties ?? {}, { BucketName: 'other' });
   for (const id of ['Downloads', 'Notifications', 'NotificationSigningKey']) delete template.Resources[id];
   const deploying = async () => {
-    const { hooks } = new CheckRelease(framework('deploy', { template }));
+    const { hooks } = new CheckRelease(framework('deploy', { template, options: { yes: true } }));
     await hooks.initialize?.();
     await hooks['before:deploy:deploy']?.();
   };
@@ -112,6 +114,69 @@ test('rejects parameters with which a living stage would lose what it keeps, unl
   await deploying();
   setVariables({ ACCEPT_LOSS: '' });
   for (deployed of ['', undefined] as const) await deploying();
+});
+
+describe('the parameters of the last deployment', () => {
+  const functions = { Resources: { Bulk: { Type: 'AWS::Lambda::Function' } } };
+  const remembering = (given: object) => ({ ...functions, Metadata: { NodeRegistryParameters: given } });
+  const deploying = (options: object, template: object = functions) => {
+    const { hooks } = new CheckRelease(framework('deploy', { options, template }));
+    return hooks.initialize?.().then(() => hooks['before:deploy:deploy']?.());
+  };
+
+  beforeEach(emptyTable);
+
+  test.each([
+    ['<Code>AccessDenied</Code><Message>not yours</Message>', 'AccessDenied: not yours'],
+    ['<Code>ValidationError</Code><Message>no such key</Message>', 'ValidationError: no such key'],
+  ])('stop a deployment if they cannot be read: %s', async (answer, reason) => {
+    [deployed, absent] = [undefined, answer];
+
+    for (const options of [{}, { yes: true }])
+      await expect(deploying(options)).rejects.toThrow(
+        `The stack node-registry-prod can't be read, so nothing was sent: ${reason}`,
+      );
+  });
+
+  test('stop a deployment with others, also one of a package of another day, unless that is accepted', async () => {
+    deployed = remembering({ rollout: 'off' });
+    await expect(deploying({})).rejects.toThrow('rollout would fall away: off');
+    await deploying({ yes: true });
+    await expect(deploying({ param: ['rollout=off'] }, remembering({}))).rejects.toThrow(
+      'rollout would fall',
+    );
+    await deploying({ param: ['rollout=off'] }, remembering({ rollout: 'off' }));
+  });
+
+  test('stop a deployment, and --same, if the stack does not name them', async () => {
+    deployed = functions;
+    await expect(deploying({})).rejects.toThrow('Its template doesn’t name them, so all may change.');
+    await expect(
+      new StageParameters(framework('deploy', { options: { same: true } })).asyncInit(),
+    ).rejects.toThrow(
+      '--same has nothing to take: the stack node-registry-prod doesn’t name its parameters.',
+    );
+    deployed = { Resources: {} };
+    await expect(
+      new StageParameters(framework('deploy', { options: { same: true } })).asyncInit(),
+    ).rejects.toThrow('the stack node-registry-prod is not deployed.');
+  });
+
+  test('end with a line if they send alarms to no one', async () => {
+    deployed = '';
+    const lines: string[] = [];
+    const write = jest
+      .spyOn(process.stdout, 'write')
+      .mockImplementation((line) => !!lines.push(String(line)));
+    for (const param of [[], ['alarmTopicArn=arn']]) {
+      const { hooks } = new CheckRelease(framework('deploy', { options: { param } }));
+      await hooks.initialize?.();
+      await hooks.finalize?.();
+    }
+    write.mockRestore();
+
+    expect(lines).toEqual(['The stage has no alarmTopicArn: its alarms reach no one.\n']);
+  });
 });
 
 test('asks nothing of the table and the parameters if nothing is packaged or deployed', async () => {

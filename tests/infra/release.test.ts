@@ -105,7 +105,8 @@ describe('npm run deploy', () => {
     expect(output).not.toContain('Packaging');
     expect(requests).toEqual([]);
     expect(await readTable()).toEqual(before);
-  });
+    // It starts the framework.
+  }, 60_000);
 });
 
 describe('npm run admin -- upgrade', () => {

@@ -12,8 +12,9 @@ const runbook = 'docs/runbook.md';
 
 const introduction = `# Configuration
 
-Pass \`--param=name=value\`, or put parameters into a block with the stage's name under \`params\` in \`serverless.yml\`. An empty one counts
-as not given. Log lines name the variable. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or
+Pass \`--param=name=value\`, a file outside the checkout (\`--parameters <file>\`, a line each: \`name=value\`), or a block with the stage's
+name under \`params\` in \`serverless.yml\`; the first wins. An empty one counts as not given. The stack remembers them: a deployment with
+others is rejected without \`--yes\`, and \`--same\` takes those that you don't give; an empty one drops it. Log lines name the variable. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or
 \`secretsmanager:<ARN>\`.
 `;
 
