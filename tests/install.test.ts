@@ -62,3 +62,12 @@ describe('on an older Node', () => {
     expect(existsSync('node_modules/.bin/node')).toBe(true);
   });
 });
+
+test('runs a test file by jest alone, as an editor does: it starts again with the flags of the tests', async () => {
+  const file = 'packages/site/tests/search-pieces.test.ts';
+  const { status, stderr } = await runProgram('node_modules/.bin/jest', [file, '--reporters=default'], {
+    environment: { NODE_OPTIONS: undefined, JEST_WORKER_ID: undefined },
+  });
+
+  expect([status, stderr]).toEqual([0, expect.stringContaining(`PASS ${file}`)]);
+});
