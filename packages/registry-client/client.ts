@@ -1,11 +1,12 @@
 import { type PublishInput, type Published, type PublishOptions, publish } from './publish.ts';
+import { Orders } from './orders.ts';
 import { paidCalls } from './paid.ts';
 import { type Call, freshKey, hostNodeSegment, segment } from './request.ts';
 import { retriedWhole } from './registry-error.ts';
 import { readIndex } from './public-index.ts';
 import { send } from './send.ts';
 import { type ClientOptions, clientSettings } from './settings.ts';
-import type { WaitOptions } from './tasks.ts';
+import { type WaitOptions, waitForTask } from './tasks.ts';
 import type {
   Body,
   BulkEntry,
@@ -36,13 +37,14 @@ export {
   type PublicVersion,
   type ReadOptions,
 } from './public-index.ts';
-export type { PaidOptions, WaitingOptions } from './paid.ts';
+export type { OrderRecord, OrderStore } from './order-store.ts';
+export type { Finished, PaidOptions, Purchased, Started, WaitingOptions } from './paid.ts';
 export type { PublishInput, Published, PublishOptions, Upload } from './publish.ts';
 export { type ErrorCode, RegistryError } from './registry-error.ts';
 export type { AccessToken, ClientOptions, Fetch, Retry, SendOptions } from './settings.ts';
 export type { Downloadable } from './download.ts';
-export { statusUrlOf } from './read-answer.ts';
-export type { FinishedTask, TaskProgress, WaitOptions } from './tasks.ts';
+export { ignoredFieldsOf, type RateLimit, rateLimitsOf, statusUrlOf } from './answer-facts.ts';
+export type { Creation, FinishedTask, TaskProgress, WaitOptions } from './tasks.ts';
 export type {
   Body,
   BulkEntry,
@@ -66,7 +68,7 @@ export type RegistryClient = ReturnType<typeof createRegistryClient>;
 export function createRegistryClient(options: ClientOptions) {
   const settings = clientSettings(options);
   const index = readIndex(options.downloadsUrl, settings);
-  const { paid, wait } = paidCalls(settings, options.fetch);
+  const paid = paidCalls(settings, options.fetch, new Orders(options.orders));
   const ask = <Data>(call: Call, given?: CallOptions) => send<Data>(settings, call, given);
   const post = <Data>(
     path: string,
@@ -172,7 +174,8 @@ export function createRegistryClient(options: ClientOptions) {
 
     tasks: {
       /** Waits for a task again, for example after a reload, by the `statusUrl` that `onState` received. */
-      wait: (statusUrl: string, given: WaitOptions = {}) => wait(statusUrl, given),
+      wait: (statusUrl: string, given: WaitOptions = {}) =>
+        waitForTask(statusUrl, { ...given, fetch: given.fetch ?? options.fetch }),
     },
   };
 }

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hexOf } from './hex.ts';
 import { isAbsent, readText } from './read-text.ts';
 import { RegistryError } from './registry-error.ts';
+import { supported } from './request.ts';
 import type { Settings } from './settings.ts';
 import { within } from './within.ts';
 
@@ -40,7 +41,9 @@ export async function download(
       throw new RegistryError('unreachable', `The download of ${url} was cut off.`, { cause });
     }
   };
-  const response = await step(() => request(url, { signal: connection.signal, credentials: 'omit' }));
+  const response = await step(() =>
+    request(url, { signal: connection.signal, ...supported({ credentials: 'omit' }) }),
+  );
   const { status, ok, body } = response;
   if (!ok || !body) {
     const text = status === 403 ? await step(() => readText(response, maxErrorBytes)) : '';

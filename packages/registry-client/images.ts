@@ -1,18 +1,24 @@
 import { sha256Of } from './hex.ts';
 import { RegistryError } from './registry-error.ts';
+import { invalid } from './request.ts';
 import type { Fetch } from './settings.ts';
 
 /** An image from a caller: a URL or base64 data, or the bytes themselves. */
 export type ImageInput = string | Blob | Uint8Array | ArrayBuffer;
 
-type ImageField =
-  | 'image'
-  | 'transfer_light_from_lightmap'
-  | 'transfer_light_from_reference_image'
-  | 'images'
-  | 'start_image'
-  | 'key_image'
-  | 'wm_url';
+const imageFields = [
+  'image',
+  'transfer_light_from_lightmap',
+  'transfer_light_from_reference_image',
+  'images',
+  'start_image',
+  'key_image',
+  'wm_url',
+] as const;
+type ImageField = (typeof imageFields)[number];
+
+/** Fields whose URLs the provider opens. Only this page or machine could open a `blob:` or `file:` URL. */
+const opened = new RegExp(`(?:^|\\.)(?:${imageFields.join('|')}|video_url)(?:\\[\\d+\\])?$`);
 
 type Images<Value> = Value extends readonly unknown[]
   ? ImageInput[]
@@ -43,16 +49,19 @@ interface Prepared {
   uploads: Map<string, Blob>;
 }
 
-/** The request in a form for JSON: small images as base64, larger ones by a name made from their bytes. */
+/**
+ * The request in a form for JSON: small images as base64, larger ones by a name made from their bytes. Throws
+ * for values that would buy something else than was meant.
+ */
 export async function withoutBytes(body: unknown): Promise<Prepared> {
   const uploads = new Map<string, Blob>();
   let inline = 0;
-  const convert = async (value: unknown): Promise<unknown> => {
+  const convert = async (value: unknown, path: string): Promise<unknown> => {
     const blob = blobOf(value);
     if (blob) {
       const bytes = new Uint8Array(await blob.arrayBuffer());
       // The service reads an empty string as an absent image, and would run another task.
-      if (bytes.length === 0) throw new RegistryError('invalid_request', 'An image has no bytes.');
+      if (bytes.length === 0) throw invalid(path, 'has no bytes');
       if (inline + bytes.length <= maxInlineBytes) {
         inline += bytes.length;
         return base64(bytes);
@@ -63,15 +72,20 @@ export async function withoutBytes(body: unknown): Promise<Prepared> {
     }
     if (Array.isArray(value)) {
       const items: unknown[] = [];
-      for (const item of value) items.push(await convert(item));
+      for (const [place, item] of value.entries()) items.push(await convert(item, `${path}[${place}]`));
       return items;
     }
+    // JSON would send null, which means absent.
+    if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(path, `is ${value}`);
+    if (typeof value === 'string' && opened.test(path) && /^(?:blob|file):/i.test(value.trim()))
+      throw invalid(path, 'is a URL that only this machine can open: pass the bytes');
     if (typeof value !== 'object' || value === null) return value;
     const fields: [string, unknown][] = [];
-    for (const [name, field] of Object.entries(value)) fields.push([name, await convert(field)]);
+    for (const [name, field] of Object.entries(value))
+      fields.push([name, await convert(field, `${path}.${name}`)]);
     return Object.fromEntries(fields);
   };
-  return { body: await convert(body), uploads };
+  return { body: await convert(body, 'body'), uploads };
 }
 
 function blobOf(value: unknown): Blob | undefined {

@@ -1,3 +1,4 @@
+import { statusUrlOf } from './answer-facts.ts';
 import { parsed } from './read-text.ts';
 import { type ErrorCode, RegistryError } from './registry-error.ts';
 import type { Call } from './request.ts';
@@ -14,11 +15,6 @@ const gatewayCodes: Record<number, ErrorCode> = {
   500: 'internal_error',
   503: 'unavailable',
 };
-
-/** The URL of a task's status; undefined if the service gave none, because it relays no notifications. */
-export function statusUrlOf({ headers }: Response): string | undefined {
-  return /<(https?:[^>]+)>\s*;\s*rel="?status"?/.exec(headers.get('link') ?? '')?.[1];
-}
 
 /** After these a task may have started, or another attempt with the same key is starting it. */
 const openCodes = new Set<ErrorCode>([

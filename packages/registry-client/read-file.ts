@@ -1,5 +1,6 @@
 import { isAbsent, parsed } from './read-text.ts';
 import { RegistryError } from './registry-error.ts';
+import { supported } from './request.ts';
 import { type Answer, textAt } from './send.ts';
 import type { Settings } from './settings.ts';
 
@@ -28,7 +29,7 @@ export async function readFile(
   { url, known, signal }: FileRequest,
 ): Promise<Answer<Kept | undefined>> {
   const headers = known && !hasHttpCache ? { 'if-none-match': known.etag } : {};
-  const init = { headers, credentials: 'omit' } as const;
+  const init = { headers, ...supported({ credentials: 'omit' }) };
   const { response, text, lost } = await textAt(settings, url, { init, signal, maxBytes: maxFileBytes });
   if (lost) return { outcome: { error: lost, isFromService: false } };
   const { status, ok } = response;

@@ -17,6 +17,8 @@ type ClientCode =
   | 'task_failed'
   | 'still_running'
   | 'no_status'
+  /** An order that was sent too long ago to send it again; `taskId` names what it bought, if known. */
+  | 'order_expired'
   /** A download has other bytes than the published ones, or is gone. */
   | 'wrong_digest'
   | 'not_found'
@@ -111,9 +113,9 @@ export function addFacts(error: RegistryError, facts: Continuation): RegistryErr
   return Object.assign(error, facts);
 }
 
-/** Nothing left this machine. */
+/** Nothing left this machine, and nothing will. */
 export function isUnsent({ code, status }: RegistryError): boolean {
-  return code === 'invalid_request' && status === undefined;
+  return status === undefined && /^(?:invalid_request|idempotency_mismatch|order_expired)$/.test(code);
 }
 
 /** The errors of a call retry the whole of it. */

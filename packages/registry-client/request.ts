@@ -13,6 +13,8 @@ export interface Call {
   headers?: Record<string, string>;
   /** Whether the same request may be repeated if the outcome of the first is unknown. */
   isRepeatable: boolean;
+  /** Whether to ask again with the same key, after whatever failure, until the answer leads to the task. */
+  asksForStatus?: boolean;
   /** The fields that a response to this call must have. */
   answer: Record<string, FieldKind>;
 }
@@ -81,7 +83,7 @@ function built<Thing>(build: () => Thing): Thing | undefined {
   }
 }
 
-function invalid(path: string, message: string, cause?: unknown): RegistryError {
+export function invalid(path: string, message: string, cause?: unknown): RegistryError {
   const details = [{ path, message }];
   return new RegistryError('invalid_request', 'The request cannot be sent.', { details, cause });
 }
@@ -89,4 +91,9 @@ function invalid(path: string, message: string, cause?: unknown): RegistryError 
 /** `crypto.randomUUID` is missing on pages that came over plain http. */
 export function freshKey(): string {
   return hexOf(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** Older Workers throw for options that they lack. */
+export function supported(options: RequestInit): RequestInit {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => name in Request.prototype));
 }

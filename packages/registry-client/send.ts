@@ -21,10 +21,18 @@ export async function send<Data>(
 ): Promise<Data> {
   const settings = settingsWith(clientSettings, options);
   const { signal } = options;
-  const token = await tokenOf(settings, signal);
-  const request = requestOf(settings, token, call, options);
+  let token = await tokenOf(settings, signal);
+  const sendWithToken = () => sendOnce(settings, call, requestOf(settings, token, call, options), signal);
+  /** Whether a token that was rejected may still be replaced. */
+  let isRenewable = typeof settings.accessToken === 'function';
   const { response, data } = await untilDone(settings, signal, {
-    attempt: () => sendOnce(settings, call, request, signal),
+    async attempt() {
+      const answer = await sendWithToken();
+      if (!isRenewable || !isUnauthorized(answer)) return answer;
+      isRenewable = false;
+      token = await tokenOf(settings, signal);
+      return sendWithToken();
+    },
     mayRepeat: (refusal) => mayRepeat(call, refusal),
     onRefused: (response) => options.onResponse?.(response),
   }).catch((error: unknown) => {
@@ -45,6 +53,11 @@ async function tokenOf({ accessToken, timeoutMs }: Settings, signal: AbortSignal
     accessToken,
     () => new RegistryError('timed_out', `The function accessToken took more than ${timeoutMs} ms.`),
   );
+}
+
+/** Nothing was done, and the token may have expired on the way. */
+function isUnauthorized({ outcome }: Answer<object>): boolean {
+  return 'error' in outcome && outcome.isFromService && outcome.error.code === 'unauthorized';
 }
 
 export interface Answer<Data> {
@@ -184,11 +197,13 @@ const untouched = new Set<string>(['conflict', 'idempotency_in_flight', 'provide
 
 /**
  * Exactly the cases that the service documents as safe. Not repeated are above all 504, because the work may
- * have been done, every other 502, and 409 `idempotency_consumed`, which means the same afterwards.
+ * have been done, every other 502, and `idempotency_consumed`, which means the same afterwards.
  */
 function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
   if (isFromService && untouched.has(error.code)) return true;
   const { status, retryAfter } = error;
+  if (call.asksForStatus && error.mayBeDone && error.statusUrl === undefined && error.code !== 'redirected')
+    return true;
   if ((status === 429 || status === 503) && retryAfter !== undefined) return true;
   if (isFromService || error.code === 'redirected') return false;
   // The gateway throttles before it calls the function, but may send 503 after one that ran.

@@ -1,3 +1,4 @@
+import type { OrderStore } from './order-store.ts';
 import { RegistryError } from './registry-error.ts';
 
 /** The used part of `fetch`: a replacement may have a cache, a proxy or a trace. */
@@ -30,8 +31,13 @@ export interface ClientOptions extends SendOptions {
   baseUrl: string;
   /** The registry's URL for files, for calls that only read: every `downloadUrl` begins with it. */
   downloadsUrl?: string | undefined;
-  /** An access token, or a function that fetches one for each call within its signal and `timeoutMs`. */
+  /**
+   * An access token, or a function that fetches one for each call within its signal and `timeoutMs`. It is
+   * asked once more if the registry rejects its token.
+   */
   accessToken?: AccessToken | undefined;
+  /** Keeps the `order` of paid calls; without one, they are known as long as the client. */
+  orders?: OrderStore | undefined;
 }
 
 export type AccessToken = string | ((signal: AbortSignal) => string | Promise<string>);

@@ -1,6 +1,7 @@
 import type { components } from './openapi.ts';
 import { isAbsent, parsed } from './read-text.ts';
 import { type ErrorCode, RegistryError } from './registry-error.ts';
+import { supported } from './request.ts';
 import { textAt } from './send.ts';
 import { type Fetch, milliseconds } from './settings.ts';
 import { pause } from './within.ts';
@@ -18,7 +19,15 @@ export interface FinishedTask {
   taskId: string | undefined;
   /** The URLs of the results. */
   media: string[];
+  /** The films, as their provider names them: \`id\` is the \`video_creation_id\` of an extension. */
+  creations: Creation[];
   statusUrl: string;
+}
+
+export interface Creation {
+  id: string;
+  url: string;
+  cover_url: string;
 }
 
 export interface WaitOptions {
@@ -36,6 +45,8 @@ const maxPauseMs = 10_000;
 const growth = 1.3;
 /** Some providers name the results only after the success. */
 const lateMediaMs = 60_000;
+/** A provider reports a new task within seconds. */
+const doubtfulMs = 300_000;
 const timeoutMs = 10_000;
 const maxBytes = 1_000_000;
 
@@ -47,6 +58,8 @@ export function requireWait(waitMs = standardWaitMs): number {
 export interface StartedTask {
   taskId: string | undefined;
   idempotencyKey: string | undefined;
+  /** Why it may not have started. Without a word about the task, this is soon thrown. */
+  doubt: RegistryError | undefined;
 }
 
 /**
@@ -61,7 +74,8 @@ export async function waitForTask(
 ): Promise<FinishedTask> {
   const { signal, onState, fetch: request = fetch } = options;
   const waitMs = requireWait(options.waitMs);
-  const end = Date.now() + waitMs;
+  const begin = Date.now();
+  const end = begin + waitMs;
   let known: TaskStatus | undefined;
   let mediaUntil: number | undefined;
   const failure = (code: ErrorCode, sentence: string) => {
@@ -83,11 +97,12 @@ export async function waitForTask(
     if (known?.state === 'success') {
       mediaUntil ??= Math.min(end, Date.now() + lateMediaMs);
       if (known.media.length > 0 || Date.now() >= mediaUntil)
-        return { taskId: known.task_id, media: known.media, statusUrl };
+        return { taskId: known.task_id, media: known.media, creations: creationsOf(known), statusUrl };
     }
     if (known?.state === 'failed')
       throw failure('task_failed', known.error ?? 'The provider could not finish the task.');
     const leftMs = end - Date.now();
+    if (started?.doubt && !known && (leftMs <= 0 || Date.now() - begin >= doubtfulMs)) throw started.doubt;
     if (leftMs <= 0) {
       if (answer === 'missing' && !known && !started) throw failure('no_status', nothingIn(waitMs));
       throw failure('still_running', `The task has not ended within ${waitMs} ms.`);
@@ -107,7 +122,7 @@ async function readStatus(
   signal: AbortSignal | undefined,
 ): Promise<TaskStatus | 'missing' | 'something else' | undefined> {
   // Sends no token: the URL is the only secret.
-  const init = { cache: 'no-store', credentials: 'omit' } as const;
+  const init = supported({ cache: 'no-store', credentials: 'omit' });
   const { response, text = '' } = await textAt({ timeoutMs, fetch: request }, url, {
     init,
     signal,
@@ -117,6 +132,12 @@ async function readStatus(
   if (!response?.ok) return undefined;
   const content = parsed(text);
   return isStatus(content) ? content : 'something else';
+}
+
+function creationsOf(task: object): Creation[] {
+  const { creations } = task as { creations?: Partial<Creation>[] };
+  if (!Array.isArray(creations)) return [];
+  return creations.map(({ id = '', url = '', cover_url = '' }) => ({ id, url, cover_url }));
 }
 
 function isStatus(content: unknown): content is TaskStatus {

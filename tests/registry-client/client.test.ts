@@ -211,10 +211,40 @@ describe('retries of the client', () => {
   });
 });
 
+describe('an access token that is rejected', () => {
+  const rejected = { status: 401, body: { error: 'unauthorized' } };
+
+  test('is asked for once more, and the request repeated with the same key', async () => {
+    const tokens = ['expired', accessToken];
+    const renewing = createRegistryClient({ baseUrl: api.url, accessToken: () => tokens.shift() ?? '' });
+    await renewing.videos.fromText(video);
+
+    expect(api.received.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer expired',
+      `Bearer ${accessToken}`,
+    ]);
+    expect(new Set(keysSent()).size).toBe(1);
+  });
+
+  test.each<[string, string | (() => string), object, number]>([
+    ['twice', () => 'expired', rejected, 2],
+    ['as a text', 'expired', rejected, 1],
+    ['by something in between', () => 'expired', { ...rejected, isForeign: true }, 1],
+  ])('fails if it is rejected %s', async (_, token, disturbance, sent) => {
+    api.disturb(...Array<typeof rejected>(sent).fill(disturbance as typeof rejected));
+    const call = createRegistryClient({ baseUrl: api.url, accessToken: token }).videos.fromText(video);
+
+    expect(await errorOf(call)).toMatchObject({ status: 401 });
+    expect(api.received).toHaveLength(sent);
+  });
+});
+
 describe('errors without a retry', () => {
   test.each([
     ['400', { status: 400, body: { error: 'invalid_request' } }],
-    ['409 idempotency_consumed', { status: 409, headers: soon, body: { error: 'idempotency_consumed' } }],
+    ['409 of an older service', { status: 409, headers: soon, body: { error: 'idempotency_consumed' } }],
+    ['422 idempotency_consumed', { status: 422, body: { error: 'idempotency_consumed' } }],
+    ['422 idempotency_mismatch', { status: 422, body: { error: 'idempotency_mismatch' } }],
     ['429 without Retry-After', { status: 429, body: { error: 'provider_busy' } }],
     ['500', { status: 500, headers: soon, body: { error: 'internal_error' } }],
     ['502 provider_failed', { status: 502, headers: soon, body: { error: 'provider_failed' } }],

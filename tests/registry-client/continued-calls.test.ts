@@ -1,7 +1,5 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { errorOf } from '@node-registry/testing/client-errors';
-import { stopDate } from '@node-registry/testing/clock';
-import { until } from '@node-registry/testing/until';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import { startHttpApi } from '../support/http-api.ts';
 import { say } from '../support/notified.ts';
@@ -80,70 +78,6 @@ describe('an error after sending', () => {
   });
 });
 
-describe('a call that equals an earlier one', () => {
-  test('continues it while its outcome is unknown, and is a new purchase after an answer', async () => {
-    await lostCall();
-    const first = await client.videos.fromText(video);
-    const second = await client.videos.fromText(video);
-
-    expect(acceptedTasks()).toBe(2);
-    expect(second.task_id).not.toBe(first.task_id);
-  });
-
-  test('continues each of two with unknown outcomes once', async () => {
-    api.disturb(...lost, ...lost);
-    await Promise.all([1, 2].map(() => errorOf(client.videos.fromText(video))));
-    const again = await Promise.all([1, 2].map(() => client.videos.fromText(video)));
-
-    expect(acceptedTasks()).toBe(2);
-    expect(new Set(again.map(({ task_id }) => task_id)).size).toBe(2);
-  });
-
-  test('continues another one than a call that is still under way', async () => {
-    await lostCall();
-    api.disturb('stay silent');
-    const stop = new AbortController();
-    const first = client.videos.fromText(video, { signal: stop.signal });
-    await until(() => api.received.length === 3);
-    await lostCall({ idempotencyKey: 'second' });
-    await client.videos.fromText(video);
-    stop.abort(new Error('enough'));
-
-    expect(keysSent().at(-1)).toBe('second');
-    await expect(first).rejects.toThrow('enough');
-  });
-
-  test('continues one that its signal ended', async () => {
-    const stop = new AbortController();
-    api.disturb('lose the answer');
-    const onRetry = () => stop.abort(new Error('enough'));
-    await expect(client.videos.fromText(video, { signal: stop.signal, onRetry })).rejects.toThrow('enough');
-    await client.videos.fromText(video);
-
-    expect(acceptedTasks()).toBe(1);
-  });
-
-  test.each([
-    ['another body', { ...video, prompt: 'Rain' }, {}],
-    ['a key of its own', video, { idempotencyKey: 'another-key' }],
-  ])('pays again with %s', async (_, body, given) => {
-    await lostCall();
-    await client.videos.fromText(body, given);
-
-    expect(acceptedTasks()).toBe(2);
-  });
-
-  test('pays again after a day, when the service has forgotten the key', async () => {
-    stopDate();
-    await lostCall();
-    jest.setSystemTime(Date.now() + 86_400_000);
-    // The token has expired too, but the key is chosen before.
-    await errorOf(client.videos.fromText(video));
-
-    expect(new Set(keysSent()).size).toBe(2);
-  });
-});
-
 describe('a call with wait: true whose outcome is unknown', () => {
   const path = () => pathOf(simulation.received.at(-1)?.body.callback_url);
   const says = async (body: object) => {
@@ -152,22 +86,35 @@ describe('a call with wait: true whose outcome is unknown', () => {
   };
   const creations = [{ id: '1', url: 'https://films.example.com/1.mp4' }];
 
-  test('has the status URL, where retry() and equal calls wait for the film', async () => {
-    misbehave({ provider: 'video', kind: 'reset' });
-    const error = await errorOf(client.videos.fromText(video, { wait: true, waitMs: 5000 }));
-    expect(error).toMatchObject({ code: 'provider_timeout', mayBeDone: true, idempotencyKey: keysSent()[0] });
-    await says({ state: 'success', creations });
-    const equal = await client.videos.fromText(video, { wait: true });
-
-    expect(equal).toMatchObject({
-      taskId: simulation.tasks.list[0]?.id,
-      media: [creations[0]?.url],
-      statusUrl: error.statusUrl,
+  test.each(['reset', 'truncated'] as const)('waits for the film at its status URL: %s', async (kind) => {
+    misbehave({ provider: 'video', kind, times: 1 });
+    let ask = () => {};
+    const asked = new Promise<void>((resolve) => {
+      ask = resolve;
     });
-    expect(await error.retry?.()).toEqual(equal);
+    const film = client.videos.fromText(video, {
+      wait: true,
+      fetch: (url, init) => fetch(url, init).finally(ask),
+    });
+    await asked;
+    await says({ state: 'success', creations });
+
+    expect(await film).toMatchObject({ taskId: simulation.tasks.list[0]?.id, media: [creations[0]?.url] });
     expect(acceptedTasks()).toBe(1);
-    await client.videos.fromText(video);
-    expect(acceptedTasks()).toBe(2);
+  });
+
+  test.each<Parameters<typeof api.disturb>>([
+    ['lose the answer'],
+    [{ status: 500, body: { error: 'internal_error' } }],
+    [{ status: 500, body: { message: 'Internal Server Error' } }],
+    [{ status: 200, body: 'a page' }],
+    [{ status: 504 }],
+  ])('asks again with the same key until it has the status URL, after %j', async (disturbance) => {
+    api.disturb(disturbance);
+    const film = await errorOf(client.videos.fromText(video, { wait: true, waitMs: 0 }));
+
+    expect(film).toMatchObject({ code: 'still_running', statusUrl: expect.any(String) });
+    expect([acceptedTasks(), new Set(keysSent()).size, api.received.length]).toEqual([1, 1, 2]);
   });
 
   test('has its fields when it is still running or has failed, and no URL in the message', async () => {

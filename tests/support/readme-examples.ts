@@ -12,11 +12,21 @@ const known = `
 const currentToken = async (_: AbortSignal) => String(process.env.OWNER);
 const tryAgainIn = async (_: number | undefined) => {};
 const remember = (..._: string[]) => {};
+const accessToken = String(process.env.OWNER);
+const button: { onclick?: () => Promise<void> } = {};
+const show = (_: string[]) => {};
+const kept = new Map<string, string>();
+const localStorage = {
+  getItem: (name: string) => kept.get(name) ?? null,
+  setItem: (name: string, text: string) => void kept.set(name, text),
+  removeItem: (name: string) => void kept.delete(name),
+};
 const image = 'https://example.com/image.png';
 const photo = new Blob(['a photo']);
 const publicKey = String(process.env.PUBLIC_KEY);
 const request = new Request('http://localhost', { method: 'POST', ...JSON.parse(String(process.env.SIGNED)) });
 `;
+const clicked = '\nawait button.onclick?.();';
 const client = `import { createRegistryClient } from '@node-registry/registry-client';
 const registry = createRegistryClient({
   baseUrl: 'https://registry.example.com',
@@ -45,7 +55,7 @@ export async function runExample(
   { cwd, env, apiUrl, downloadsUrl }: Surroundings,
 ): Promise<string> {
   const isWithoutClient = /\bregistry\b/.test(code) && !code.includes('createRegistryClient(');
-  const contents = (known + (isWithoutClient ? client : '') + code)
+  const contents = (known + (isWithoutClient ? client : '') + code + clicked)
     .replaceAll('https://registry.example.com', apiUrl)
     .replaceAll('https://downloads.example.com', downloadsUrl);
   const outfile = join(cwd, 'example.mjs');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { withoutBytes } from '../images.ts';
 
@@ -11,8 +12,30 @@ test('sends images in the request up to 4 MB of all together, and apart from it 
   expect([...uploads.values()].map(({ size }) => size)).toEqual([1_000_001]);
 });
 
-test('rejects an image without bytes, which would be sent as none', async () => {
-  const empty = withoutBytes({ images: [new Blob([])] });
+test.each([
+  ['body.images[0]', { images: [new Blob([])] }],
+  ['body.duration', { duration: Number.NaN }],
+  ['body.image_settings[0].duration', { image_settings: [{ duration: Number.POSITIVE_INFINITY }] }],
+  ['body.image_settings[0].key_image', { image_settings: [{ key_image: 'blob:https://example.com/1' }] }],
+  ['body.images[1]', { images: ['https://example.com/a.png', 'File:///a.png'] }],
+  ['body.video_url', { video_url: ' blob:https://example.com/1' }],
+])('rejects what would buy another film than was meant: %s', async (path, body) => {
+  const error = { code: 'invalid_request', mayBeDone: false, details: [{ path }] };
 
-  await expect(empty).rejects.toMatchObject({ code: 'invalid_request', mayBeDone: false });
+  await expect(withoutBytes(body)).rejects.toMatchObject(error);
+});
+
+test('leaves words alone that look like such a URL', async () => {
+  const body = { prompt: 'file: a boat', payload: 'blob:1' };
+
+  expect((await withoutBytes(body)).body).toEqual(body);
+});
+
+test('reads the visible part of a larger buffer', async () => {
+  const whole = Buffer.alloc(4_000_012, 'x');
+  const part = whole.subarray(10, 4_000_011);
+  const { body } = await withoutBytes({ image: part, wm_url: new DataView(whole.buffer, 0, 3) });
+
+  const digest = createHash('sha256').update(part).digest('hex');
+  expect(body).toEqual({ image: `upload:${digest}:4000001`, wm_url: 'eHh4' });
 });

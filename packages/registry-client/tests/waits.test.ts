@@ -235,6 +235,7 @@ describe('waiting for a task', () => {
   const status = (state: string) => json(200, { task_id: '7', state, media: ['a.webm'] });
   const wait = () =>
     clientWith({ accessToken: 'token', headers: { 'x-team': 'a' } }).tasks.wait(statusUrl, { onState });
+  const film = { taskId: '7', media: ['a.webm'], creations: [], statusUrl };
   const states: string[] = [];
   const onState = ({ state }: { state: string }) => states.push(state);
 
@@ -249,7 +250,7 @@ describe('waiting for a task', () => {
     ];
     answers = (place) => said[place]?.() ?? 'lost';
 
-    expect((await endOf(wait())).result).toEqual({ taskId: '7', media: ['a.webm'], statusUrl });
+    expect((await endOf(wait())).result).toEqual(film);
     expect(times()).toEqual([0, 1000, 2300, 3990, 16_187, 19_043, 22_755, 27_581]);
     expect(states).toEqual(['created', 'success']);
     expect(sent.map(({ url, init: { signal: _, ...init } }) => [url, init])).toEqual(
@@ -261,11 +262,59 @@ describe('waiting for a task', () => {
   const bought = (headers = {}) => json(200, { task_id: '7', state: 'created', credits: 1 }, headers);
   const link = { link: `<${statusUrl}>; rel="status"` };
 
-  test('begins with what the call answered, and tells that once too', async () => {
-    answers = (place) => [bought(link), status('created')][place] ?? status('success');
+  test('begins with what the call answered, tells that once too, and returns what is known', async () => {
+    const limited = {
+      'ratelimit-policy': '"credits-per-day";q=2000;w=86400, "tasks \\"a\\"";q=5;w=60',
+      ratelimit: '"credits-per-day";r=1980;t=43200',
+      'x-ignored-fields': '"seed", "image_settings[1].durations"',
+      'x-credits-used': '21',
+    };
+    const creations = [{ id: '1', url: 'a.webm' }];
+    const ended = json(200, { task_id: '7', state: 'success', media: ['a.webm'], creations });
+    answers = (place) => [bought({ ...link, ...limited }), status('created')][place] ?? ended;
 
-    expect((await endOf(buy())).result).toEqual({ taskId: '7', media: ['a.webm'], statusUrl });
+    expect((await endOf(buy())).result).toEqual({
+      ...{ ...film, credits: 21, ignored: ['seed', 'image_settings[1].durations'] },
+      creations: [{ id: '1', url: 'a.webm', cover_url: '' }],
+      rateLimits: [
+        { name: 'credits-per-day', limit: 2000, windowSeconds: 86400, remaining: 1980, resetSeconds: 43200 },
+        { name: 'tasks "a"', limit: 5, windowSeconds: 60 },
+      ],
+    });
     expect(states).toEqual(['created', 'success']);
+  });
+
+  test('takes invalid headers for none', async () => {
+    answers = () => bought({ 'x-ignored-fields': '"seed", a', 'x-credits-used': 'many', ratelimit: '' });
+
+    const { result } = await endOf(clientWith().videos.fromText({}));
+    expect(result).toMatchObject({ ignored: [], rateLimits: [], credits: 1, taskId: '7' });
+  });
+
+  test('runs in Workers whose requests lack options', async () => {
+    const { prototype } = Request;
+    const lacking = ['cache', 'credentials'].map((name) => ({
+      ...{ name, own: Object.getOwnPropertyDescriptor(prototype, name) },
+    }));
+    for (const { name } of lacking) Reflect.deleteProperty(prototype, name);
+    answers = () => status('success');
+    try {
+      expect((await endOf(wait())).result).toEqual(film);
+      expect(Object.keys(sent[0]?.init ?? {})).toEqual(['signal']);
+    } finally {
+      for (const { name, own } of lacking) Object.defineProperty(prototype, name, own ?? {});
+    }
+  });
+
+  test('throws after five minutes without a word about a task whose start is in doubt', async () => {
+    const failed = { error: 'provider_failed', message: 'It failed.' };
+    const headers = { ...link, 'x-request-id': 'r' };
+    answers = (place) => (place === 0 ? json(502, failed, headers) : json(404, {}));
+
+    const { error, at } = await endOf(buy());
+    expect(error).toMatchObject({ code: 'provider_failed', statusUrl, retry: expect.any(Function) });
+    expect(at).toBeGreaterThanOrEqual(300_000);
+    expect(at).toBeLessThan(310_000);
   });
 
   test('ends at once with its signal, and with the id of a paid task that has no status URL', async () => {
@@ -287,7 +336,7 @@ describe('waiting for a task', () => {
   ])('ends with %s', async (_, late, media, asked) => {
     answers = (place) => json(200, { task_id: '7', state: 'success', media: place < late ? [] : ['a.webm'] });
 
-    expect((await endOf(wait())).result).toEqual({ taskId: '7', media, statusUrl });
+    expect((await endOf(wait())).result).toEqual({ ...film, media });
     expect(sent).toHaveLength(asked);
     expect(states).toEqual(['success']);
   });
