@@ -165,6 +165,8 @@ export const metrics = concern(() => ({
     undefined,
     'CloudWatch namespace of metrics.',
   ),
+  RELEASE: variable(z.optional(z.string()), undefined, 'Release of the code.'),
+  AWS_LAMBDA_FUNCTION_VERSION: variable(z.optional(z.string()), undefined, 'Lambda sets it.'),
 }));
 
 export const registry = concern(() => ({

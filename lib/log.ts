@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import * as config from './config.ts';
 import { withMetrics } from './metrics.ts';
 
 type Fields = Record<string, unknown>;
@@ -17,7 +18,15 @@ export function note(fields: Fields): void {
 
 /** Writes one JSON line to standard output, where Lambda collects it. */
 export function log(level: 'info' | 'warn' | 'error', event: string, fields: Fields = {}): void {
-  const line = withMetrics({ level, event, ...requestFields.getStore(), ...fields });
+  const { RELEASE: release, AWS_LAMBDA_FUNCTION_VERSION: function_version } = config.metrics();
+  const line = withMetrics({
+    level,
+    event,
+    release,
+    function_version,
+    ...requestFields.getStore(),
+    ...fields,
+  });
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

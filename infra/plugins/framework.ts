@@ -37,6 +37,8 @@ interface Options {
   same?: boolean;
   /** Accepts other parameters than those of the last deployment. */
   yes?: boolean;
+  /** Deploys a tree that is not exactly a tagged release. */
+  unreleased?: boolean;
 }
 
 interface Custom {
@@ -45,7 +47,7 @@ interface Custom {
 
 export interface Template {
   Resources: Record<string, Resource>;
-  Outputs: Record<string, { Condition?: string }>;
+  Outputs: Record<string, { Condition?: string; Description?: string; Value?: unknown }>;
   Metadata?: Record<string, unknown>;
 }
 

@@ -6,12 +6,12 @@
 const found = 'fields @timestamp, @log, @message';
 
 export const savedQueries: Record<string, string> = {
-  'one request': `${found} | filter "ID" in [request_id, gateway_request_id, function_request_id, @requestId] | sort @timestamp`,
+  'one request': `${found} | filter request_id = "ID" or gateway_request_id = "ID" or function_request_id = "ID" or @requestId = "ID" | sort @timestamp`,
   'one caller': `fields @timestamp, function, status, code, credits, request_id | filter principal = "ID" | sort @timestamp desc`,
   'one node': `${found} | filter node_id = "ID" | sort @timestamp desc`,
   'one task': `${found} | filter provider_task_id = "ID" or ticket_hash = "ID" | sort @timestamp`,
   'requests that died after sending':
     'filter event in ["sending", "request"] | stats count(*) as lines, min(@timestamp) as at by function_request_id, request_id, function | filter lines = 1 | sort at desc',
   'faults by cause':
-    'filter event = "request" and status >= 500 | stats count(*) as requests by function, code, causes.0 | sort requests desc',
+    'filter event = "request" and status >= 500 | stats count(*) as requests by function, release, function_version, code, causes.0 | sort requests desc',
 };

@@ -1,6 +1,11 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import CheckRelease from '../../infra/plugins/check-release.ts';
 import type { Framework, Template } from '../../infra/plugins/framework.ts';
+import NameRelease, { treeOf } from '../../infra/plugins/name-release.ts';
 import UploadSite from '../../infra/plugins/upload-site.ts';
 import StageParameters from '../../infra/parameters/stage-parameters.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
@@ -44,7 +49,7 @@ function framework(
     service: {
       service: 'node-registry',
       custom: { tableName: table.name },
-      provider: { compiledCloudFormationTemplate: template },
+      provider: { compiledCloudFormationTemplate: template, environment: {} },
       validate: async () => {},
     },
     getProvider: () => ({
@@ -176,6 +181,37 @@ describe('the parameters of the last deployment', () => {
     write.mockRestore();
 
     expect(lines).toEqual(['The stage has no alarmTopicArn: its alarms reach no one.\n']);
+  });
+});
+
+describe('a tree', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'node-registry-tree-'));
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: folder });
+  const deploying = (options = {}, stage = 'prod', commands = 'deploy') =>
+    new NameRelease(framework(commands, { options, stage }), {}, {}, folder).hooks.initialize?.();
+  const name = expect.stringMatching(new RegExp(`^${release.name}\\+[0-9a-f]+(?:\\.changed)?$`));
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('is a release if its commit has the tag and nothing is changed', async () => {
+    expect(await treeOf(folder)).toMatchObject({ name: `${release.name}+unknown` });
+    git('init', '--quiet');
+    git('commit', '--quiet', '--allow-empty', '--message', 'A commit');
+    expect(await treeOf(folder)).toEqual({ name, problem: `This commit has no tag v${release.name}.` });
+    git('tag', `v${release.name}`);
+    expect(await treeOf(folder)).toEqual({ name: release.name });
+    await deploying();
+    writeFileSync(join(folder, 'file'), 'changed');
+    expect(await treeOf(folder)).toEqual({ name, problem: 'This tree has uncommitted changes.' });
+  });
+
+  test('that is not a release is deployed to a dev stage, or by --unreleased', async () => {
+    for (const commands of ['deploy', 'deploy function'])
+      await expect(deploying({}, 'prod', commands)).rejects.toThrow(/uncommitted changes.*--unreleased/);
+    await deploying({ unreleased: true });
+    await deploying({}, 'dev-ann');
+    await deploying({}, 'prod', 'package');
   });
 });
 

@@ -66,7 +66,7 @@ describe('a deployment over a stage', () => {
     const file = join(project, '..', 'prod.parameters');
     await writeFile(file, '# Of prod\n\ncorsOrigins=https://c.example.com\nrollout=\n');
     const origins = `--param=corsOrigins=${parameterSets.full.corsOrigins}`;
-    await serverless('deploy', ['--stage', 'prod', '--same', '--parameters', file, origins]);
+    await serverless('deploy', ['--stage', 'prod', '--same', '--unreleased', '--parameters', file, origins]);
     const packaged = await readFile(templateIn(join(project, '.serverless')), 'utf8');
     const { Metadata } = JSON.parse(packaged);
 

@@ -150,6 +150,7 @@ describe('the functions', () => {
       // Empty or absent, both have the default, which is `required`.
       expect([rest.PUBLISH_ACCESS_TOKEN || '', rest.PROXY_ACCESS_TOKEN || '']).toEqual(['', '']);
       expect(rest.METRICS_NAMESPACE).toBe('node-registry/prod');
+      expect(rest.RELEASE).toBe(plain.template.Outputs.Release.Value);
     }
   });
 

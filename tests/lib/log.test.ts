@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeError, log, note, withLogFields } from '../../lib/log.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
+import { setVariables } from '../support/variables.ts';
 
 describe('a log line', () => {
   test('holds one line of JSON with its level, its event and its fields', () => {
@@ -11,6 +12,13 @@ describe('a log line', () => {
       '{"level":"info","event":"sweep"}\n',
       '{"level":"warn","event":"upload","outcome":"two\\nlines"}\n',
     ]);
+  });
+
+  test('names the release and the version of the function', () => {
+    setVariables({ RELEASE: '4.0.0', AWS_LAMBDA_FUNCTION_VERSION: '7' });
+    log('info', 'sweep');
+
+    expect(lines()).toEqual([{ level: 'info', event: 'sweep', release: '4.0.0', function_version: '7' }]);
   });
 
   test('contains the fields that its own request has noted, and none of another request', async () => {

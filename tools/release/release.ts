@@ -73,10 +73,11 @@ async function cutRelease(next: string): Promise<void> {
     await buildFunctions();
     await writeContents(release.name, join('.local/releases', release.name));
     const bytes = await recordRelease(release.name, folder);
+    await run('git', 'tag', '--annotate', `v${release.name}`, '--message', `Release ${release.name}`);
     await nameNext(release.name, next);
     process.stdout.write(`${release.name} is cut: its digests are in docs/releases/${release.name}.sha256, its files in
 .local/releases/${release.name}, and the rehearsal of upgrades runs its functions (${Math.round(bytes / 1000)} KB).
-Next: git tag v${release.name} && git add -A && git commit -m "Release: name ${next}"\n`);
+This commit has the tag v${release.name}. Next: git add -A && git commit -m "Release: name ${next}" && git push --follow-tags\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
