@@ -10,12 +10,14 @@ import { type Key, releaseKey } from '../lib/store/keys.ts';
 
 export interface Release {
   name: string;
-  /** The release that tests/upgrade rehearses this one with: each reads the other's records. */
+  /** The release whose table this one can be deployed over: each reads the other's records. */
   before: string | undefined;
 }
 
+const { version, upgradesFrom }: { version: string; upgradesFrom?: string } = manifest;
+
 /** `npm run release` sets the next one. The first release of a major upgrades no other. */
-export const release: Release = { name: manifest.version, before: manifest.upgradesFrom || undefined };
+export const release: Release = { name: version, before: upgradesFrom || undefined };
 
 export interface ReleaseRecord extends Key {
   release: string;

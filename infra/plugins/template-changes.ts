@@ -17,10 +17,6 @@ const replacing: Record<string, readonly string[]> = {
   'AWS::CloudFront::Distribution': [],
 };
 
-export function isKept(type: string): boolean {
-  return type in replacing;
-}
-
 interface Compared {
   Resources: Record<string, Pick<Resource, 'Type' | 'Properties' | 'DeletionPolicy' | 'UpdateReplacePolicy'>>;
 }

@@ -35,7 +35,9 @@ const tables = {
     writeRelease(table, { ...releaseKey, release: next.name, before: release.name, at }),
   'the release after it': () =>
     writeRelease(table, { ...releaseKey, release: named(2), before: next.name, at }),
-  'another major': () =>
+  'the major before': () =>
+    writeRelease(table, { ...releaseKey, release: `${major - 1}.1.0`, before: `${major - 1}.0.0`, at }),
+  'the major after': () =>
     writeRelease(table, { ...releaseKey, release: `${major + 1}.0.0`, before: `${major}.9.0`, at }),
 };
 
@@ -57,7 +59,8 @@ test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
   ['this release', undefined, first],
   ['the next release', undefined, undefined],
   ['the release after it', other(named(2)), undefined],
-  ['another major', other(`${major + 1}.0.0`), other(`${major + 1}.0.0`)],
+  ['the major before', other(`${major - 1}.1.0`), other(`${major - 1}.1.0`)],
+  ['the major after', other(`${major + 1}.0.0`), other(`${major + 1}.0.0`)],
 ])('a deployment accepts or rejects by name a table with %s', async (state, ofThis, ofNext) => {
   await tables[state]();
   const found = await tableState(state === 'absent' ? { ...table, name: 'absent' } : table);
@@ -121,7 +124,7 @@ describe('npm run admin -- upgrade', () => {
     expect(await readTable()).toEqual(image);
   });
 
-  test.each<keyof typeof tables>(['records of 2.0.0', 'the release after it', 'another major'])(
+  test.each<keyof typeof tables>(['records of 2.0.0', 'the release after it', 'the major before'])(
     'rejects a table with %s, and changes nothing',
     async (state) => {
       await tables[state]();
@@ -176,6 +179,10 @@ describe('npm run release', () => {
     [{}, []],
     [{ next: '3.0.1' }, []],
     [{ next: '4.0.0' }, []],
+    [
+      { current: '4.0.0-next', next: '4.1.0', changeLog: '## 4.0.0-next' },
+      ['package.json names 4.0.0-next, which is not a release: npm version MAJOR.MINOR.PATCH'],
+    ],
     [{ next: '3.2.0' }, ['The next version must be 3.0.1 or 3.1.0 or 4.0.0.']],
     [{ unclean: ' M README.md' }, ['The tree has changes that are not committed:\n M README.md']],
     [{ passed: '' }, ['The gate has not passed on this commit: run .ci/run first.']],

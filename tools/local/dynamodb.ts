@@ -39,7 +39,7 @@ function hiddenHost(): string {
 }
 
 /** A client of the embedded DynamoDB, which accepts any key. */
-export function localClient(endpoint: string): DynamoDBClient {
+function localClient(endpoint: string): DynamoDBClient {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   return new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
 }

@@ -15,8 +15,6 @@ interface Settings {
   bucketName: string;
   /** How long a simulated task stays in each of its states. */
   tickMs: number;
-  /** Returns why the caller may not make a request to the bucket or a queue, if so. */
-  denials?: { s3?: Parameters<typeof startS3>[3]; sqs?: Parameters<typeof startSqs>[2] };
 }
 
 interface Parts {
@@ -31,12 +29,12 @@ interface Parts {
 
 /** The stores and providers for a tool's functions. Stopping them removes all their data. */
 export async function startParts(settings: Settings): Promise<Parts> {
-  const { dynamodb, tableName, bucketName, tickMs, denials = {} } = settings;
+  const { dynamodb, tableName, bucketName, tickMs } = settings;
   const s3Directory = await mkdtemp(join(tmpdir(), 'node-registry-parts-'));
   const [table, s3, sqs, simulators] = await Promise.all([
     dynamodb,
-    startS3(0, s3Directory, bucketName, denials.s3),
-    startSqs(0, queues, denials.sqs),
+    startS3(0, s3Directory, bucketName),
+    startSqs(0, queues),
     startSimulators({ tickMs }),
   ]);
   await createTable(table.url, tableName);

@@ -1,6 +1,3 @@
-import type { Template } from '../../infra/plugins/framework.ts';
-import type { Part } from '../../infra/plugins/references.ts';
-
 /** The inputs for cutting a release. */
 export interface Cut {
   current: string;
@@ -18,7 +15,14 @@ const version = /^(\d+)\.(\d+)\.(\d+)$/;
 /** Why no release can be cut. */
 export function cutProblems({ current, next, unclean, tree, passed, changeLog }: Cut): string[] {
   const rules: [isBroken: boolean, sentence: string][] = [
-    [!successors(current).includes(next), `The next version must be ${successors(current).join(' or ')}.`],
+    [
+      !version.test(current),
+      `package.json names ${current}, which is not a release: npm version MAJOR.MINOR.PATCH`,
+    ],
+    [
+      version.test(current) && !successors(current).includes(next),
+      `The next version must be ${successors(current).join(' or ')}.`,
+    ],
     [unclean !== '', `The tree has changes that are not committed:\n${unclean}`],
     [passed !== tree, 'The gate has not passed on this commit: run .ci/run first.'],
     [
@@ -27,41 +31,6 @@ export function cutProblems({ current, next, unclean, tree, passed, changeLog }:
     ],
   ];
   return rules.flatMap(([isBroken, sentence]) => (isBroken ? [sentence] : []));
-}
-
-/**
- * The names that operators and their tools use, with values: parameters with defaults, commands, outputs,
- * alarms with bounds, and functions with timeouts.
- */
-export type Surface = Record<string, string>;
-
-export function surfaceOf({ Resources, Outputs }: Template, others: Surface): Surface {
-  const named = (type: string, property: string, value: (properties: Part) => string) =>
-    Object.values(Resources)
-      .filter(({ Type }) => Type === type)
-      .map(({ Properties: it }) => [String(it[property]).replace('node-registry-prod-', ''), value(it)]);
-  return Object.fromEntries([
-    ...Object.entries(others),
-    ...named('AWS::CloudWatch::Alarm', 'AlarmName', boundOf),
-    ...named('AWS::Lambda::Function', 'FunctionName', ({ Timeout }) => `${Timeout} s`),
-    // The framework's own outputs name a version of a function.
-    ...Object.keys(Outputs).flatMap((name) => (name.endsWith('QualifiedArn') ? [] : [[name, 'output']])),
-  ]);
-}
-
-function boundOf({ ComparisonOperator, Threshold, DatapointsToAlarm, EvaluationPeriods, ...alarm }: Part) {
-  const { Period = alarm.Metrics?.at(-1).MetricStat.Period } = alarm;
-  return `${ComparisonOperator} ${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods} times ${Period} s`;
-}
-
-/** Names that are gone or changed since the last release, but missing in the change log's newest part. */
-export function unsaidChanges(before: Surface, now: Surface, changeLog: string): string[] {
-  const [, newest = ''] = changeLog.split(/^## /m);
-  return Object.entries(before)
-    .filter(([name, value]) => now[name] !== value && !newest.includes(`\`${name}\``))
-    .map(([name, value]) =>
-      name in now ? `${name} has changed: ${value}, now ${now[name]}` : `${name} is gone`,
-    );
 }
 
 function successors(current: string): string[] {

@@ -1,14 +1,12 @@
 // npm run release
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { release } from '../../infra/release.ts';
-import { recordRelease } from './recorded-release.ts';
 import { type Cut, cutProblems, sbomOf } from './release-rules.ts';
 
 const execute = promisify(execFile);
@@ -68,19 +66,13 @@ async function nameNext(before: string, next: string): Promise<void> {
 async function cutRelease(next: string): Promise<void> {
   const problems = cutProblems(await cutOf(next));
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  const folder = await mkdtemp(join(tmpdir(), 'node-registry-release-'));
-  try {
-    await buildFunctions();
-    await writeContents(release.name, join('.local/releases', release.name));
-    const bytes = await recordRelease(release.name, folder);
-    await run('git', 'tag', '--annotate', `v${release.name}`, '--message', `Release ${release.name}`);
-    await nameNext(release.name, next);
-    process.stdout.write(`${release.name} is cut: its digests are in docs/releases/${release.name}.sha256, its files in
-.local/releases/${release.name}, and the rehearsal of upgrades runs its functions (${Math.round(bytes / 1000)} KB).
-This commit has the tag v${release.name}. Next: git add -A && git commit -m "Release: name ${next}" && git push --follow-tags\n`);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await buildFunctions();
+  await writeContents(release.name, join('.local/releases', release.name));
+  await run('git', 'tag', '--annotate', `v${release.name}`, '--message', `Release ${release.name}`);
+  await nameNext(release.name, next);
+  process.stdout.write(`${release.name} is cut: its digests are in docs/releases/${release.name}.sha256, its files in
+.local/releases/${release.name}. This commit has the tag v${release.name}.
+Next: git add -A && git commit -m "Release: name ${next}" && git push --follow-tags\n`);
 }
 
 const command = createCommand({
