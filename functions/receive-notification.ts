@@ -1,4 +1,4 @@
-// POST /notifications/{provider}/{ticket}: a provider reports a task's state; not for callers of this service
+// POST /notifications/{provider}/{task}: a provider reports a task's state; not for callers of this service
 import { receiveNotification } from '../lib/http/receive-notification.ts';
 
 export const handler = receiveNotification;

@@ -108,12 +108,12 @@ export const tokens = concern(() => ({
     'Key set as JSON, so that cold starts fetch nothing.',
   ),
   TOKEN_AZP: variable(
-    kind.choice('refused', 'accepted'),
+    kind.choice('rejected', 'accepted'),
     'tokenAzp',
     '`accepted` takes `azp` as the audience of tokens without one.',
   ),
   ID_TOKENS: variable(
-    kind.choice('refused', 'accepted'),
+    kind.choice('rejected', 'accepted'),
     'idTokens',
     '`accepted` takes tokens with `token_use: id`.',
   ),
@@ -311,7 +311,7 @@ export const taskWords = concern(() => ({
 
 const taskPathAbout = 'Its path for the state of a task; `off`: don’t ask.';
 
-export const questions = concern(() => ({
+export const polls = concern(() => ({
   IMAGE_PROVIDER_TASK_PATH: variable(
     kind.taskPath('/v1/ai/image-relight/{task_id}'),
     'imageProviderTaskPath',
@@ -322,7 +322,7 @@ export const questions = concern(() => ({
     'videoProviderTaskPath',
     taskPathAbout,
   ),
-  QUESTIONS_PER_SECOND: variable(
+  POLLS_PER_SECOND: variable(
     kind.count(5, 100),
     undefined,
     'How many tasks each provider is asked for in a second, at most.',
@@ -346,7 +346,11 @@ export const deliveries = concern(() => ({
 }));
 
 export const receivers = concern(() => ({
-  NOTIFY_LOCALHOST: variable(kind.choice('refused', 'accepted'), undefined, '`accepted` notifies localhost.'),
+  NOTIFY_LOCALHOST: variable(
+    kind.choice('rejected', 'accepted'),
+    undefined,
+    '`accepted` notifies localhost.',
+  ),
 }));
 
 export const videoRules = concern(() => ({

@@ -17,7 +17,7 @@ export type Partition =
   | 'pending'
   | 'publishers'
   | 'signingKeys'
-  | 'tickets'
+  | 'tasks'
   | 'usage';
 
 /** A permission of a function's role, in addition to its logs and the secrets that its variables name. */
@@ -83,8 +83,8 @@ export function proxyDeployment(...variables: config.Concern[]) {
       // The caller's account and the usage records.
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
       { table: ['PutItem', 'UpdateItem'], keys: ['usage'] },
-      // The ticket of a task whose notifications come here.
-      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['tickets'], ifRelaying: true },
+      // The record of a task whose notifications come here.
+      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['tasks'], ifRelaying: true },
       // Images that are too large for a request: looked up, and presigned for the caller and the provider.
       { bucket: ['GetObject', 'PutObject'], folder: 'images' },
     ],

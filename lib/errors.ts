@@ -118,10 +118,10 @@ export interface ErrorDetail {
 
 /**
  * Whether a paid request bought something, in the same words for an attempt to send it, an error and a usage
- * record. `taken`: the provider started a task. `refused`: nothing was bought, because nothing was sent or
+ * record. `taken`: the provider started a task. `rejected`: nothing was bought, because nothing was sent or
  * the provider rejected it. `unknown`: it may have started a task.
  */
-export type Payment = 'taken' | 'refused' | 'unknown';
+export type Payment = 'taken' | 'rejected' | 'unknown';
 
 interface ApiErrorOptions {
   message?: string;
@@ -178,5 +178,5 @@ const spreadSeconds = 10;
 
 /** Whether this service or the provider states that nothing was bought. */
 export function boughtNothing(error: unknown): boolean {
-  return error instanceof ApiError && error.payment === 'refused';
+  return error instanceof ApiError && error.payment === 'rejected';
 }

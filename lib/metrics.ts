@@ -101,7 +101,7 @@ function providerCall({ code, credits }: Fields): Measurement {
     metrics: {
       provider_calls: 'Count',
       provider_errors: 'Count',
-      provider_credentials_refused: 'Count',
+      provider_credentials_rejected: 'Count',
       provider_quota_exhausted: 'Count',
       provider_ms: 'Milliseconds',
       ...(typeof credits === 'number' && { credits: 'Count' }),
@@ -109,7 +109,7 @@ function providerCall({ code, credits }: Fields): Measurement {
     fields: {
       provider_calls: 1,
       provider_errors: providerFaults.has(code as ErrorCode) ? 1 : 0,
-      provider_credentials_refused: code === 'provider_credentials' ? 1 : 0,
+      provider_credentials_rejected: code === 'provider_credentials' ? 1 : 0,
       provider_quota_exhausted: code === 'provider_quota' ? 1 : 0,
     },
   };

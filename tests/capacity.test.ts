@@ -172,12 +172,12 @@ const updateHostNode = () =>
 
 /** A task of the video provider says something for the first time. */
 async function notify(state: string): Promise<() => Promise<void>> {
-  const paths: { provider: string; ticket: string }[] = [];
+  const paths: { provider: string; task: string }[] = [];
   for (let task = 0; task <= times; task += 1) {
     await pay('text-to-video');
     const { callback_url } = parts.simulators.simulation.received.at(-1)?.body ?? {};
-    const [provider = '', ticket = ''] = String(callback_url).split('/').slice(-2);
-    paths.push({ provider, ticket });
+    const [provider = '', task = ''] = String(callback_url).split('/').slice(-2);
+    paths.push({ provider, task });
   }
   return () => call('receive-notification', { path: { ...paths.pop() }, body: { state } });
 }

@@ -83,7 +83,7 @@ describe('a function of the service', () => {
     expect([...functions.keys()].sort()).toEqual([...names].sort());
     expect(namesIn('events').sort()).toEqual([...names].sort());
     const others =
-      'ask-providers count-downloads deliver-notifications extract-host-nodes finalize-upload ' +
+      'poll-providers count-downloads deliver-notifications extract-host-nodes finalize-upload ' +
       'receive-notification sweep-spending unknown-route write-catalog write-index';
     expect([...endpoints, ...others.split(' ')].sort()).toEqual([...names].sort());
   });

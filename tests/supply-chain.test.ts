@@ -79,7 +79,7 @@ const allowed: Record<string, string[]> = {
   'update-host-node': [...endpoint, 'fastest-levenshtein'].sort(),
   'unknown-route': ['@middy/core', 'zod'],
   'receive-notification': ['@middy/core', 'the AWS SDK', 'zod'],
-  'ask-providers': ['the AWS SDK', 'zod'],
+  'poll-providers': ['the AWS SDK', 'zod'],
   'deliver-notifications': ['the AWS SDK', 'zod'],
   'finalize-upload': ['pend', 'the AWS SDK', 'yauzl', 'zod'],
   'extract-host-nodes': ['fastest-levenshtein', 'pend', 'py-ast', 'the AWS SDK', 'yauzl', 'zod'],

@@ -78,7 +78,7 @@ function orderApi(template: Template): void {
 /** A provider sends a notification for each state of a task, and again after an error. */
 const notificationsPerTask = 5;
 
-/** Throttles single routes. Anyone may call the notifications route: a call without a ticket costs a read. */
+/** Throttles single routes. Anyone may call the notifications route: a call without a task costs a read. */
 function throttleRoutes(template: Template, operations: readonly Operation[], values: Values): void {
   const throttles = operations.flatMap(({ contract: { method, path }, throttle }) =>
     throttle === undefined ? [] : [[`${method} ${path}`, Number(values[throttle] ?? throttle)] as const],

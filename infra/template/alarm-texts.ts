@@ -53,7 +53,7 @@ export const texts = {
     'Lists, pages, feed and sitemap have not been renewed for 15 minutes. See its `faults-` alarm and throttles. Enable its rule.',
   noSpending:
     'A part of the sweep has not run for 15 minutes, so accounts count too much. See its `faults-` alarm and throttles. Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
-  noQuestions:
+  noPolls:
     'No run asks for tasks whose end was not notified. See its `faults-` alarm and throttles. Enable its rule.',
   unvisited: 'The sweep leaves work undone. See the sweep’s lines. Remove what keeps failing.',
   foundUploads:

@@ -104,7 +104,7 @@ const sweeps: SweepAlarms[] = [
   { sweep: 'catalog', missing: texts.noCatalog },
   // Four parts run five times. A run may fall into the next period, and without one part there are 15.
   { sweep: 'spending', missing: texts.noSpending, minRuns: 18, unvisitedPeriods: [3, 4] },
-  { sweep: 'unheard', missing: texts.noQuestions, only: 'relays', unvisitedPeriods: [12, 12] },
+  { sweep: 'polls', missing: texts.noPolls, only: 'relays', unvisitedPeriods: [12, 12] },
 ];
 
 /** A sweep runs each minute, unless its row says otherwise. */
@@ -190,7 +190,7 @@ function tableAlarms(): Alarm[] {
 
 function providerAlarms(stage: Stage, provider: string): Alarm[] {
   const metric = (name: string) => own(stage, name, { provider });
-  const [credentials, quota] = [metric('provider_credentials_refused'), metric('provider_quota_exhausted')];
+  const [credentials, quota] = [metric('provider_credentials_rejected'), metric('provider_quota_exhausted')];
   const failing = {
     expression: '100 * errors / calls',
     metrics: { errors: metric('provider_errors'), calls: metric('provider_calls') },

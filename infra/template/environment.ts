@@ -18,11 +18,11 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
     config.deliveries,
     config.receivers,
   ],
-  askProviders: [
+  pollProviders: [
     ...stored,
     config.notificationQueue,
     config.taskWords,
-    config.questions,
+    config.polls,
     config.imageProvider,
     config.videoProvider,
   ],

@@ -9,7 +9,7 @@ export const savedQueries: Record<string, string> = {
   'one request': `${found} | filter request_id = "ID" or gateway_request_id = "ID" or function_request_id = "ID" or @requestId = "ID" | sort @timestamp`,
   'one caller': `fields @timestamp, function, status, code, credits, request_id | filter principal = "ID" | sort @timestamp desc`,
   'one node': `${found} | filter node_id = "ID" | sort @timestamp desc`,
-  'one task': `${found} | filter provider_task_id = "ID" or ticket_hash = "ID" | sort @timestamp`,
+  'one task': `${found} | filter provider_task_id = "ID" or task_hash = "ID" | sort @timestamp`,
   'requests that died after sending':
     'filter event in ["sending", "request"] | stats count(*) as lines, min(@timestamp) as at by function_request_id, request_id, function | filter lines = 1 | sort at desc',
   'faults by cause':

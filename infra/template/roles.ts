@@ -82,10 +82,10 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
   const write: TableAction[] = ['PutItem', 'UpdateItem'];
   // The transaction writes the task, its notification, and the task's result into its usage record.
   const reports: (Right | Statement)[] = [
-    { table: ['BatchGetItem'], keys: ['tickets'] },
-    { table: write, keys: ['tickets', 'usage'] },
+    { table: ['BatchGetItem'], keys: ['tasks'] },
+    { table: write, keys: ['tasks', 'usage'] },
     // A usage record is only changed. Whichever keys the transaction's Put is compared with, one is a
-    // ticket's.
+    // secret's.
     { ...allow('dynamodb', ['PutItem'], arn('dynamodb', table), isIn(['usage'])), Effect: 'Deny' },
     // The counted credits stay as they are.
     { table: write, neverChanges: ['credits', 'is_exact'] },
@@ -96,10 +96,10 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
 
     // It has the providers' keys, but no right to receivers' responses or public statuses. A usage record has
     // the ID.
-    askProviders: [...reports, { table: ['BatchGetItem'], keys: ['usage'] }, due(['ask-*'])],
+    pollProviders: [...reports, { table: ['BatchGetItem'], keys: ['usage'] }, due(['poll-*'])],
 
     deliverNotifications: [
-      { table: ['BatchGetItem', 'UpdateItem'], keys: ['tickets'] },
+      { table: ['BatchGetItem', 'UpdateItem'], keys: ['tasks'] },
       // The public keys of its signing keys.
       { table: ['UpdateItem'], keys: ['signingKeys'] },
       // A task has the partition key of its notifications, so this names the fields that must not change: the
@@ -147,7 +147,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['usage'] },
       // The result of a request: from its key, if it had one, and from its task.
       { table: ['BatchGetItem'], keys: ['idempotency'] },
-      { table: ['BatchGetItem'], keys: ['tickets'], ifRelaying: true },
+      { table: ['BatchGetItem'], keys: ['tasks'], ifRelaying: true },
       // The change that the stream passes on each minute.
       { table: ['PutItem'], keys: ['heartbeat'] },
     ],

@@ -132,7 +132,7 @@ function requireUsable(claims: Record<string, unknown>): void {
       ? [azp]
       : [aud, client_id];
   if (!named.flat().includes(config.tokens().TOKEN_AUDIENCE)) throw new RejectedToken('wrong_audience');
-  if (token_use === 'id' && config.tokens().ID_TOKENS === 'refused') throw new RejectedToken('id_token');
+  if (token_use === 'id' && config.tokens().ID_TOKENS === 'rejected') throw new RejectedToken('id_token');
 }
 
 /** The claim may be nested (`realm_access.roles`), or have dots in its name, as URLs do. */

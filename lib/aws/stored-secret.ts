@@ -201,7 +201,7 @@ const isHeaderText = /^[\x20-\x7e]+$/;
 function wrongSecret(sentence: string): ApiError {
   const cause = new Error(sentence);
   log('error', 'secret', describeError(cause));
-  return new ApiError('internal_error', { cause, payment: 'refused' });
+  return new ApiError('internal_error', { cause, payment: 'rejected' });
 }
 
 /** Secrets Manager's console creates one unless its user chooses plain text. */

@@ -31,9 +31,9 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     const { requestId } = request;
     const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
     const attempt = nameAttempt({ operation: contract.name, caller, requestId }, { keyed, isRelayed });
-    const { ticket } = attempt;
+    const { relayedTask } = attempt;
     const key = keyed && new IdempotencyKey(keyed, { attempt: attempt.id, context });
-    const relay = ticket && new Relay(context, attempt, ticket, contract.notifies, Object(body));
+    const relay = relayedTask && new Relay(context, attempt, relayedTask, contract.notifies, Object(body));
     const money = new Money(context, attempt, contract.price, Object(body));
     const outgoing = new ProviderCall(context, call.provider(), call.path);
     const taskHeaders = relay?.taskHeaders ?? {};

@@ -10,36 +10,36 @@ import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
 
 /** Over Lambda's limit: a notification repeats the request, whose payload may have 1,048,576 characters. */
 const maxBodyBytes = 6 * 1024 * 1024;
-const ticketShape = /^[\w-]{43}$/;
+const secretShape = /^[\w-]{43}$/;
 
 /**
  * Receives a provider's notification. A rejected call gets the response of an unknown path: it reveals
  * nothing, and a provider that was rejected by mistake calls again. Logs only the reason, never the path: its
- * ticket is secret.
+ * URL is secret.
  */
 export const receiveNotification = gatewayHandler('receiveNotification', takeCall);
 
 async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
   if (config.notifications().NOTIFICATIONS !== 'relay') throw rejection('switched_off');
-  const { provider, ticket = '' } = event.pathParameters ?? {};
+  const { provider, task: secret = '' } = event.pathParameters ?? {};
   if (!config.isProviderName(provider)) throw rejection('provider');
-  if (!ticketShape.test(ticket)) throw rejection('ticket');
+  if (!secretShape.test(secret)) throw rejection('task');
   const receipt = await receive(requestContext(invocation), {
     provider,
-    ticket,
+    secret,
     body: readText(event).replace(/^\uFEFF/, ''),
     contentType: event.headers?.['content-type'],
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, hashPrefix, state } = receipt;
-  note({ notification: result, ticket_hash: hashPrefix, task_state: state });
+  note({ notification: result, task_hash: hashPrefix, task_state: state });
   return jsonAnswer(200, {});
 }
 
 /** A lost race isn't the provider's mistake, so it gets a response that makes it call again. */
 function rejectOrTryAgain(error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
-  // Its own response would reveal that the ticket is valid.
+  // Its own response would reveal that the secret is valid.
   if (error.code === 'record_too_large') throw rejection(error.code);
   throw error.code === 'conflict' ? new ApiError('unavailable', { cause: error }) : error;
 }

@@ -9,8 +9,8 @@ import { signatureHeaders, type SigningKey } from './signature.ts';
 
 /** Why an attempt failed, in our own words: a receiver's response is never shown. */
 type DeliveryError =
-  | 'address_refused'
-  | 'name_refused'
+  | 'address_rejected'
+  | 'name_rejected'
   | 'name_not_found'
   | 'not_connected'
   | 'connection_lost'
@@ -39,10 +39,10 @@ export async function deliverOnce(
 ): Promise<DeliveryResult> {
   const began = Date.now();
   const url = readReceiverUrl(notification.address);
-  if (!url) return { outcome: 'failed', error: 'address_refused', isHopeless: true };
+  if (!url) return { outcome: 'failed', error: 'address_rejected', isHopeless: true };
   const late = pause(maxLookupMs, [], { ref: false });
   const addresses = await Promise.race([findAddresses(url), late]);
-  if (addresses === 'not public') return { outcome: 'failed', error: 'name_refused' };
+  if (addresses === 'not public') return { outcome: 'failed', error: 'name_rejected' };
   if (addresses.length === 0) return { outcome: 'failed', error: 'name_not_found' };
   try {
     const { status } = await httpRequest({

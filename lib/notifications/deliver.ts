@@ -44,7 +44,7 @@ async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQ
       withLogFields({}, async () => {
         try {
           const message = readMessage(body);
-          note({ notification: message.id, ticket_hash: hashPrefixOf(message) });
+          note({ notification: message.id, task_hash: hashPrefixOf(message) });
           await deliver(context, message);
           return [];
         } catch (error) {

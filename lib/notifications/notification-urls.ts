@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import * as config from '../config.ts';
-import { ticketHash } from './records.ts';
+import { taskHash } from './records.ts';
 
 /*
  * The caller's URL, and ours, which the provider gets instead. The caller's is checked without a lookup, before a
@@ -87,7 +87,7 @@ export function literalOf({ hostname }: URL): string | undefined {
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** The length of a ticket's beginning that reveals no ticket and doesn't occur elsewhere by chance. */
+/** The length of a secret's beginning that reveals no secret and doesn't occur elsewhere by chance. */
 const recognizedLength = 12;
 
 /** The caller's URL may be longer than ours, so a text that repeats ours would grow without bound. */
@@ -96,18 +96,18 @@ const maxShown = 8;
 /** JSON's escape of a character, even in a string that is itself JSON. */
 const escapeStart = '\\\\{1,8}u00';
 const escapes = new RegExp(`${escapeStart}([0-9a-fA-F]{2})`, 'g');
-const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
+const secretCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
 
 /**
- * Replaces our URL with the caller's own, because anyone with its ticket can notify as the provider. It
+ * Replaces our URL with the caller's own, because anyone with its secret can notify as the provider. It
  * changes the text instead of parsed JSON, so numbers keep their digits.
  */
-export function replaceOurUrl(text: string, ticket: string, address: string | undefined): string {
-  const beginning = ticket.slice(0, recognizedLength);
+export function replaceOurUrl(text: string, secret: string, address: string | undefined): string {
+  const beginning = secret.slice(0, recognizedLength);
   if (!text.includes(beginning) && !text.includes('\\u00')) return text;
   const spelled = [...beginning].map(spellings).join('');
   // Error texts are shortened, and may end in the middle of our URL.
-  const ours = new RegExp(`(https?(?:(?!https?)[^"\\s<>])*?)?${spelled}${ticketCharacter}*`, 'g');
+  const ours = new RegExp(`(https?(?:(?!https?)[^"\\s<>])*?)?${spelled}${secretCharacter}*`, 'g');
   // No quotes or backslashes: the URL may be inside JSON at any depth.
   const inside = address?.replace(/["\\\s]/g, encodeURIComponent) ?? '…';
   let shown = 0;
@@ -123,10 +123,10 @@ function spellings(character: string): string {
   return `(?:${character}|${escapeStart}(?:${digits}|${digits.toUpperCase()}))`;
 }
 
-/** The task's ticket, if the text repeats it from the request. It is stored nowhere. */
-export function findTicket(text: string, hashed: string): string | undefined {
+/** The task's secret, if the text repeats it from the request. It is stored nowhere. */
+export function findSecret(text: string, hashed: string): string | undefined {
   const plain = text.replace(escapes, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
   for (const [, found = ''] of plain.matchAll(/\/([\w-]{43})(?![\w-])/g))
-    if (ticketHash(found) === hashed) return found;
+    if (taskHash(found) === hashed) return found;
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { isObject } from '../json.ts';
 import { dueShard, notDue } from '../store/due.ts';
 import type { Changes, Condition } from '../store/items.ts';
-import { type Key, ticketHashOf } from '../store/keys.ts';
+import { type Key, taskHashOf } from '../store/keys.ts';
 import { get, readAll } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import type { DeliveryResult } from './deliver-once.ts';
@@ -184,7 +184,7 @@ function ofAttempt(attempts: number) {
 async function giveUp(context: Context, key: Key, attempts: number, why: Why): Promise<boolean> {
   const now = Date.now();
   const listed = {
-    pending_shard: dueShard('failed-notifications', ticketHashOf(key)),
+    pending_shard: dueShard('failed-notifications', taskHashOf(key)),
     pending_since: timestamp(now),
   };
   const changes = { ...why, ...listed, result: 'failed' as const, ttl: ttlFrom(now) };

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { ProviderName } from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { type Key, notificationKey, ticketKey } from '../store/keys.ts';
+import { type Key, notificationKey, taskKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { typedRead } from '../store/items.ts';
 import { windowSeconds } from '../windows.ts';
 
-/** A task whose provider notifies this service. Its key is the hash of its ticket, the provider's secret. */
+/** A task whose provider notifies this service. Its key is the hash of the secret in the URL that the provider calls. */
 export interface TaskRecord extends Key {
   at: string;
   provider: ProviderName;
@@ -50,8 +50,8 @@ export interface TaskRecord extends Key {
 
 export const taskRecord = typedRead<TaskRecord>();
 
-export async function readTask(context: Context, ticketHashed: string): Promise<TaskRecord | undefined> {
-  return taskRecord((await get(context, ticketKey(ticketHashed)))[0]);
+export async function readTask(context: Context, hashOfSecret: string): Promise<TaskRecord | undefined> {
+  return taskRecord((await get(context, taskKey(hashOfSecret)))[0]);
 }
 
 const minutes = 60_000;
@@ -64,12 +64,12 @@ const maxDistanceMs = 12 * 60 * minutes;
 export const givenUpAfterMs = 7 * 24 * 60 * minutes;
 
 /** When to ask about a task for the first time, as `pending_since` has it. */
-export function firstQuestionAt(startedAt: number, isOffPeak: boolean): string {
+export function firstPollAt(startedAt: number, isOffPeak: boolean): string {
   return new Date(startedAt + firstAfterMs[isOffPeak ? 'offPeak' : 'usual']).toISOString();
 }
 
 /** When to ask again: at double the age, and at least twice a day. */
-export function nextQuestionAt(startedAt: number, now: number): string {
+export function nextPollAt(startedAt: number, now: number): string {
   const distance = Math.min(Math.max(now - startedAt, firstAfterMs.usual), maxDistanceMs);
   return new Date(Math.min(now + distance, Math.max(now, startedAt + givenUpAfterMs))).toISOString();
 }
@@ -115,24 +115,24 @@ export function ttlFrom(time: number): number {
   return Math.ceil(time / 1000) + keptForDays * windowSeconds('day');
 }
 
-export function ticketHash(ticket: string): string {
-  return hash('sha256', ticket);
+export function taskHash(secret: string): string {
+  return hash('sha256', secret);
 }
 
 /** 162 bits in 27 characters. */
 const nameLength = 27;
 
 /**
- * The name of a task's status object, derived from the ticket. It isn't derived from the ticket's hash,
+ * The name of a task's status object, derived from the secret. It isn't derived from the secret's hash,
  * because receivers see that.
  */
-export function statusKey(ticket: string): string {
-  return `status/${hash('sha256', `status:${ticket}`, 'base64url').slice(0, nameLength)}.json`;
+export function statusKey(secret: string): string {
+  return `status/${hash('sha256', `status:${secret}`, 'base64url').slice(0, nameLength)}.json`;
 }
 
-/** The beginning of a ticket's hash, for finding a task's lines in the log. */
-export function hashPrefix(ticketHashed: string): string {
-  return ticketHashed.slice(0, 16);
+/** The beginning of a secret's hash, for finding a task's lines in the log. */
+export function hashPrefix(hashOfSecret: string): string {
+  return hashOfSecret.slice(0, 16);
 }
 
 /** The same beginning, for the lines about a notification. */
@@ -141,14 +141,14 @@ export function hashPrefixOf({ id }: Pick<NotificationRecord, 'id'>): string {
 }
 
 /** Contains the whole key, so that a receiver can report a notification by its id. */
-export function notificationId(ticketHashed: string, sequence: number): string {
-  return `msg_${ticketHashed}_${sequence}`;
+export function notificationId(hashOfSecret: string, sequence: number): string {
+  return `msg_${hashOfSecret}_${sequence}`;
 }
 
 /** The keys of the notification that an id names, and of its task. */
 export function keysOfNotification(id: string): [notification: Key, task: Key] | undefined {
   const [, hash = '', sequence] = /^msg_([0-9a-f]{64})_(\d{1,4})$/.exec(id) ?? [];
-  return sequence === undefined ? undefined : [notificationKey(hash, Number(sequence)), ticketKey(hash)];
+  return sequence === undefined ? undefined : [notificationKey(hash, Number(sequence)), taskKey(hash)];
 }
 
 /** The public keys for receivers: one key, or two during a rotation, separated by a space. */

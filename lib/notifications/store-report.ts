@@ -6,7 +6,7 @@ import type { TaskState } from '../schemas/video.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
 import { dueShard, notDue } from '../store/due.ts';
 import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
-import { notificationKey, ticketHashOf, ticketKey, usageKey } from '../store/keys.ts';
+import { notificationKey, taskHashOf, taskKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/dynamodb.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import { enqueue, lostAfterMs, makeDueNow } from './outbox.ts';
@@ -25,7 +25,7 @@ import {
   readTask,
   statusKey,
   type TaskRecord,
-  ticketHash,
+  taskHash,
   ttlFrom,
 } from './records.ts';
 import { replaceOurUrl } from './notification-urls.ts';
@@ -34,8 +34,8 @@ import { replaceOurUrl } from './notification-urls.ts';
  * Stores a provider's report about a task, with its notification, before responding to the provider. Then
  * queues the notification.
  */
-export function receive(context: Context, call: Omit<Report, 'ticketHash'> & { ticket: string }) {
-  return takeReport(context, { ...call, ticketHash: ticketHash(call.ticket) });
+export function receive(context: Context, call: Omit<Report, 'taskHash'> & { secret: string }) {
+  return takeReport(context, { ...call, taskHash: taskHash(call.secret) });
 }
 
 export async function takeReport(context: Context, report: Report): Promise<Receipt> {
@@ -57,9 +57,9 @@ async function queueOrList(context: Context, notification: NotificationRecord): 
 /** A provider's report about a task, in its own words: from its call, or its reply to our question. */
 export interface Report {
   provider: ProviderName;
-  ticketHash: string;
+  taskHash: string;
   /** Undefined if the report doesn't contain it. */
-  ticket?: string | undefined;
+  secret?: string | undefined;
   /** The ID that the provider was asked about. */
   taskId?: string | undefined;
   body: string;
@@ -70,7 +70,7 @@ export interface Report {
 
 export type Receipt =
   | { result: 'written' | 'repeated'; hashPrefix: string; state: TaskState | undefined }
-  | { result: 'rejected'; reason: 'unreadable' | 'unknown_ticket' };
+  | { result: 'rejected'; reason: 'unreadable' | 'unknown_task' };
 
 interface Stored {
   receipt: Receipt;
@@ -84,11 +84,11 @@ interface Stored {
 async function storeReport(context: Context, report: Report): Promise<Stored> {
   const said = readNotification(report.provider, report.body);
   if (said === undefined) return { receipt: { result: 'rejected', reason: 'unreadable' } };
-  const hash = report.ticketHash;
+  const hash = report.taskHash;
   return untilWritten(context, async (): Promise<Stored | undefined> => {
     const task = await readTask(context, hash);
     if (!task || task.provider !== report.provider || (isExpired(task) && !report.isGivenUp))
-      return { receipt: { result: 'rejected', reason: 'unknown_ticket' } };
+      return { receipt: { result: 'rejected', reason: 'unknown_task' } };
     const change = changeOf(task, said);
     if (said.state === undefined && (change || said.unknownWord === undefined)) logUnknown(task, said);
     if (change === undefined)
@@ -108,7 +108,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
       id: notificationId(hash, sequence),
       caller_hash: callerHash(task.caller),
       address: isQuiet ? undefined : task.address,
-      status_key: task.status_key ?? statusKey(report.ticket ?? ''),
+      status_key: task.status_key ?? statusKey(report.secret ?? ''),
       body: bodyFor(task, report, said, { task_id: taskId, state, provider_state }),
       content_type: headerText.test(report.contentType ?? '')
         ? String(report.contentType)
@@ -125,7 +125,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
     };
     const writes: Write[] = [
       updating<TaskRecord>(
-        ticketKey(hash),
+        taskKey(hash),
         {
           ...changes,
           ...((isDone || report.isGivenUp) && task.pending_since !== undefined && notDue),
@@ -195,19 +195,19 @@ function logUnknown(task: TaskRecord, { unknownWord, taskId }: ProviderNotificat
     provider_state: unknownWord ?? null,
     provider_task_id: task.task_id ?? taskId,
     paid_request_id: task.request_id,
-    ticket_hash: hashPrefix(ticketHashOf(task)),
+    task_hash: hashPrefix(taskHashOf(task)),
   });
 }
 
 /** The provider's own text, without our URL, and with the fields that every notification has. */
 function bodyFor(
   { address }: TaskRecord,
-  { provider, body, ticket }: Report,
+  { provider, body, secret }: Report,
   said: ProviderNotification,
   fields: { task_id: string | undefined; state: TaskState; provider_state: string | undefined },
 ): string {
   const kept = withoutEcho(body, said);
-  const text = ticket === undefined ? kept : replaceOurUrl(kept, ticket, address);
+  const text = secret === undefined ? kept : replaceOurUrl(kept, secret, address);
   const { media, error } = readNotification(provider, text) ?? said;
   return withCommonFields(text, { ...fields, media, error });
 }

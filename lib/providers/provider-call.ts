@@ -88,7 +88,7 @@ export class ProviderCall {
   async startTask(): Promise<StartedTask> {
     const { deadline } = this.#context;
     if (deadline - Date.now() < minReplyMs)
-      throw new ApiError('unavailable', { payment: 'refused', reason: 'too little time to send' });
+      throw new ApiError('unavailable', { payment: 'rejected', reason: 'too little time to send' });
     const started = Date.now();
     const replyBy = Math.min(deadline, started + maxReplyMs);
     let sends = 1;
@@ -184,7 +184,7 @@ function readReply({ status, headers, body }: HttpReply, key: string): SendResul
       ...(code === 'provider_rejected' && { details, ...(text && { message: rejectionMessage(text) }) }),
       ...(isBusy && { headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } }),
       cause,
-      payment: 'refused',
+      payment: 'rejected',
     });
     return { error, status, retryAfterMs };
   }
@@ -199,7 +199,7 @@ function readReply({ status, headers, body }: HttpReply, key: string): SendResul
 /** Reads a reply that broke off or never came. */
 function readBrokenReply(cause: TransportError, key: string): SendResult {
   const { sent, head, reason } = cause;
-  if (!sent) return { error: new ApiError('provider_unreachable', { cause, payment: 'refused' }) };
+  if (!sent) return { error: new ApiError('provider_unreachable', { cause, payment: 'rejected' }) };
   const read = head && readReply(head, key);
   // The status decides even if the body was cut off. Only a success whose body stalls is a timeout.
   if (head && read && (reason !== 'timeout' || !isSuccess(head.status))) return read;

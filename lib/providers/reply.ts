@@ -138,7 +138,7 @@ function lettersOf(word: string): string {
 const maxCandidates = 10;
 const maxDepth = 4;
 
-/** None of our secrets matches: tickets are longer. */
+/** None of our secrets matches: secrets are longer. */
 const idShape = /^[\w.:-]{1,40}$/;
 const idName = /(?:^|[_-])(?:id|uuid)$/i;
 

@@ -47,7 +47,7 @@ interface PendingReason {
 type FoundUpload =
   | { state: 'awaited'; version: NodeVersionRecord }
   | { state: 'blocked'; reason?: PendingReason }
-  | { state: 'unknown' | 'superseded' | 'published_before' | 'refused_before' | 'in_progress' };
+  | { state: 'unknown' | 'superseded' | 'published_before' | 'rejected_before' | 'in_progress' };
 
 /** A publisher may put this many rejected archives to one URL; then a publish makes a new URL. */
 const maxRejections = 5;
@@ -73,16 +73,16 @@ export async function readUpload(
   if (status !== pending) return { state: 'blocked' };
   const reason = await findObstacle(context, version, nodeRecord(node));
   if (reason) return { state: 'blocked', reason };
-  if (wasRejected(version, objectVersion)) return { state: 'refused_before' };
+  if (wasRejected(version, objectVersion)) return { state: 'rejected_before' };
   const { checked_by = finalizerId, checked_until = 0 } = version;
   if (checked_by !== finalizerId && checked_until > Date.now()) return { state: 'in_progress' };
   return { state: 'awaited', version };
 }
 
 /** Whether this object was rejected, or its signed URL is used up. */
-function wasRejected({ refused_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
+function wasRejected({ rejected_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
   if (objectVersion === undefined) return false;
-  return refused_objects.includes(objectVersion) || refused_objects.length >= maxRejections;
+  return rejected_objects.includes(objectVersion) || rejected_objects.length >= maxRejections;
 }
 
 /** The reason, apart from its archive, that keeps a version from becoming active. */
@@ -162,15 +162,15 @@ export function block(context: Context, upload: Upload, reason: PendingReason): 
 export function reject(
   context: Context,
   upload: Upload,
-  { refused_objects = [] }: NodeVersionRecord,
+  { rejected_objects = [] }: NodeVersionRecord,
   { finalizerId, versionId, problem }: { finalizerId: string; versionId: string; problem: string },
 ): Promise<boolean> {
-  const refused = [...refused_objects, versionId];
+  const rejected = [...rejected_objects, versionId];
   const usedUp = `An upload address accepts ${maxRejections} archives. Publish again for a new one.`;
   const changes: Changes<NodeVersionRecord> = {
-    status_reason_code: 'archive_refused',
-    status_reason: refused.length < maxRejections ? problem : `${problem} ${usedUp}`,
-    refused_objects: refused,
+    status_reason_code: 'archive_rejected',
+    status_reason: rejected.length < maxRejections ? problem : `${problem} ${usedUp}`,
+    rejected_objects: rejected,
     ...unchecked,
   };
   return change(context, upload, changes, checkedBy(finalizerId));
@@ -203,7 +203,7 @@ export async function activate(
     size_bytes: archive.sizeBytes,
     sha256: archive.sha256,
     upload_id: null,
-    refused_objects: null,
+    rejected_objects: null,
     ...unchecked,
     published_at: new Date().toISOString(),
   };

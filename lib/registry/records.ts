@@ -104,7 +104,7 @@ export interface NodeVersionRecord extends Stored, VersionCopy {
   /** The only upload that may bring the archive. */
   upload_id?: string;
   /** The rejected archives that came to that upload's URL, by their S3 version ids. */
-  refused_objects?: readonly string[];
+  rejected_objects?: readonly string[];
   /** The finalizer that checks an archive for it, and until when, in milliseconds. */
   checked_by?: string;
   checked_until?: number;

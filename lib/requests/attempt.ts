@@ -2,7 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { type Context, inTime } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import { ticketHash } from '../notifications/records.ts';
+import { taskHash } from '../notifications/records.ts';
 import { storeError } from '../store/dynamodb.ts';
 
 /** A request with an Idempotency-Key: the key's owner, and the parts that must be equal for a replay. */
@@ -24,29 +24,29 @@ export interface Attempt {
   /** Identifies the Idempotency-Key without showing it. */
   keyHash: string | undefined;
   /** Only for a task whose provider notifies this service. */
-  ticket: Ticket | undefined;
+  relayedTask: RelayedTask | undefined;
 }
 
-export interface Ticket {
+export interface RelayedTask {
   /** Known only to the provider, and stored nowhere: its holder can report the task's state. */
   secret: string;
   hash: string;
 }
 
 /** This many bytes can't be guessed, and make 43 characters. */
-const ticketBytes = 32;
+const secretBytes = 32;
 
 export function nameAttempt(
   request: Pick<Attempt, 'operation' | 'caller' | 'requestId'>,
   { keyed, isRelayed }: { keyed?: Keyed | undefined; isRelayed: boolean },
 ): Attempt {
   const keyHash = keyed && hashOfKey(keyed);
-  return { id: randomUUID(), ...request, keyHash, ticket: isRelayed ? newTicket() : undefined };
+  return { id: randomUUID(), ...request, keyHash, relayedTask: isRelayed ? newRelayedTask() : undefined };
 }
 
-function newTicket(): Ticket {
-  const secret = randomBytes(ticketBytes).toString('base64url');
-  return { secret, hash: ticketHash(secret) };
+function newRelayedTask(): RelayedTask {
+  const secret = randomBytes(secretBytes).toString('base64url');
+  return { secret, hash: taskHash(secret) };
 }
 
 export function hashOfKey({ scope, key }: Keyed): string {
@@ -75,7 +75,7 @@ export async function beforeSending<Result>(phases: () => Promise<Result>): Prom
     return await phases();
   } catch (error) {
     const known = apiErrorOf(storeError(error));
-    throw asProxyError(known).with({ payment: 'refused' });
+    throw asProxyError(known).with({ payment: 'rejected' });
   }
 }
 

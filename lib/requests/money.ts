@@ -9,7 +9,7 @@ import {
   completeUsage,
   recordDayCaller,
   openUsage,
-  refuseUsage,
+  rejectUsage,
   type Task,
   type UsageResult,
   usageName,
@@ -101,9 +101,9 @@ export class Money {
       note({ credits_counted: credits });
       await this.#complete({ state: 'unknown', credits, is_exact: false, code, task_id, credits_told });
     } else if (this.#isRecorded) {
-      await this.#complete({ state: 'refused', credits: 0, is_exact: true, code });
+      await this.#complete({ state: 'rejected', credits: 0, is_exact: true, code });
     } else {
-      await refuseUsage(this.#context, this.#opened, code);
+      await rejectUsage(this.#context, this.#opened, code);
       await this.#settle(0, false);
     }
   }
@@ -123,16 +123,16 @@ export class Money {
   }
 
   get #opened() {
-    const { caller, id, requestId, keyHash, ticket } = this.#attempt;
+    const { caller, id, requestId, keyHash, relayedTask } = this.#attempt;
     const attempt = { caller, at: this.#mustBeReserved.at, id };
-    return { ...this.#task, attempt, requestId, keyHash, ticketHash: ticket?.hash, ceiling: this.ceiling };
+    return { ...this.#task, attempt, requestId, keyHash, taskHash: relayedTask?.hash, ceiling: this.ceiling };
   }
 
   /** Updates the account after the record, and only if this attempt completed the record. */
   async #complete(result: UsageResult): Promise<void> {
     const ms = Date.now() - this.#sentAt;
     const isOurs = await completeUsage(this.#context, this.#opened.attempt, { ...result, ms });
-    if (isOurs) await this.#settle(result.credits, result.state !== 'refused');
+    if (isOurs) await this.#settle(result.credits, result.state !== 'rejected');
   }
 
   async #settle(credits: number, isTask: boolean): Promise<void> {

@@ -5,19 +5,13 @@ import * as config from '../config.ts';
 import { ApiError, boughtNothing } from '../errors.ts';
 import { note } from '../log.ts';
 import { readReceiverUrl, replaceOurUrl } from '../notifications/notification-urls.ts';
-import {
-  firstQuestionAt,
-  hashPrefix,
-  statusKey,
-  type TaskRecord,
-  ttlFrom,
-} from '../notifications/records.ts';
+import { firstPollAt, hashPrefix, statusKey, type TaskRecord, ttlFrom } from '../notifications/records.ts';
 import type { BoughtTask } from '../providers/provider-call.ts';
 import { dueShard } from '../store/due.ts';
 import { absent, present } from '../store/items.ts';
-import { ticketKey } from '../store/keys.ts';
+import { taskKey } from '../store/keys.ts';
 import { put, remove, update } from '../store/write.ts';
-import type { Answer, Attempt, Ticket } from './attempt.ts';
+import type { Answer, Attempt, RelayedTask } from './attempt.ts';
 
 type Notifies = NonNullable<Contract['notifies']>;
 
@@ -31,19 +25,19 @@ const whatAddressMustBe =
 export class Relay {
   readonly #context: Context;
   readonly #attempt: Attempt;
-  readonly #ticket: Ticket;
+  readonly #task: RelayedTask;
   readonly #notifies: Notifies;
   /** The caller's own URL, if it wants notifications. */
   readonly #address: string | undefined;
   readonly #isOffPeak: boolean;
   #isRecorded = false;
 
-  constructor(context: Context, attempt: Attempt, ticket: Ticket, notifies: Notifies, body: object) {
+  constructor(context: Context, attempt: Attempt, task: RelayedTask, notifies: Notifies, body: object) {
     const fields = new Map<string, unknown>(Object.entries(body));
     const address = fields.get(notifies.field);
     this.#context = context;
     this.#attempt = attempt;
-    this.#ticket = ticket;
+    this.#task = task;
     this.#notifies = notifies;
     this.#address = typeof address === 'string' ? address : undefined;
     this.#isOffPeak = fields.get('off_peak') === true;
@@ -53,7 +47,7 @@ export class Relay {
   redirected<Body>(body: Body): Body {
     const { field, provider } = this.#notifies;
     const baseUrl = config.relay().NOTIFICATION_URL.replace(/\/*$/, '');
-    return { ...Object(body), [field]: `${baseUrl}/${provider}/${this.#ticket.secret}` };
+    return { ...Object(body), [field]: `${baseUrl}/${provider}/${this.#task.secret}` };
   }
 
   /** Rejects a request before it costs anything if the caller's URL can't be notified. */
@@ -63,13 +57,13 @@ export class Relay {
     throw new ApiError('invalid_request', { details });
   }
 
-  /** Stores the task under its ticket's hash: the provider may notify before it responds, or not at all. */
+  /** Stores the task under the hash of its secret: the provider may notify before it responds, or not at all. */
   async record(usageName: string): Promise<void> {
     const { operation, caller, requestId } = this.#attempt;
     const now = Date.now();
     this.#isRecorded = true;
     const record: TaskRecord = {
-      ...ticketKey(this.#ticket.hash),
+      ...taskKey(this.#task.hash),
       at: new Date(now).toISOString(),
       provider: this.#notifies.provider,
       operation,
@@ -77,14 +71,14 @@ export class Relay {
       address: this.#address,
       attempt: usageName,
       request_id: requestId,
-      status_key: statusKey(this.#ticket.secret),
-      pending_shard: dueShard('unheard', this.#ticket.hash),
-      pending_since: firstQuestionAt(now, this.#isOffPeak),
+      status_key: statusKey(this.#task.secret),
+      pending_shard: dueShard('polls', this.#task.hash),
+      pending_since: firstPollAt(now, this.#isOffPeak),
       sequence: 0,
       revision: 1,
       ttl: ttlFrom(now),
     };
-    note({ ticket_hash: hashPrefix(this.#ticket.hash) });
+    note({ task_hash: hashPrefix(this.#task.hash) });
     await put(this.#context, record, absent);
   }
 
@@ -97,13 +91,13 @@ export class Relay {
   async failed(error: ApiError): Promise<void> {
     if (!this.#isRecorded) return;
     const { taskId, credits } = error.task ?? {};
-    if (boughtNothing(error)) await remove(this.#context, ticketKey(this.#ticket.hash), present);
+    if (boughtNothing(error)) await remove(this.#context, taskKey(this.#task.hash), present);
     else await this.#end({ payment: 'unknown', task_id: taskId, credits });
   }
 
   async #end(changes: Pick<TaskRecord, 'payment' | 'task_id' | 'credits'>): Promise<void> {
     const ended_at = new Date().toISOString();
-    await update<TaskRecord>(this.#context, ticketKey(this.#ticket.hash), { ...changes, ended_at }, present);
+    await update<TaskRecord>(this.#context, taskKey(this.#task.hash), { ...changes, ended_at }, present);
   }
 
   /** Replaces our URL by the caller's wherever the provider repeats it. */
@@ -118,11 +112,11 @@ export class Relay {
   }
 
   #restored(text: string): string {
-    return replaceOurUrl(text, this.#ticket.secret, this.#address);
+    return replaceOurUrl(text, this.#task.secret, this.#address);
   }
 
   /** The URL of the task's public status (RFC 8288). */
   get taskHeaders(): Record<string, string> {
-    return { link: `<${downloadUrl(statusKey(this.#ticket.secret))}>; rel="status"` };
+    return { link: `<${downloadUrl(statusKey(this.#task.secret))}>; rel="status"` };
   }
 }

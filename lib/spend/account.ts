@@ -52,12 +52,12 @@ export interface Limits {
 
 export type LimitName = keyof Limits;
 
-/** The decisions of administrators about a caller. */
-export interface Terms {
-  /** Changes on every update, so that a write can detect stale terms. */
+/** The limits that an administrator gave a caller. */
+export interface CallerLimits {
+  /** Changes on every update, so that a write can detect stale limits. */
   id: string;
   /** The limits that differ from the defaults. */
-  limits: Partial<Limits>;
+  values: Partial<Limits>;
   /** When, and why. */
   blocked?: { at: string; reason: string };
 }
@@ -77,7 +77,7 @@ type Warnings = Record<`warned:${string}`, number>;
 export interface AccountRecord extends Key, Partial<Days & Minutes & LateMinutes & Moments & Warnings> {
   caller: string;
   revision: number;
-  terms?: Terms;
+  limits?: CallerLimits;
   /** The last minute that was closed. */
   closed?: number;
   /** The last day whose list of callers certainly contains this one. */
@@ -98,14 +98,14 @@ export function shardOf(caller: string): string {
 }
 
 /** A caller's limits, with the stage's defaults. */
-export function limitsOf(terms?: Terms): Limits {
+export function limitsOf(own?: CallerLimits): Limits {
   const { CREDITS_PER_DAY, TASKS_PER_DAY, REQUESTS_PER_MINUTE } = config.spending();
   const defaults = {
     credits_per_day: CREDITS_PER_DAY,
     tasks_per_day: TASKS_PER_DAY,
     requests_per_minute: REQUESTS_PER_MINUTE,
   };
-  return { ...defaults, ...terms?.limits };
+  return { ...defaults, ...own?.values };
 }
 
 /** The unit of each limit, in the order of the response headers. */
@@ -129,7 +129,7 @@ export function counterName({ counter }: Counted, time: number) {
  * set limit.
  */
 export function rateLimitFields(account: AccountRecord, time = Date.now()): Record<string, string> {
-  const limits = limitsOf(account.terms);
+  const limits = limitsOf(account.limits);
   const set = counted.filter(({ limit }) => limits[limit] > 0);
   if (set.length === 0) return {};
   const policies = set.map(

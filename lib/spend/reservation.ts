@@ -20,7 +20,7 @@ import {
   pastCounters,
   rateLimitFields,
   shardOf,
-  type Terms,
+  type CallerLimits,
 } from './account.ts';
 
 interface Request {
@@ -37,26 +37,26 @@ interface Reserved {
 }
 
 /**
- * The terms of callers that have their own, as this process last saw them. They may be stale, so each write
- * names the terms that it is based on: a block or another limit takes effect when it is stored.
+ * The limits of callers that have their own, as this process last saw them. They may be stale, so each write
+ * names the limits that it is based on: a block or another limit takes effect when it is stored.
  */
-const seenTerms = new Map<string, Terms>();
-const maxSeenTerms = 1000;
+const seenLimits = new Map<string, CallerLimits>();
+const maxSeenLimits = 1000;
 
 /** Reserves the ceiling of a task with one write that succeeds only if no limit is exceeded. */
 export async function reserve(context: Context, request: Request): Promise<Reserved> {
   const key = keyOfAccount(request.caller);
   let at = Date.now();
   return untilWritten(context, async () => {
-    const terms = seenTerms.get(key.pk);
-    const result = canPass(request, terms)
-      ? await tryReserve(context, request, at, terms)
+    const own = seenLimits.get(key.pk);
+    const result = canPass(request, own)
+      ? await tryReserve(context, request, at, own)
       : { written: false as const, found: accountRecord((await get(context, key))[0]) };
     if (result.written) return { account: result.item, at };
-    remember(key.pk, result.found?.terms);
+    remember(key.pk, result.found?.limits);
     at = Math.max(Date.now(), startOfMinute((result.found?.closed ?? -1) + 1));
     const account = result.found ?? { ...key, caller: request.caller, revision: 0 };
-    if (account.terms?.blocked) throw new ApiError('caller_blocked');
+    if (account.limits?.blocked) throw new ApiError('caller_blocked');
     const error = rejection(account, at, request.ceiling);
     if (error) throw error;
     return undefined;
@@ -67,9 +67,9 @@ function tryReserve(
   context: Context,
   { caller, ceiling }: Request,
   at: number,
-  terms: Terms | undefined,
+  own: CallerLimits | undefined,
 ): Promise<WriteResult<AccountRecord>> {
-  const limits = limitsOf(terms);
+  const limits = limitsOf(own);
   const minute = minuteOf(at);
   const requests: Changes<AccountRecord> = { [`requests@${minute}`]: new Plus(1) };
   const changes: Changes<AccountRecord> = {
@@ -81,7 +81,7 @@ function tryReserve(
     pending_since: new IfAbsent(minuteText(minute)),
   };
   const condition: Clause<AccountRecord>[] = [
-    terms ? [['terms', 'id'], '=', terms.id] : ['terms', 'absent'],
+    own ? [['limits', 'id'], '=', own.id] : ['limits', 'absent'],
     ['closed', 'at most', minute - 1],
   ];
   for (const each of counted) {
@@ -92,22 +92,22 @@ function tryReserve(
   return updateOnce<AccountRecord>(context, keyOfAccount(caller), changes, condition);
 }
 
-/** Whether any state of the account could let the task through, under these terms. */
-function canPass({ ceiling }: Request, terms: Terms | undefined): boolean {
-  const { credits_per_day } = limitsOf(terms);
+/** Whether any state of the account could let the task through, under these limits. */
+function canPass({ ceiling }: Request, own: CallerLimits | undefined): boolean {
+  const { credits_per_day } = limitsOf(own);
   return credits_per_day === 0 || ceiling <= credits_per_day;
 }
 
-function remember(pk: string, terms: Terms | undefined): void {
-  if (seenTerms.size >= maxSeenTerms) seenTerms.clear();
-  if (terms && !terms.blocked) seenTerms.set(pk, terms);
-  else seenTerms.delete(pk);
+function remember(pk: string, own: CallerLimits | undefined): void {
+  if (seenLimits.size >= maxSeenLimits) seenLimits.clear();
+  if (own && !own.blocked) seenLimits.set(pk, own);
+  else seenLimits.delete(pk);
 }
 
 /** Why an account rejects a task; undefined if it accepts the task. */
 function rejection(account: AccountRecord, at: number, ceiling: number): ApiError | undefined {
   const fields = rateLimitFields(account, at);
-  const limits = limitsOf(account.terms);
+  const limits = limitsOf(account.limits);
   if (limits.credits_per_day > 0 && ceiling > limits.credits_per_day) {
     const message = `This task may cost ${inCredits(ceiling)}, which is more than the ${limits.credits_per_day} of a whole day.`;
     return new ApiError('budget_exhausted', { message, headers: fields });
@@ -195,7 +195,7 @@ const warningPercents = [95, 80];
 
 /** Notes in the log line, once a day each, that a caller has used 80 or 95 percent of a daily limit. */
 export async function warnOnce(context: Context, account: AccountRecord, at: number): Promise<void> {
-  const limits = limitsOf(account.terms);
+  const limits = limitsOf(account.limits);
   const daily = counted.filter(({ limit, window }) => window === 'day' && limits[limit] > 0);
   const used = daily.map((each) => (100 * (account[counterName(each, at)] ?? 0)) / limits[each.limit]);
   const passed = warningPercents.find((percent) => used.some((share) => share >= percent));

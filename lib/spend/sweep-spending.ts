@@ -191,7 +191,7 @@ async function sumMinute(
         const { state, credits } = isOpen ? await endUsage(context, record, onEnded) : record;
         sum.credits += credits;
         sum.records += 1;
-        if (state !== 'refused') sum.tasks += 1;
+        if (state !== 'rejected') sum.tasks += 1;
       }
     }
   };

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { ErrorCode, Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { absent, type Changes, type Condition, typedRead } from '../store/items.ts';
-import { attemptOf, dayCallerKey, idempotencyKey, type Key, ticketKey, usageKey } from '../store/keys.ts';
+import { attemptOf, dayCallerKey, idempotencyKey, type Key, taskKey, usageKey } from '../store/keys.ts';
 import { put, update } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
 import { get } from '../store/read.ts';
@@ -25,7 +25,7 @@ export interface UsageRecord extends Key, Task {
   /** The SHA-256 that the response is kept under, if the request had an Idempotency-Key. */
   key_hash?: string | undefined;
   /** Identifies the task, if its provider notifies this service of its states. */
-  ticket_hash?: string | undefined;
+  task_hash?: string | undefined;
   /** Whether it bought something; `reserved` before that is known. */
   state: 'reserved' | Payment;
   /** The error that the caller got if the task was not taken, unless the function died first. */
@@ -84,7 +84,7 @@ interface Opened extends Task {
   attempt: BegunAttempt;
   requestId: string;
   keyHash: string | undefined;
-  ticketHash?: string | undefined;
+  taskHash?: string | undefined;
   ceiling: number;
 }
 
@@ -96,7 +96,7 @@ function openRecord({
   frames,
   requestId,
   keyHash,
-  ticketHash,
+  taskHash,
   ceiling,
 }: Opened): UsageRecord {
   return {
@@ -109,7 +109,7 @@ function openRecord({
     frames,
     request_id: requestId,
     key_hash: keyHash,
-    ticket_hash: ticketHash,
+    task_hash: taskHash,
     state: 'reserved',
     credits: ceiling,
     ttl: ttlOf(attempt.at),
@@ -147,11 +147,11 @@ export async function completeUsage(
  * The same for an attempt that was not sent, because its record may not have been stored. Writes the whole
  * record: the lost write of the open one may still arrive, and then finds this one in its place.
  */
-export async function refuseUsage(context: Context, opened: Opened, code: ErrorCode): Promise<void> {
-  const refused = { state: 'refused', credits: 0, is_exact: true, code } as const;
+export async function rejectUsage(context: Context, opened: Opened, code: ErrorCode): Promise<void> {
+  const rejected = { state: 'rejected', credits: 0, is_exact: true, code } as const;
   const record: UsageRecord = {
     ...openRecord(opened),
-    ...refused,
+    ...rejected,
     completed_at: new Date().toISOString(),
   };
   await put(context, record, { anyOf: [[['pk', 'absent']], [['state', '=', 'reserved']]] });
@@ -180,7 +180,7 @@ const taskOutcome = typedRead<TaskOutcome>();
 /** The record of a task is kept longer. */
 const taskKeptMs = 7 * 24 * 60 * 60 * 1000;
 
-const notSent: UsageResult = { state: 'refused', credits: 0, is_exact: true };
+const notSent: UsageResult = { state: 'rejected', credits: 0, is_exact: true };
 
 /**
  * The result of an attempt whose usage record doesn't have it, from two other records: the kept response of
@@ -188,17 +188,17 @@ const notSent: UsageResult = { state: 'refused', credits: 0, is_exact: true };
  */
 export async function keptOutcome(
   context: Context,
-  { sk, at, key_hash, ticket_hash }: UsageRecord,
+  { sk, at, key_hash, task_hash }: UsageRecord,
   ceiling: number,
 ): Promise<UsageResult> {
   const attempt = attemptOf({ sk });
-  const keys = [key_hash && idempotencyKey(key_hash), ticket_hash && ticketKey(ticket_hash)];
+  const keys = [key_hash && idempotencyKey(key_hash), task_hash && taskKey(task_hash)];
   const found = await get(context, ...keys.filter((key) => typeof key === 'object'));
   const kept = keyOutcome(found.find((item) => item?.attempt === attempt && item.sk === 'ANSWER'));
   const task = taskOutcome(found.find((item) => item?.sk === 'TASK'));
   if (kept?.state === 'running') return notSent;
   const isKept = Date.now() - Date.parse(at) < taskKeptMs;
-  if (ticket_hash !== undefined && task === undefined && isKept) return notSent;
+  if (task_hash !== undefined && task === undefined && isKept) return notSent;
   const told = [kept?.state === 'answered' ? kept : undefined, task].find(
     (each) => each?.task_id !== undefined,
   );

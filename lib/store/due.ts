@@ -17,7 +17,7 @@ export type DueWork =
   | 'spending'
   | 'notifications'
   | 'failed-notifications'
-  | 'unheard'
+  | 'polls'
   | 'commands';
 
 /** Each takes 1,000 writes a second. A task with three notified states makes six. */
@@ -27,7 +27,7 @@ const shards: Record<DueWork, readonly string[]> = {
   spending: shardNames('spend-', 16),
   notifications: shardNames('notify-', 64),
   'failed-notifications': shardNames('notify-failed-', 16),
-  unheard: shardNames('ask-', 16),
+  polls: shardNames('poll-', 16),
   commands: shardNames('command-', 1),
 };
 

@@ -16,16 +16,16 @@
  *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
  *   versions with an extraction due   index `pending`           shards extract-0 to -f      sparse, for the sweep
  *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     counters, limits, block
- *   callers with terms of their own   CALLERS                   TERMS#<caller sha256>       one query lists them
+ *   callers with limits of their own  CALLERS                   LIMITS#<caller sha256>       one query lists them
  *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it
  *   accounts with open minutes        index `pending`           shards spend-0 to spend-f   sparse, by the first minute
  *   usage records of a caller's day   USAGE#<day>#<caller>#<n>  <time>#<attempt>            4 queries, expire by `ttl`
  *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
- *   task that notifies this service   TICKET#<ticket's sha256>  TASK                        expires by `ttl`
- *   notifications of a task           TICKET#<ticket's sha256>  NOTIFICATION#<4 digits>     expire by `ttl`
+ *   task that notifies this service   TASK#<secret's sha256>    TASK                        expires by `ttl`
+ *   notifications of a task           TASK#<secret's sha256>    NOTIFICATION#<4 digits>     expire by `ttl`
  *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next attempt
  *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
- *   tasks without an end              index `pending`           shards ask-0 to -f          sparse, by the next question
+ *   tasks without an end              index `pending`           shards poll-0 to -f          sparse, by the next question
  *   public keys of notifications      SIGNING#KEYS              KEYS                        the current ones
  *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
@@ -72,7 +72,7 @@ export const partitions: Record<Partition, string> = {
   idempotency: 'IDEMPOTENCY#*',
   callers: 'CALLER#*',
   usage: 'USAGE#*',
-  tickets: 'TICKET#*',
+  tasks: 'TASK#*',
   signingKeys: 'SIGNING#KEYS',
   heartbeat: 'HEARTBEAT',
 };
@@ -172,8 +172,8 @@ export function accountKey(callerHash: string): Key {
   return { pk: `CALLER#${callerHash}`, sk: 'ACCOUNT' };
 }
 
-export function termsKey(callerHash: string): Key {
-  return { pk: 'CALLERS', sk: `TERMS#${callerHash}` };
+export function limitsKey(callerHash: string): Key {
+  return { pk: 'CALLERS', sk: `LIMITS#${callerHash}` };
 }
 
 const usageShards = [0, 1, 2, 3];
@@ -211,26 +211,26 @@ function dayCallersPartition(day: string, shard: string): string {
   return `USAGE#${day}#${shard}`;
 }
 
-/** Only the hash of a ticket is stored: the ticket itself lets its holder report as the provider. */
-export function ticketKey(hash: string): Key {
-  return { pk: `TICKET#${hash}`, sk: 'TASK' };
+/** Only the hash of a task's secret is stored: the secret itself lets its holder report as the provider. */
+export function taskKey(hash: string): Key {
+  return { pk: `TASK#${hash}`, sk: 'TASK' };
 }
 
 /** From the key of a task's record, or of its notifications. */
-export function ticketHashOf({ pk }: Pick<Key, 'pk'>): string {
-  return pk.slice('TICKET#'.length);
+export function taskHashOf({ pk }: Pick<Key, 'pk'>): string {
+  return pk.slice('TASK#'.length);
 }
 
 /** The common prefix of the keys of a task's notifications. */
 export function notificationsOf(hash: string): Key {
-  return { pk: `TICKET#${hash}`, sk: 'NOTIFICATION#' };
+  return { pk: `TASK#${hash}`, sk: 'NOTIFICATION#' };
 }
 
 export function notificationKey(hash: string, sequence: number): Key {
-  return { pk: `TICKET#${hash}`, sk: `NOTIFICATION#${String(sequence).padStart(4, '0')}` };
+  return { pk: `TASK#${hash}`, sk: `NOTIFICATION#${String(sequence).padStart(4, '0')}` };
 }
 
-/** Separate from the tickets, so that only the function that signs may write its public keys. */
+/** Separate from the tasks, so that only the function that signs may write its public keys. */
 export const signingKeysKey: Key = { pk: 'SIGNING#KEYS', sk: 'KEYS' };
 
 /** Written each minute, so that the table's stream always has something to pass on. Nothing reads it. */

@@ -29,8 +29,8 @@ export type UploadState =
   | 'published'
   | 'published_before'
   /** The version waits for this upload, but these bytes were rejected, or the URL is used up. */
-  | 'refused'
-  | 'refused_before'
+  | 'rejected'
+  | 'rejected_before'
   /** Another finalizer checks an archive of this upload. */
   | 'in_progress'
   /** The version waits for its upload; its key has no object. A sweep reports `waiting` or `abandoned`. */
@@ -94,9 +94,9 @@ async function takeSteps(context: Context, finalization: Finalization): Promise<
     if (found.state === 'blocked') {
       note({ reason: found.reason?.status_reason_code });
       if (!found.reason || (await block(context, upload, found.reason))) return 'blocked';
-    } else if (found.state === 'refused_before' && object) {
+    } else if (found.state === 'rejected_before' && object) {
       await deleteObject(object);
-      if (last === 'missing') last = 'refused_before';
+      if (last === 'missing') last = 'rejected_before';
     } else if (found.state !== 'awaited') return found.state;
     else if (!object) return last;
     else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
@@ -120,16 +120,16 @@ async function publishOrReject(
   { upload, finalizerId }: Finalization,
   version: NodeVersionRecord,
   object: StoredObject,
-): Promise<'published' | 'refused' | undefined> {
+): Promise<'published' | 'rejected' | undefined> {
   const { versionId, sizeBytes } = object;
   note({ size_bytes: sizeBytes });
   const checked = await checkArchive(object, config.archives().MAX_ARCHIVE_BYTES).catch(archiveProblemOnly);
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
-    const refused = { finalizerId, versionId, problem: checked.message };
-    if (!(await reject(context, upload, version, refused))) return undefined;
+    const rejected = { finalizerId, versionId, problem: checked.message };
+    if (!(await reject(context, upload, version, rejected))) return undefined;
     await deleteObject(object);
-    return 'refused';
+    return 'rejected';
   }
   const { sha256 } = checked;
   const archive = { key: archiveKey(upload, sha256), sizeBytes, sha256 };

@@ -29,7 +29,7 @@ export async function deprecateCommand(
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const { status: state = 'not_found' } = entry?.node_version ?? {};
   if (['not_found', 'NodeVersionStatusPending'].includes(state))
-    throw new Failure('refused', `${node} ${version} is not published.`, { code: 'not_found' });
+    throw new Failure('rejected', `${node} ${version} is not published.`, { code: 'not_found' });
   const deprecated = flags.undo !== true;
   const body = {
     personal_access_token: await personalTokenOf(identity),
@@ -39,7 +39,7 @@ export async function deprecateCommand(
   const registered = registry.versions.register(publisher, node, body);
   const { node_version } = await registered.catch(explain(identity.hints));
   if (node_version.deprecated !== deprecated)
-    throw new Failure('refused', `The registry left ${node} ${version} as it is.`);
+    throw new Failure('rejected', `The registry left ${node} ${version} as it is.`);
   const done = deprecated
     ? `${node} ${version} is deprecated: lists say so, and it is not the latest version while another one is there. To undo it: publish-node deprecate ${node} ${version} --undo`
     : `${node} ${version} is no longer deprecated.`;

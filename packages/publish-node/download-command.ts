@@ -22,7 +22,7 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   for await (const chunk of await registry.download(version)) {
     bytes += chunk.length;
     if (bytes > archiveLimits.archiveBytes)
-      throw new Failure('archiveRefused', `The archive has more than ${archiveLimits.archiveBytes} bytes.`);
+      throw new Failure('archiveRejected', `The archive has more than ${archiveLimits.archiveBytes} bytes.`);
     chunks.push(chunk);
   }
   const archive = Buffer.concat(chunks);

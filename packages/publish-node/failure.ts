@@ -4,8 +4,8 @@ import { RegistryError } from '@node-registry/registry-client';
 export const exitCodes = {
   done: 0,
   usage: 2,
-  refused: 3,
-  archiveRefused: 4,
+  rejected: 3,
+  archiveRejected: 4,
   tryAgain: 5,
   internal: 70,
   interrupted: 130,
@@ -48,7 +48,7 @@ export class Failure extends Error {
 }
 
 /** One failure for all problems, if there are any. */
-export function refusal(sentence: string, problems: readonly Problem[]): Failure[] {
+export function rejection(sentence: string, problems: readonly Problem[]): Failure[] {
   return problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [];
 }
 
@@ -103,7 +103,7 @@ export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
   const { code, status = 0, details: problems, requestId, sentence: message } = error;
   const hint = hints[code] === undefined ? '' : ` ${hints[code]}`;
   const facts = { code, problems, requestId, cause: error };
-  if (code === 'archive_rejected') return new Failure('archiveRefused', message, facts);
+  if (code === 'archive_rejected') return new Failure('archiveRejected', message, facts);
   if (code === 'unreachable') {
     return new Failure('tryAgain', `${message} Name another: --base-url, or NODE_REGISTRY_URL.`, facts);
   }
@@ -112,7 +112,7 @@ export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
   }
   const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
   if (isTemporary) return new Failure('tryAgain', `${message}${whenAgain(error)}`, facts);
-  return new Failure('refused', `The registry rejected the request: ${message}${hint}`, facts);
+  return new Failure('rejected', `The registry rejected the request: ${message}${hint}`, facts);
 }
 
 /** For a request's `catch`. */

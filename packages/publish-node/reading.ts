@@ -67,10 +67,10 @@ export function requireShape(schema: z.ZodMiniType, file: unknown, what: string)
 
 export async function requireNode(registry: RegistryClient, id: string): Promise<IndexedNode> {
   const node = await registry.nodes.get(id);
-  if (!node) throw new Failure('refused', `There is no published node ${id}.`, { code: 'not_found' });
+  if (!node) throw new Failure('rejected', `There is no published node ${id}.`, { code: 'not_found' });
   requireShape(IndexedNodeFile, node, id);
   if (node.status === 'NodeStatusBanned')
-    throw new Failure('refused', `The node ${id} is banned.`, { code: 'node_banned' });
+    throw new Failure('rejected', `The node ${id} is banned.`, { code: 'node_banned' });
   return node;
 }
 
@@ -81,7 +81,7 @@ export function requireVersion(node: IndexedNode, label: string | undefined): Pu
   if (found) return found;
   const known = node.versions.slice(0, 5).map(({ version }) => version);
   throw new Failure(
-    'refused',
+    'rejected',
     `${node.id} has no published version${label === undefined ? '' : ` ${label}`}. It has: ${known.join(', ') || 'none'}.`,
     { code: 'not_found' },
   );

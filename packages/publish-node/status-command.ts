@@ -20,7 +20,7 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
   const found = entry?.node_version;
   if (found === undefined) {
     const sentence = `${node} ${version}: ${entry?.error_message ?? 'The version does not exist.'}`;
-    throw new Failure('refused', sentence, { code: entry?.status ?? 'not_found' });
+    throw new Failure('rejected', sentence, { code: entry?.status ?? 'not_found' });
   }
   const state = String(found.status).replace('NodeVersionStatus', '').toLowerCase();
   const rows = {
@@ -44,6 +44,6 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
     ...fields(rows).split('\n'),
   ];
   const exitCode =
-    state === 'active' ? exitCodes.done : state === 'pending' ? exitCodes.tryAgain : exitCodes.refused;
+    state === 'active' ? exitCodes.done : state === 'pending' ? exitCodes.tryAgain : exitCodes.rejected;
   return { exitCode, report, lines };
 }

@@ -30,7 +30,7 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
   };
   const { entries } = await checkArchive(file).catch((error: unknown) => {
     if (!(error instanceof ArchiveProblem)) throw error;
-    throw new Failure('archiveRefused', `The archive is not unpacked: ${error.sentence}`);
+    throw new Failure('archiveRejected', `The archive is not unpacked: ${error.sentence}`);
   });
   const target = resolve(folder);
   const reader = new ArchiveReader(file);

@@ -25,7 +25,7 @@ export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Me
   const registry = connectWithTokens(flags, accessToken);
   const publishing = await mayPublish(registry, publisher, node, identity);
   const changing = accessToken
-    ? await refusalOf(registry.nodes.update(publisher, node, {}, { ifMatch: '"never"' }), identity, [
+    ? await rejectionOf(registry.nodes.update(publisher, node, {}, { ifMatch: '"never"' }), identity, [
         'precondition_failed',
       ])
     : 'No access token was given: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.';
@@ -38,7 +38,7 @@ export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Me
   ];
   const isAllowed = publishing === undefined;
   return {
-    exitCode: isAllowed ? exitCodes.done : exitCodes.refused,
+    exitCode: isAllowed ? exitCodes.done : exitCodes.rejected,
     report: {
       status: isAllowed ? 'may_publish' : 'may_not_publish',
       ...meant,
@@ -60,14 +60,14 @@ async function mayPublish(
 ): Promise<string | undefined> {
   const personal_access_token = await personalTokenOf(identity);
   const body = { personal_access_token, node: { description: tooLong }, node_version: { version: '0.0.0' } };
-  return refusalOf(registry.versions.register(publisher, node, body), identity, [
+  return rejectionOf(registry.versions.register(publisher, node, body), identity, [
     'record_too_large',
     'version_exists',
   ]);
 }
 
 /** Undefined if only the impossible part of the request was rejected. */
-async function refusalOf(
+async function rejectionOf(
   request: Promise<unknown>,
   { hints }: Identity,
   expected: readonly string[],
@@ -79,7 +79,7 @@ async function refusalOf(
     if (!(error instanceof RegistryError)) throw error;
     if (expected.includes(error.code)) return undefined;
     const failure = failureOf(error, hints);
-    if (failure.exitCode !== exitCodes.refused) throw failure;
+    if (failure.exitCode !== exitCodes.rejected) throw failure;
     return failure.message.replace(/^The registry rejected the request: /, '');
   }
 }

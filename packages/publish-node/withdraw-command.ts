@@ -26,7 +26,7 @@ export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean
     .update(publisher, node, { status, status_detail: flags.reason ?? null })
     .catch(explain({ unauthorized: hint }));
   if (changed.status !== status) {
-    throw new Failure('refused', `The registry left ${node} as it is: ${changed.status}.`);
+    throw new Failure('rejected', `The registry left ${node} as it is: ${changed.status}.`);
   }
   const done = flags.withdraws
     ? `${node} is withdrawn: it is in no list and takes no new version. Its versions stay downloadable. To put it back: publish-node restore`

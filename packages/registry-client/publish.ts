@@ -141,7 +141,7 @@ function finalReason(version: NodeVersion | undefined): string | undefined {
 }
 
 function notPublished({ status_reason: sentence, status_reason_code: reason }: NodeVersion): RegistryError {
-  const code = reason === 'archive_refused' ? 'archive_rejected' : 'version_closed';
+  const code = reason === 'archive_rejected' ? 'archive_rejected' : 'version_closed';
   return new RegistryError(code, sentence ?? String(reason));
 }
 

@@ -23,7 +23,7 @@ const openCodes = new Set<ErrorCode>([
 ]);
 
 /** The error in a response, and whether the service itself sent it. */
-export interface Refusal {
+export interface Rejection {
   error: RegistryError;
   isFromService: boolean;
 }
@@ -33,21 +33,21 @@ export function readAnswer(
   response: Response,
   text: string,
   { baseUrl, fields }: { baseUrl: string; fields: Call['answer'] },
-): { data: object } | Refusal {
+): { data: object } | Rejection {
   const { ok, status, type } = response;
   // Browsers show only that it is a redirect, without its status.
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) return redirectOf(response, baseUrl);
-  return ok ? successOf(response, text, fields) : refusalOf(response, text, baseUrl);
+  return ok ? successOf(response, text, fields) : rejectionOf(response, text, baseUrl);
 }
 
 /** Another server responds without end, or with a file. */
-export function unendingAnswer({ status }: Response, maxBytes: number): Refusal {
+export function unendingAnswer({ status }: Response, maxBytes: number): Rejection {
   const sentence = `The registry answered ${status} with more than ${maxBytes / 1_000_000} MB.`;
   const error = new RegistryError('invalid_reply', sentence, { status, mayBeDone: true });
   return { error, isFromService: false };
 }
 
-function redirectOf({ status, headers }: Response, baseUrl: string): Refusal {
+function redirectOf({ status, headers }: Response, baseUrl: string): Rejection {
   const location = headers.get('location')?.slice(0, maxLocation);
   const sentence = `The registry at ${baseUrl} redirects to ${location ?? 'another address'}.`;
   const error = new RegistryError('redirected', sentence, { status: status === 0 ? undefined : status });
@@ -56,7 +56,7 @@ function redirectOf({ status, headers }: Response, baseUrl: string): Refusal {
 
 const maxLocation = 200;
 
-function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
+function rejectionOf(response: Response, text: string, baseUrl: string): Rejection {
   const body = parsed(text);
   const ownId = response.headers.get('x-request-id');
   const requestId = ownId ?? response.headers.get('apigw-requestid');
@@ -86,7 +86,7 @@ function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
 }
 
 /** A proxy in between may return 200 with a page of its own, or with other JSON. */
-function successOf(response: Response, text: string, fields: Call['answer']): { data: object } | Refusal {
+function successOf(response: Response, text: string, fields: Call['answer']): { data: object } | Rejection {
   const data = parsed(text);
   const missing = Object.entries(fields).find(([name, kind]) => !kinds[kind](fieldIn(data, name)))?.[0];
   if (isObject(data) && missing === undefined) return { data };

@@ -1,4 +1,4 @@
-import { type Refusal, readAnswer, unendingAnswer } from './read-answer.ts';
+import { type Rejection, readAnswer, unendingAnswer } from './read-answer.ts';
 import { readText } from './read-text.ts';
 import { addFacts, RegistryError } from './registry-error.ts';
 import { type Call, requestOf } from './request.ts';
@@ -33,8 +33,8 @@ export async function send<Data>(
       token = await tokenOf(settings, signal);
       return sendWithToken();
     },
-    mayRepeat: (refusal) => mayRepeat(call, refusal),
-    onRefused: (response) => options.onResponse?.(response),
+    mayRepeat: (rejection) => mayRepeat(call, rejection),
+    onRejected: (response) => options.onResponse?.(response),
   }).catch((error: unknown) => {
     if (!(error instanceof RegistryError)) throw error;
     const retry = () => send<Data>(clientSettings, call, options);
@@ -63,21 +63,21 @@ function isUnauthorized({ outcome }: Answer<object>): boolean {
 export interface Answer<Data> {
   /** Absent without a response. */
   response?: Response | undefined;
-  outcome: { data: Data } | Refusal;
+  outcome: { data: Data } | Rejection;
 }
 
 interface Attempts<Data> {
   attempt: () => Promise<Answer<Data>>;
-  mayRepeat: (refusal: Refusal) => boolean;
+  mayRepeat: (rejection: Rejection) => boolean;
   /** Receives the response of the last attempt, before its error is thrown. */
-  onRefused?: (response: Response) => void;
+  onRejected?: (response: Response) => void;
 }
 
 /** Makes attempts until one succeeds, or the last one is rejected. */
 export async function untilDone<Data>(
   { attempts, patienceMs, onRetry }: Settings,
   signal: AbortSignal | undefined,
-  { attempt, mayRepeat, onRefused }: Attempts<Data>,
+  { attempt, mayRepeat, onRejected }: Attempts<Data>,
 ): Promise<{ response: Response | undefined; data: Data }> {
   const end = Date.now() + patienceMs;
   let open: RegistryError | undefined;
@@ -90,7 +90,7 @@ export async function untilDone<Data>(
     const isUnsent = error.code === 'unreachable' && !error.mayBeDone;
     const mostAttempts = attempts ?? (isUnsent ? maxUnsent : Number.POSITIVE_INFINITY);
     if (waitMs === undefined || made >= mostAttempts || Date.now() + waitMs > end) {
-      if (response) onRefused?.(response);
+      if (response) onRejected?.(response);
       // An earlier attempt may have arrived, which a refused connection would hide.
       throw isUnsent && open ? open : addFacts(error, { mayBeDone: open !== undefined });
     }
@@ -199,7 +199,7 @@ const untouched = new Set<string>(['conflict', 'idempotency_in_flight', 'provide
  * Exactly the cases that the service documents as safe. Not repeated are above all 504, because the work may
  * have been done, every other 502, and `idempotency_consumed`, which means the same afterwards.
  */
-function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
+function mayRepeat(call: Call, { error, isFromService }: Rejection): boolean {
   if (isFromService && untouched.has(error.code)) return true;
   const { status, retryAfter } = error;
   if (call.asksForStatus && error.mayBeDone && error.statusUrl === undefined && error.code !== 'redirected')

@@ -88,12 +88,12 @@ describe('member', () => {
       await addPublisher('solo', { ann: 'owner', bob: 'member' });
       // The last owner can be given a name.
       await admin('member', 'add', 'solo', 'ann', '--role', 'owner', '--name', 'Ann');
-      const refused = await admin(...line.split(' '));
+      const rejected = await admin(...line.split(' '));
       const before = await ownersOf('solo');
       const forced = await admin(...line.split(' '), '--force');
 
-      expect(refused.stderr).toMatch(/^"ann" is the last owner of "solo", .* --force\.\n$/);
-      expect([refused.status, before, forced.status]).toEqual([1, ['ann'], 0]);
+      expect(rejected.stderr).toMatch(/^"ann" is the last owner of "solo", .* --force\.\n$/);
+      expect([rejected.status, before, forced.status]).toEqual([1, ['ann'], 0]);
       expect(await ownersOf('solo')).toEqual([]);
     },
   );

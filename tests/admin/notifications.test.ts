@@ -36,7 +36,7 @@ describe('notification list', () => {
     expect(stdout).toContain('169.254.169.254');
     expect(listed.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
     const { pk: _, sk: __, body: ___, pending_shard: ____, ttl: _____, ...shown } = second;
-    const failed = { result: 'failed', attempts: 1, last_error: 'address_refused' };
+    const failed = { result: 'failed', attempts: 1, last_error: 'address_rejected' };
     expect(listed[0]).toEqual({ ...shown, ...failed, pending_since: expect.stringMatching(/Z$/) });
   });
 
@@ -61,7 +61,7 @@ describe('notification show', () => {
     const { id, body } = await giveUp();
     const { stdout } = await admin('notification', 'show', id);
 
-    expect(stdout).toMatch(/http:\/\/169\.254\.169\.254\/.*address_refused/s);
+    expect(stdout).toMatch(/http:\/\/169\.254\.169\.254\/.*address_rejected/s);
     expect(await adminJson('notification', 'show', id)).toMatchObject({ id, body });
   });
 
@@ -129,7 +129,7 @@ describe('notification retry', () => {
     expect(await storedNotification(delivered)).toMatchObject({ delivered_at: 'then' });
   });
 
-  test('refuses one that was delivered, and one that is being sent', async () => {
+  test('rejects one that was delivered, and one that is being sent', async () => {
     const delivered = { result: 'delivered', delivered_at: 'then' } as const;
     const { id } = await writeNotification('https://a.example', delivered);
     const waiting = await writeNotification('http://169.254.169.254/');
@@ -143,7 +143,7 @@ describe('notification retry', () => {
 });
 
 test('notification keys prints the public keys that the functions sign with, or says that nothing signs', async () => {
-  await writeNotification('http://127.0.0.1:9/refused');
+  await writeNotification('http://127.0.0.1:9/rejected');
   await run();
   const [key] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
   const public_keys = String(key?.publicKey);

@@ -55,10 +55,10 @@ test('person erase, killed at every write, leaves sums and no record that names 
 test('person erase leaves the last owner of a publisher, unless it is forced', async () => {
   const id = `p${randomUUID().slice(0, 8)}`;
   await addPublisher(id, { [id]: 'owner' });
-  const refused = await admin('person', 'erase', id);
+  const rejected = await admin('person', 'erase', id);
   const forced = await admin('person', 'erase', id, '--force');
 
-  expect([refused.status, refused.stderr, forced.status]).toEqual([
+  expect([rejected.status, rejected.stderr, forced.status]).toEqual([
     1,
     expect.stringContaining('last owner'),
     0,

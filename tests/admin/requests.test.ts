@@ -50,7 +50,7 @@ describe('request show', () => {
     expect(stdout).toMatch(/^Media +https:\/\/films\.example\.com\/1\.mp4$/m);
     expect(stdout).toMatch(/^NOTIFICATION +STATE .*\nmsg_\S+ +success /m);
     expect(stdout).toContain("filter 'shown-whole' in [request_id, gateway_request_id, ");
-    expect(stdout).toContain(` or ticket_hash = '${found[0].usage.ticket_hash.slice(0, 16)}'`);
+    expect(stdout).toContain(` or task_hash = '${found[0].usage.task_hash.slice(0, 16)}'`);
   });
 
   test('prints a command that asks every log group of a deployed stage', async () => {
@@ -122,17 +122,17 @@ describe('request show', () => {
     expect(asked).toBeLessThan(4100);
   });
 
-  test('shows the reservation of a request with an unknown outcome, and why one was refused', async () => {
+  test('shows the reservation of a request with an unknown outcome, and why one was rejected', async () => {
     misbehave({ kind: 'status', status: 500 });
     await pay('shown-unknown');
     misbehave({ kind: 'status', status: 422 });
-    await pay('shown-refused');
+    await pay('shown-rejected');
     const { found } = await adminJson('request', 'show', 'shown-unknown');
 
     expect(found).toMatchObject([
       { usage: { state: 'unknown', code: 'provider_failed', credits: 74 }, notifications: [] },
     ]);
-    expect((await admin('request', 'show', 'shown-refused')).stdout).toMatch(/^Code +provider_rejected$/m);
+    expect((await admin('request', 'show', 'shown-rejected')).stdout).toMatch(/^Code +provider_rejected$/m);
   });
 
   test('says which query finds a request without records', async () => {

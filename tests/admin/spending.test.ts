@@ -7,7 +7,7 @@ import { openUsage, usageName } from '../../lib/spend/usage-records.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { newContext } from '../../tools/admin/registry/administration.ts';
 import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
-import { blockCaller, setLimits } from '../../tools/admin/spend/terms.ts';
+import { blockCaller, setLimits } from '../../tools/admin/spend/limits.ts';
 import { daysBetween, findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
 import { noon, startAtNoon, stopDate } from '@node-registry/testing/clock';
 import { beforeNext, failCalls } from '../support/intercept.ts';
@@ -211,7 +211,7 @@ test('usage list lists the records of a user, of a request and of a task', async
   const period = { from: day, to: day, caller: `user:${user}` };
   expect(await findUsage(period, {}, 2)).toEqual({ records, hasMore: false });
   expect(await findUsage(period, {}, 1)).toEqual({ records: records.slice(0, 1), hasMore: true });
-  expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe('No records match.\n');
+  expect((await admin('usage', 'list', '--request', 'never-seen')).stdout).toBe('No records match.\n');
 });
 
 test('the records of a caller and a day come in the order of their time, page by page, from partitions of several pages', async () => {
@@ -262,14 +262,14 @@ describe('usage', () => {
 
     expect(await adminJson('usage', '--user', user, '--from', from, ...by)).toContainEqual({
       group: { operation: 'multiframeVideo', model: '' },
-      ...{ tasks: 0, credits: 28, unknown: 1, refused: 0 },
+      ...{ tasks: 0, credits: 28, unknown: 1, rejected: 0 },
     });
     expect(await adminJson('usage', '--user', user, ...by)).toEqual([
       {
         group: { operation: 'textToVideo', model: 'vidq2-turbo' },
-        ...{ tasks: 2, credits: 40, unknown: 0, refused: 0 },
+        ...{ tasks: 2, credits: 40, unknown: 0, rejected: 0 },
       },
-      { group: { operation: 'relightImage', model: '' }, tasks: 1, credits: 1, unknown: 0, refused: 1 },
+      { group: { operation: 'relightImage', model: '' }, tasks: 1, credits: 1, unknown: 0, rejected: 1 },
     ]);
   });
 
@@ -281,8 +281,8 @@ describe('usage', () => {
     await pay(user, 'relight-image');
 
     expect(await adminJson('usage', '--user', user, '--by', 'final_state')).toEqual([
-      { group: { final_state: 'failed' }, tasks: 1, credits: 20, unknown: 0, refused: 0 },
-      { group: { final_state: '' }, tasks: 1, credits: 1, unknown: 0, refused: 0 },
+      { group: { final_state: 'failed' }, tasks: 1, credits: 20, unknown: 0, rejected: 0 },
+      { group: { final_state: '' }, tasks: 1, credits: 1, unknown: 0, rejected: 0 },
     ]);
   });
 
@@ -293,7 +293,7 @@ describe('usage', () => {
 
     expect((await admin('usage', '--user', user)).stdout).toMatch(/CALLER\s+OPERATION\s+CREDITS/);
     expect((await admin('usage', '--user', user, '--by', 'caller,day', '--csv')).stdout).toBe(
-      `caller,day,credits,tasks,unknown,refused\n'${user},${today},1,1,0,0\n`,
+      `caller,day,credits,tasks,unknown,rejected\n'${user},${today},1,1,0,0\n`,
     );
   });
 
@@ -308,7 +308,7 @@ describe('usage', () => {
     await pay(user, 'relight-image');
     const { stdout } = await admin('usage', '--user', user, '--by', 'caller', '--csv');
 
-    expect(stdout).toBe(`caller,credits,tasks,unknown,refused\n${cell},1,1,0,0\n`);
+    expect(stdout).toBe(`caller,credits,tasks,unknown,rejected\n${cell},1,1,0,0\n`);
   });
 
   test.each([

@@ -54,7 +54,7 @@ describe('uploads sweep', () => {
 
     expect(await sweep()).toEqual({
       'lost-event': 'published',
-      'bad-archive': 'refused',
+      'bad-archive': 'rejected',
       'never-came': 'abandoned',
       'just-published': 'waiting',
     });

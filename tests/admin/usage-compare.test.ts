@@ -35,7 +35,7 @@ describe('usage compare', () => {
     misbehave({ kind: 'reset' });
     await pay(user, 'extend-video');
     const [agreed, dearer, missing] = (await usageOf(user)).map(({ task_id }) => task_id);
-    const lines = `task,credits\n${agreed},20\n${dearer},21\nunheard-of,20\n`;
+    const lines = `task,credits\n${agreed},20\n${dearer},21\nnever-seen,20\n`;
     const result = await adminJson(...(await bill(lines)), '--operations', 'extendVideo');
 
     const task = { operation: 'extendVideo', model: 'vidq2-turbo', seconds: 5 };
@@ -43,7 +43,7 @@ describe('usage compare', () => {
     expect(result).toEqual({
       matched: 1,
       totals: { billed: 61, recorded: 60, difference: 1, unknown: 250 },
-      not_recorded: [{ task_id: 'unheard-of', credits: 20, charges: 1 }],
+      not_recorded: [{ task_id: 'never-seen', credits: 20, charges: 1 }],
       not_billed: [expect.objectContaining({ ...common, task_id: missing })],
       other_price: [expect.objectContaining({ ...common, task_id: dearer, billed: 21 })],
       billed_twice: [],

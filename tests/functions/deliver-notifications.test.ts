@@ -200,8 +200,8 @@ describe('a notification', () => {
 
     expect(await storedNotification(written)).toEqual({
       ...ended(written),
-      ...{ result: 'failed', attempts: 1, last_error: 'address_refused', pending_since: now() },
-      pending_shard: dueShard('failed-notifications', written.pk.slice('TICKET#'.length)),
+      ...{ result: 'failed', attempts: 1, last_error: 'address_rejected', pending_since: now() },
+      pending_shard: dueShard('failed-notifications', written.pk.slice('TASK#'.length)),
     });
   });
 
@@ -385,7 +385,7 @@ describe('the log', () => {
       {
         ...{ level: 'info', event: 'delivery', function: 'deliverNotifications' },
         function_request_id: expect.any(String),
-        ticket_hash: written.id.slice(4, 20),
+        task_hash: written.id.slice(4, 20),
         notification: written.id,
         ...{ host: '127.0.0.1', state: 'success', attempt: 1, outcome: 'delivered', status: 204 },
         ...{ ms: 0, delivery_lag_ms: 90_000 },

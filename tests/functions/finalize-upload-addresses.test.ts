@@ -54,7 +54,7 @@ describe('an upload URL', () => {
 
     expect(await isThere(upload)).toBe(false);
     expect(await storedVersion('cleared-used-up', '1.0.0')).toMatchObject({
-      refused_objects: Array.from({ length: 5 }, () => expect.any(String)),
+      rejected_objects: Array.from({ length: 5 }, () => expect.any(String)),
     });
   });
 
@@ -105,7 +105,7 @@ describe('a URL that is used again while its archive is checked', () => {
   });
 
   test.each([
-    ['refused', bad],
+    ['rejected', bad],
     ['published', archive],
   ])(
     'is left to later events, so that no sweep waits for one that is used without end: %s',

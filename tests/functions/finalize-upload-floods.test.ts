@@ -107,7 +107,7 @@ describe('forty uploads to one address', () => {
     const version = await storedVersion('flooded-bad', '1.0.0');
     expect(version).toMatchObject({
       status: 'NodeVersionStatusPending',
-      status_reason_code: 'archive_refused',
+      status_reason_code: 'archive_rejected',
     });
     expect(version.status_reason).toMatch(
       /it is not a zip file.* An upload address accepts 5 archives\. Publish again for a new one\.$/,
@@ -158,13 +158,13 @@ test('counts a bad archive once, though a second one covered it while it was che
     return send();
   });
   await putBySignedUrl(url, badArchive(0));
-  await until(() => 'refused' in results());
+  await until(() => 'rejected' in results());
   await Promise.all(running);
 
   expect(new Set(checked).size).toBe(2);
   expect(checked).toHaveLength(2);
   const version = await storedVersion('covered', '1.0.0');
-  expect(version?.refused_objects).toEqual(expect.arrayContaining(checked));
+  expect(version?.rejected_objects).toEqual(expect.arrayContaining(checked));
   expect(version).not.toHaveProperty('checked_by');
 });
 

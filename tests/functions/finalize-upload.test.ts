@@ -135,7 +135,7 @@ describe('an archive that is rejected', () => {
     await finalize(upload, upload);
 
     expect(happened()).toBe(false);
-    expect(lines().map(({ outcome }) => outcome)).toEqual(['refused_before', 'missing']);
+    expect(lines().map(({ outcome }) => outcome)).toEqual(['rejected_before', 'missing']);
     expect(await findObject(stagingKey(upload))).toBeUndefined();
   });
 
@@ -235,7 +235,7 @@ describe('the logged result of an upload', () => {
     await handler(foreign, context);
 
     expect(lines().map(({ outcome }) => outcome)).toEqual([
-      ...['published', 'published_before', 'refused', 'superseded', 'missing', 'unknown', 'unknown'],
+      ...['published', 'published_before', 'rejected', 'superseded', 'missing', 'unknown', 'unknown'],
     ]);
     expect(lines()[2].reason).toContain('it is not a zip file.');
     for (const upload of [good, bad, early, other])

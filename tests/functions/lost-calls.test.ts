@@ -83,8 +83,8 @@ function ending({ part, quality }: Part) {
   const rejected = {
     'NODE#<id> VERSION#1.0.0': {
       status: 'NodeVersionStatusPending',
-      status_reason_code: 'archive_refused',
-      refused_objects: ['<object>'],
+      status_reason_code: 'archive_rejected',
+      rejected_objects: ['<object>'],
     },
     'PENDING#demo NODE#<id>#VERSION#1.0.0': {},
   };
@@ -202,7 +202,7 @@ async function recordsOf(runs: readonly Run[]): Promise<Map<string, Record<strin
       .replaceAll(nodeId, '<id>')
       .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-      .replace(/("refused_objects":\[")[^"]+/, '$1<object>')
+      .replace(/("rejected_objects":\[")[^"]+/, '$1<object>')
       .replace(/("pending_shard":"(?:extract-)?)[0-9a-f]"/, '$1<digit>"');
     Object.assign(records.get(nodeId) ?? {}, { [key.replace(nodeId, '<id>')]: JSON.parse(shown) });
   }

@@ -65,7 +65,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(await put(body.signedUrl, 'bytes', type)).toBe(200);
     });
 
-    test('refuses a changed key and a changed expiry', async () => {
+    test('rejects a changed key and a changed expiry', async () => {
       const { signedUrl } = (await publish({ nodeId: 'guarded' })).body;
 
       expect(await put(signedUrl.replace('/guarded/', '/other/'), 'bytes')).toBe(403);
@@ -86,7 +86,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
     });
   });
 
-  describe('refusals', () => {
+  describe('rejections', () => {
     test('returns 400 for a node id that is not the one of the path', async () => {
       const { body } = await publish({ nodeId: 'one', node: { id: 'two' } });
 

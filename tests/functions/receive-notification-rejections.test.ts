@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { notificationsOf, storedTask, unknownTicket } from '../support/relay.ts';
+import { notificationsOf, storedTask, unknownSecret } from '../support/relay.ts';
 import { everythingOf, lastLine, say, started } from '../support/notified.ts';
 import { handler } from '../../functions/receive-notification.ts';
 import { handler as unknownRoute } from '../../functions/unknown-route.ts';
@@ -9,19 +9,19 @@ import { countRequests, setFields } from '../support/registry.ts';
 /** The body of a call in base64. */
 const encoded = (body: Buffer) => ({ rawBody: body.toString('base64'), isBase64Encoded: true });
 
-describe('POST /notifications/{provider}/{ticket}: 404', () => {
-  test.each<[what: string, reason: string, call: (ticket: string) => Changes]>([
-    ['an unknown ticket', 'unknown_ticket', () => ({ path: { ticket: unknownTicket() } })],
+describe('POST /notifications/{provider}/{task}: 404', () => {
+  test.each<[what: string, reason: string, call: (secret: string) => Changes]>([
+    ['an unknown secret', 'unknown_task', () => ({ path: { task: unknownSecret() } })],
     [
-      'the ticket of the other provider',
-      'unknown_ticket',
+      'the secret of the other provider',
+      'unknown_task',
       () => ({ path: { provider: 'image' }, body: { state: 'success', status: 'COMPLETED' } }),
     ],
     ['a provider that does not exist', 'provider', () => ({ path: { provider: 'audio' } })],
-    ['a short ticket', 'ticket', (ticket) => ({ path: { ticket: ticket.slice(1) } })],
-    ['a long ticket', 'ticket', (ticket) => ({ path: { ticket: `${ticket}A` } })],
-    ['a ticket of other characters', 'ticket', (ticket) => ({ path: { ticket: `${ticket.slice(1)}+` } })],
-    ['an empty ticket', 'ticket', () => ({ path: { ticket: '' } })],
+    ['a short secret', 'task', (secret) => ({ path: { task: secret.slice(1) } })],
+    ['a long secret', 'task', (secret) => ({ path: { task: `${secret}A` } })],
+    ['a secret of other characters', 'task', (secret) => ({ path: { task: `${secret.slice(1)}+` } })],
+    ['an empty secret', 'task', () => ({ path: { task: '' } })],
     ['an empty body', 'unreadable', () => ({ rawBody: '' })],
     ['no JSON', 'unreadable', () => ({ rawBody: 'state=success' })],
     ['a list', 'unreadable', () => ({ rawBody: '[{"state":"success"}]' })],
@@ -33,7 +33,7 @@ describe('POST /notifications/{provider}/{ticket}: 404', () => {
     const path = await started();
     await say(path, { state: 'queueing' });
     const before = await everythingOf(path);
-    const { path: called, ...changes } = make(path.ticket) ?? {};
+    const { path: called, ...changes } = make(path.task) ?? {};
     const { result, requests } = await countRequests(() =>
       say({ ...path, ...called }, { state: 'success' }, changes),
     );
@@ -44,17 +44,17 @@ describe('POST /notifications/{provider}/{ticket}: 404', () => {
     expect(result).toEqual(elsewhere);
     expect(line).toMatchObject({ status: 404, code: 'route_not_found', reason });
     expect(await everythingOf(path)).toEqual(before);
-    expect(requests).toEqual(reason === 'unknown_ticket' ? ['BatchGetItemCommand'] : []);
+    expect(requests).toEqual(reason === 'unknown_task' ? ['BatchGetItemCommand'] : []);
   });
 
   test('answers a task that has expired but is not deleted yet', async () => {
     const path = await started();
-    const task = await storedTask(path.ticket);
+    const task = await storedTask(path.task);
     await setFields(task ?? { pk: '', sk: '' }, { ttl: Math.floor(Date.now() / 1000) - 1 });
     const { status } = await say(path, { state: 'success' });
 
-    expect([status, lastLine().reason]).toEqual([404, 'unknown_ticket']);
-    expect(await notificationsOf(path.ticket)).toEqual([]);
+    expect([status, lastLine().reason]).toEqual([404, 'unknown_task']);
+    expect(await notificationsOf(path.task)).toEqual([]);
   });
 
   test('answers an event without headers and path', async () => {

@@ -26,7 +26,7 @@ async function paidBy() {
   return { user, path: await started('text-to-video', user) };
 }
 
-describe('POST /notifications/{provider}/{ticket}', () => {
+describe('POST /notifications/{provider}/{task}', () => {
   describe('200', () => {
     test.each<readonly [ProxyName, object, string]>([
       // Every known word: tests/lib/providers/replies.test.ts.
@@ -46,12 +46,12 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect([status, text]).toEqual([200, '{}']);
       const id = 'sample-receive-notification';
       expect(headers).toEqual({ 'content-type': 'application/json', 'x-request-id': id });
-      expect(await storedTask(path.ticket)).toMatchObject({ state, sequence: 1 });
+      expect(await storedTask(path.task)).toMatchObject({ state, sequence: 1 });
     });
 
     test('comes after the notification is stored, with the body as it came and the common fields, and queued', async () => {
       const path = await started();
-      const before = await storedTask(path.ticket);
+      const before = await storedTask(path.task);
       stopDate(Date.now() + 60_000);
       const rawBody = '{ "id":"12", "state" : "processing",\n"n":1.50, "text":"\\u00e9 é" }';
       await say(path, {}, { rawBody, headers: { 'content-type': 'application/json; charset=utf-8' } });
@@ -63,12 +63,12 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         ...before,
         ...{ state: 'processing', sequence: 1, reported_at: new Date().toISOString(), revision: 3, ttl },
       });
-      const hash = String(task?.pk.slice('TICKET#'.length));
+      const hash = String(task?.pk.slice('TASK#'.length));
       const [notification] = notifications;
       expect(notifications).toEqual([
         {
           ...{ pk: task?.pk, sk: 'NOTIFICATION#0001', id: `msg_${hash}_1`, address: hook },
-          ...{ caller_hash: callerHash(String(task?.caller)), status_key: statusKey(path.ticket) },
+          ...{ caller_hash: callerHash(String(task?.caller)), status_key: statusKey(path.task) },
           body: rawBody.replace('{', `{"task_id":"${task_id}","media":[],`),
           ...{ content_type: 'application/json; charset=utf-8', state: 'processing', result: 'pending' },
           ...{ at: new Date().toISOString(), attempts: 0, pending_shard: dueShard('notifications', hash) },
@@ -91,9 +91,9 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       'keeps all of a notification in %s except the payload that it repeats',
       async (encoding) => {
         const path = await started();
-        const task = await storedTask(path.ticket);
+        const task = await storedTask(path.task);
         const creations = [{ url: 'https://videos.example/1.mp4' }];
-        const address = `https://a.example/${path.ticket}`;
+        const address = `https://a.example/${path.task}`;
         const payload = `${address} ${'é'.repeat(1_048_576)}`;
         const text = `${address} ${'x'.repeat(100_000)}`;
         const said = { state: 'failed', payload, creations, n: 1, message: text };
@@ -101,7 +101,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         const { status } = await say(path, {}, { rawBody, isBase64Encoded: encoding === 'base64' });
 
         expect(status).toBe(200);
-        const [notification] = await notificationsOf(path.ticket);
+        const [notification] = await notificationsOf(path.task);
         const { error, message, ...others } = JSON.parse(String(notification?.body));
         expect(others).toEqual({
           ...{ state: 'failed', task_id: task?.task_id, creations, n: 1.5 },
@@ -109,7 +109,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         });
         expect(notification?.body).toContain('"n":1.50');
         expect([error.length, message === undefined, error.startsWith(hook)]).toEqual([500, false, true]);
-        expect(notification?.body).not.toContain(path.ticket);
+        expect(notification?.body).not.toContain(path.task);
       },
     );
 
@@ -124,8 +124,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     ])('keeps the common fields alone of %s', async (_, fields, kept) => {
       const path = await started();
       await say(path, {}, { rawBody: `{${fields},"state":"success","generated":["${hook}"]}` });
-      const [notification] = await notificationsOf(path.ticket);
-      const { task_id } = (await storedTask(path.ticket)) ?? {};
+      const [notification] = await notificationsOf(path.task);
+      const { task_id } = (await storedTask(path.task)) ?? {};
 
       expect(JSON.parse(String(notification?.body))).toEqual({
         ...{ task_id, state: 'success', media: [hook], ...kept },
@@ -168,14 +168,14 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(notifications.map(({ address }) => address)).toEqual(addresses);
       expect(task?.words).toHaveLength(20);
       await say(path, { state: 'success' });
-      expect((await notificationsOf(path.ticket)).at(-1)).toMatchObject({ state: 'success', address: hook });
+      expect((await notificationsOf(path.task)).at(-1)).toMatchObject({ state: 'success', address: hook });
     });
 
     test('takes a success after a failure, which the ledger follows, and never the reverse', async () => {
       const { user, path } = await paidBy();
-      for (const state of ['timeout', 'unheard of', 'success', 'failed']) await say(path, { state });
+      for (const state of ['timeout', 'made up', 'success', 'failed']) await say(path, { state });
 
-      expect((await notificationsOf(path.ticket)).map(({ state }) => state)).toEqual(['failed', 'success']);
+      expect((await notificationsOf(path.task)).map(({ state }) => state)).toEqual(['failed', 'success']);
       expect(await usageOf(user)).toMatchObject([{ state: 'taken', final_state: 'success' }]);
     });
 
@@ -197,7 +197,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         await say(path, { ...word, ...more });
       await runQueue(deliver);
 
-      const [, bare, named, ...others] = await notificationsOf(path.ticket);
+      const [, bare, named, ...others] = await notificationsOf(path.task);
       const media = [bare, named].map((each) => JSON.parse(String(each?.body)).media);
       expect(media).toEqual([[], [`${hook}.webm`]]);
       expect(others).toEqual([]);
@@ -207,7 +207,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
     test('names the answered task, whatever a notification calls it', async () => {
       const { user, path } = await paidBy();
-      const answered = (await storedTask(path.ticket))?.task_id;
+      const answered = (await storedTask(path.task))?.task_id;
       await say(path, { state: 'success', task_id: 'invented', credits: 7 });
       const { task, notifications } = await everythingOf(path);
 
@@ -223,7 +223,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const said = { created: 'task\n1', queueing: 7, processing: 'second' };
       for (const [state, id] of Object.entries(said)) await say(path, { state, id });
 
-      expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: '7', payment: 'unknown' });
+      expect(await storedTask(path.task)).toMatchObject({ sequence: 3, task_id: '7', payment: 'unknown' });
     });
 
     // What may be an id: tests/lib/providers/reply-fields.test.ts.
@@ -245,8 +245,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     ])('leaves out the %s %s of a provider, which means something else', async (name, value) => {
       const path = await started();
       await say(path, {}, { rawBody: `{"state":"processing","n":1.50,"${name}":${value}}` });
-      const [notification] = await notificationsOf(path.ticket);
-      const { task_id } = (await storedTask(path.ticket)) ?? {};
+      const [notification] = await notificationsOf(path.task);
+      const { task_id } = (await storedTask(path.task)) ?? {};
 
       expect(notification?.body).toBe(`{"state":"processing","n":1.50,"task_id":"${task_id}","media":[]}`);
     });
@@ -273,7 +273,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const { status } = await say(path, { state: 'success' }).finally(() => {
         queue.faults.isDown = false;
       });
-      const [notification] = await notificationsOf(path.ticket);
+      const [notification] = await notificationsOf(path.task);
 
       expect(status).toBe(200);
       expect(queue.bodies.join()).not.toContain(notification?.id);
@@ -291,7 +291,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
       // The client of the queue alone would ask three times, five seconds each.
       expect([status, silent.asked]).toEqual([200, 1]);
-      expect(await notificationsOf(path.ticket)).toHaveLength(1);
+      expect(await notificationsOf(path.task)).toHaveLength(1);
     });
 
     test('decides again when another call came between its read and its write', async () => {
@@ -300,7 +300,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       await say(path, { state: 'processing' });
 
       expect(raced.happened()).toBe(true);
-      expect((await notificationsOf(path.ticket)).map(({ state }) => state)).toEqual(['success']);
+      expect((await notificationsOf(path.task)).map(({ state }) => state)).toEqual(['success']);
     });
 
     test.each<[Misbehavior, number]>([
@@ -322,13 +322,13 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
     test('does not need the usage record', async () => {
       const { user, path } = await paidBy();
-      const task = await storedTask(path.ticket);
+      const task = await storedTask(path.task);
       const key = usageKey(callerHash(`user:${user}`), String(task?.attempt));
       await remove({ deadline: Date.now() + 5000 }, key, [['pk', 'exists']]);
       const { status } = await say(path, { state: 'success' });
 
       expect(status).toBe(200);
-      expect(await notificationsOf(path.ticket)).toHaveLength(1);
+      expect(await notificationsOf(path.task)).toHaveLength(1);
       expect(await usageOf(user)).toEqual([]);
     });
 
@@ -340,7 +340,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const path = await started();
       await say(path, { state: 'created' }, { headers: { 'content-type': type } });
 
-      expect((await notificationsOf(path.ticket))[0]?.content_type).toBe('application/json');
+      expect((await notificationsOf(path.task))[0]?.content_type).toBe('application/json');
     });
   });
 
@@ -364,22 +364,22 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
       expect([failed.status, failed.headers]).toEqual([503, expect.objectContaining(retryAfter)]);
       expect(again.status).toBe(200);
-      expect(await notificationsOf(path.ticket)).toHaveLength(1);
+      expect(await notificationsOf(path.task)).toHaveLength(1);
     });
   });
 
-  test('leaves one log line, with the beginning of the hash and without the ticket or the path', async () => {
+  test('leaves one log line, with the beginning of the hash and without the secret or the path', async () => {
     const path = await started();
-    const task = await storedTask(path.ticket);
+    const task = await storedTask(path.task);
     loggedLines.length = 0;
     await say(path, { state: 'success' });
 
-    const ticket_hash = task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16);
+    const task_hash = task?.pk.slice('TASK#'.length, 'TASK#'.length + 16);
     expect(lines()).toEqual([
       {
         ...{ level: 'info', event: 'request', request_id: 'sample-receive-notification' },
         ...{ function_request_id: 'an-invocation', function: 'receiveNotification', cold_start: false },
-        ...{ route: 'POST /notifications/{provider}/{ticket}', notification: 'written', ticket_hash },
+        ...{ route: 'POST /notifications/{provider}/{task}', notification: 'written', task_hash },
         ...{ task_state: 'success', status: 200, ms: expect.any(Number) },
       },
     ]);

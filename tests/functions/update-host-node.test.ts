@@ -122,7 +122,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
   });
 
   describe('rejected requests, which change nothing', () => {
-    const refused = { hostNodeName: 'Refused' };
+    const rejected = { hostNodeName: 'Rejected' };
 
     test.each<readonly [string, string, body?: object, place?: Place, user?: string]>([
       ['invalid_request', 'an unknown policy', { policy: 'Maybe' }],
@@ -142,9 +142,9 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
         await addNode(publisher, id ?? publisher, { status });
         await addVersion(publisher, id ?? publisher, '1.0.0');
       }
-      const answer = await update({ category: 'mine', ...body }, { ...refused, ...place }, bearer(user));
+      const answer = await update({ category: 'mine', ...body }, { ...rejected, ...place }, bearer(user));
 
-      expect([answer.body.error, await stored('Refused')]).toEqual([code, undefined]);
+      expect([answer.body.error, await stored('Rejected')]).toEqual([code, undefined]);
       if (code === 'node_banned') expect((await update({}, { nodeId: 'spam' }, admin)).status).toBe(200);
     });
 
@@ -202,7 +202,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
         rounds += 1;
         throw new ConditionalCheckFailedException({ message: 'lost', $metadata: {} });
       });
-      const { body } = await update({}, refused, admin);
+      const { body } = await update({}, rejected, admin);
 
       expect([body.error, rounds]).toEqual(['conflict', 100]);
     });

@@ -66,13 +66,13 @@ describe('writeIndex, while others write or S3 fails', () => {
   test.each([404, 409, 412])(
     'writes a file after a %i of S3, for which another writer may be the cause',
     async (status) => {
-      const id = `refused-${status}`;
+      const id = `rejected-${status}`;
       await addPublishedNode(id);
-      const refusal = Object.assign(new Error('refused'), { $metadata: { httpStatusCode: status } });
-      const refused = beforeNext(s3(), /^PutObject/, () => Promise.reject(refusal));
+      const rejection = Object.assign(new Error('rejected'), { $metadata: { httpStatusCode: status } });
+      const rejected = beforeNext(s3(), /^PutObject/, () => Promise.reject(rejection));
       await follow(...own(id));
 
-      expect(refused.happened()).toBe(true);
+      expect(rejected.happened()).toBe(true);
       expect((await read(nodePath(id))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
     },
   );

@@ -91,11 +91,11 @@ describe('the alarms', () => {
     const names = namesOf(alarmsOf(plain));
 
     expect(namesOf(alarmsOf(full)).filter((name) => !names.includes(name))).toEqual([
-      ...['askProviders', 'deliverNotifications', 'receiveNotification'].map((name) => `faults-${name}`),
+      ...['deliverNotifications', 'pollProviders', 'receiveNotification'].map((name) => `faults-${name}`),
       ...['image-unknown-states', 'internal-errors-receiveNotification'],
       ...['backlog', 'dead-letters', 'failures', 'runs'].map((name) => `notification-${name}`),
       ...['reserved-throttles', 'slow-receiveNotification'],
-      ...['sweep-missing-unheard', 'sweep-unvisited-unheard', 'video-unknown-states'],
+      ...['sweep-missing-polls', 'sweep-unvisited-polls', 'video-unknown-states'],
     ]);
   });
 

@@ -23,7 +23,7 @@ const onEvents: Record<string, object> = {
   'finalize-upload': { event: 'upload', outcome: 'published_before' },
   'extract-host-nodes': { event: 'extraction', node_id: 'demo-node', outcome: 'success' },
   'count-downloads': { event: 'log_file', outcome: 'unknown' },
-  'ask-providers': { event: 'sweep', sweep: 'unheard', failed: 0, unvisited: 0 },
+  'poll-providers': { event: 'sweep', sweep: 'polls', failed: 0, unvisited: 0 },
   'deliver-notifications': { event: 'hand_over', due: 0, handed: 0 },
   'write-catalog': { event: 'sweep', sweep: 'catalog' },
   'write-index': { event: 'index', records: 1, nodes: 1 },

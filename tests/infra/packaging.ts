@@ -116,8 +116,8 @@ export async function unzipInto(folder: string, zip: Buffer): Promise<void> {
 }
 
 /** The message for packaging with these flags, if they are rejected. */
-export async function refusalOf(flags: readonly string[], project = '.'): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'node-registry-refused-'));
+export async function rejectionOf(flags: readonly string[], project = '.'): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'node-registry-rejected-'));
   try {
     await packageWith(project, folder, flags);
     return '';

@@ -41,7 +41,7 @@ const rules: Record<string, [good: string, bad: string]> = {
   ],
   tokenAudience: ['node-registry|http://localhost:3000', 'two words'],
   tokenKeySet: ['{"keys":[{"kty":"RSA"}]}', '{|{"keys":[]}|[]|{"keys":[{}]}|null'],
-  tokenAzp: ['refused|accepted', 'yes'],
+  tokenAzp: ['rejected|accepted', 'yes'],
   adminClaim: ['role|realm_access.roles|https://acme.internal/roles', 'two words|é'],
   adminClaimValue: [
     'admin|Registry Admins|Équipe du registre',

@@ -6,11 +6,11 @@ import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { isReachable, longNames } from '../../infra/parameters/place-problems.ts';
 import { flagsOf, packageWith, requiredParameters, templateIn } from '../../infra/plugins/packages.ts';
-import { builtProject, packagedStage, refusalOf } from './packaging.ts';
+import { builtProject, packagedStage, rejectionOf } from './packaging.ts';
 
 /** What a person reads of it, without the lines about the framework. */
-function sentencesIn(refusal: string): string[] {
-  const lines = refusal.split('Error:\n')[1]?.split('\n') ?? [];
+function sentencesIn(rejection: string): string[] {
+  const lines = rejection.split('Error:\n')[1]?.split('\n') ?? [];
   return lines.filter((line) => line !== '' && !/^(?:Environment|Docs):/.test(line));
 }
 
@@ -29,9 +29,9 @@ describe('a stage that cannot be deployed', () => {
       ...{ creditsPerDay: '-1', site: 'yes', videoModelsExtra: 'x'.repeat(4000) },
     };
     const [, , ...given] = flagsOf(bad);
-    const refusal = await refusalOf(['--stage', stage, ...given], project);
+    const rejection = await rejectionOf(['--stage', stage, ...given], project);
 
-    expect(sentencesIn(refusal)).toEqual([
+    expect(sentencesIn(rejection)).toEqual([
       'This stage cannot be deployed:',
       `  The stage's name must have at most 29 characters: Lambda allows 64 for node-registry-${stage}-deliverNotifications.`,
       '  bulkRateLimit: must be text or a number.',
@@ -48,11 +48,11 @@ describe('a stage that cannot be deployed', () => {
         /^ {2}The variables of textToVideo,.* take \d+ bytes, .+: shorten videoModelsExtra\.$/,
       ),
     ]);
-    expect(refusal).not.toContain('the-key-itself');
+    expect(rejection).not.toContain('the-key-itself');
   });
 
   test('rejects a parameter without a value and an equals sign', async () => {
-    expect(sentencesIn(await refusalOf(['--stage', 'prod', '--param=foo', '--param', '=bar']))).toEqual([
+    expect(sentencesIn(await rejectionOf(['--stage', 'prod', '--param=foo', '--param', '=bar']))).toEqual([
       'This stage cannot be deployed:',
       '  --param=foo must be --param=<name>=<value>; the value may be empty.',
       '  --param==bar must be --param=<name>=<value>; the value may be empty.',

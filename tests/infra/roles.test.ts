@@ -117,12 +117,12 @@ describe('the roles', () => {
     expect(rights).not.toMatch(/GetParameter|GetSecret/);
   });
 
-  test('let the proxies write tickets only if the stage relays notifications', () => {
-    const withTickets = ({ template }: Packaged) =>
-      [...statements(template)].filter(([, list]) => JSON.stringify(list).includes('TICKET#'));
+  test('let the proxies write tasks only if the stage relays notifications', () => {
+    const withTasks = ({ template }: Packaged) =>
+      [...statements(template)].filter(([, list]) => JSON.stringify(list).includes('TASK#'));
     const proxies = paid.map(({ name }) => `${upperFirst(name)}Role`);
     const proxiesOf = (packaged: Packaged) =>
-      withTickets(packaged).flatMap(([role]) => (proxies.includes(role) ? [role] : []));
+      withTasks(packaged).flatMap(([role]) => (proxies.includes(role) ? [role] : []));
 
     expect(proxiesOf(stage).sort()).toEqual(proxies);
     expect(proxiesOf(direct)).toEqual([]);

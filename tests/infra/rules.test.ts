@@ -168,7 +168,7 @@ describe('the throttles', () => {
     expect(DefaultRouteSettings).toEqual({ ...settings(200), DetailedMetricsEnabled: false });
     expect(RouteSettings).toEqual({
       ...Object.fromEntries(own.map(([route, rate]) => [route, settings(rate)])),
-      'POST /notifications/{provider}/{ticket}': settings(50),
+      'POST /notifications/{provider}/{task}': settings(50),
     });
   });
 

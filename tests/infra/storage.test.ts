@@ -50,7 +50,7 @@ describe('the bucket', () => {
     statements(stage).find(({ Sid }: { Sid: string }) => Sid === sid);
 
   // https://docs.aws.amazon.com/AmazonS3/latest/userguide/tagging-and-policies.html
-  test('refuses archives with the mark of a ban to the distribution alone', () => {
+  test('rejects archives with the mark of a ban to the distribution alone', () => {
     const { Effect, Principal, Action, Resource, Condition } = statementOf(plain, 'BannedArchives');
 
     expect([Effect, Principal, Action]).toEqual([

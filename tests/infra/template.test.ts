@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 /** The one route that is for providers, and for no client. */
-const notifications = 'POST /notifications/{provider}/{ticket}';
+const notifications = 'POST /notifications/{provider}/{task}';
 
 test('holds no secret in the template, and nothing of the local stack', () => {
   const text = JSON.stringify(full.template);
@@ -158,7 +158,7 @@ describe('the functions', () => {
     const files = await unzip(full.zips.get(name) ?? Buffer.alloc(0));
     const bundle = [...files.values()].map(String).join('\n');
     // A stage has its default.
-    const isConstant = (variable: string) => /^MAX_PENDING_V|^QUESTIONS_PER_/.test(variable);
+    const isConstant = (variable: string) => /^MAX_PENDING_V|^POLLS_PER_/.test(variable);
     const settable = Object.keys(variables).filter((variable) => !isConstant(variable));
     const read = settable.filter((variable) => new RegExp(`\\b${variable}:`).test(bundle));
     const { Environment } = properties(full, `${upperFirst(name)}LambdaFunction`);

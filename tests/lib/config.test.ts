@@ -30,7 +30,7 @@ const needed = {
   spending: {},
   notifications: {},
   taskWords: {},
-  questions: {},
+  polls: {},
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
   notificationQueue: { NOTIFICATION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/notifications' },
   deliveries: { NOTIFICATION_SIGNING_KEY: 'ssm:/signing' },
@@ -105,7 +105,7 @@ describe('a variable of the environment', () => {
       ...(['metrics', 'METRICS_NAMESPACE', 'AWS/Lambda'] as const),
       'must be up to 255 letters, digits and ._/#:- and not begin with AWS/',
     ],
-    ['receivers', 'NOTIFY_LOCALHOST', 'yes', 'must be one of refused, accepted'],
+    ['receivers', 'NOTIFY_LOCALHOST', 'yes', 'must be one of rejected, accepted'],
     ['videoRules', 'VIDEO_EXTEND_SOURCE', 'neither', 'must be one of both, either'],
     ['ci', 'CI_ISSUERS', 'jenkins https://ci.example.com', issuers],
     ['ci', 'CI_ISSUERS', 'github', issuers],
@@ -140,7 +140,7 @@ describe('a variable of the environment', () => {
     configure({});
 
     expect(config.publishing().MAX_PENDING_VERSIONS).toBe(100);
-    expect(config.questions().QUESTIONS_PER_SECOND).toBe(5);
+    expect(config.polls().POLLS_PER_SECOND).toBe(5);
   });
 
   test('reads issuers with their kinds and the addresses of their key sets', () => {

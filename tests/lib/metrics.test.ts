@@ -91,7 +91,7 @@ describe('the metrics of a request', () => {
   test.each([
     ['a success', undefined, { credits: 1 }],
     ['a failure of the provider', 500, { provider_errors: 1 }],
-    ['a rejected key', 401, { provider_credentials_refused: 1 }],
+    ['a rejected key', 401, { provider_credentials_rejected: 1 }],
     ['a request that it rejects', 422, {}],
     ['an account without credits', 402, { provider_quota_exhausted: 1 }],
   ])('count %s under the right metric', async (_, status, expected) => {
@@ -104,7 +104,7 @@ describe('the metrics of a request', () => {
         provider_calls: 1,
         provider_ms: expect.any(Number),
         provider_errors: 0,
-        provider_credentials_refused: 0,
+        provider_credentials_rejected: 0,
         provider_quota_exhausted: 0,
         ...expected,
       },

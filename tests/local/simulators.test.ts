@@ -76,7 +76,7 @@ describe('a prompt', () => {
   });
 
   test.each([
-    ['[refuse]', 400, 0],
+    ['[reject]', 400, 0],
     ['[busy]', 429, 0],
     ['[lose answer]', 'lost', 1],
     ['[no answer]', 'lost', 1],
@@ -114,11 +114,11 @@ describe('a request', () => {
     await post('/control/credits', { credits: 50 });
     const answer = video({ prompt: 'Rain', duration: 5, is_rec: true });
     const { credits } = await contentOf<{ credits: number }>(answer);
-    const refused = await video({ duration: 8 });
+    const rejected = await video({ duration: 8 });
 
     expect(credits).toBe(30);
     expect(simulation.credits).toBe(20);
-    expect(await refused.json()).toMatchObject({ reason: 'CreditInsufficient' });
+    expect(await rejected.json()).toMatchObject({ reason: 'CreditInsufficient' });
   });
 });
 

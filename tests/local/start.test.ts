@@ -218,7 +218,7 @@ inBrowser(`shows docs/examples/film.html over a network that loses answers${note
 
   test.each([
     ['[fail]', 'The simulated provider was asked to fail', 1],
-    ['[refuse]', 'The prompt asks for it', 0],
+    ['[reject]', 'The prompt asks for it', 0],
   ])('shows why there is no film after %s, and makes the next one', async (word, reason, paid) => {
     const before = await tasks();
     const { page, button, status, isShown } = await open();

@@ -160,8 +160,8 @@ function updateCases(actor: string): AccessCase[] {
       ...when(through === 'nobodys', 'publisher_not_found'),
       ...when(node === 'absent', 'node_not_found'),
       ...when(node !== 'absent' && through !== publisher, 'forbidden'),
-      ...ownerRefusals(actor, through),
-      ...stateRefusals(actor, node),
+      ...ownerRejections(actor, through),
+      ...stateRejections(actor, node),
     ]),
   }));
 }
@@ -219,8 +219,8 @@ function hostNodeCases(actor: string): AccessCase[] {
         },
         rejections: unknownFirst(actor, [
           ...when(node === 'absent', 'node_not_found'),
-          ...(node === 'absent' ? [] : ownerRefusals(actor, publisher)),
-          ...stateRefusals(actor, node),
+          ...(node === 'absent' ? [] : ownerRejections(actor, publisher)),
+          ...stateRejections(actor, node),
           ...when(
             actor !== 'admin' && policy && (entry === 'barred') !== policy.endsWith('Banned'),
             'forbidden',
@@ -246,7 +246,7 @@ function unknownFirst(actor: string, rejections: ErrorCode[]): ErrorCode[] {
   return actors[actor]?.user === undefined ? ['unauthorized'] : rejections;
 }
 
-function ownerRefusals(actor: string, publisher: string): ErrorCode[] {
+function ownerRejections(actor: string, publisher: string): ErrorCode[] {
   const record = publishers[publisher];
   if (actor === 'admin' || !record) return [];
   const members = new Map(Object.entries(record.members));
@@ -256,12 +256,12 @@ function ownerRefusals(actor: string, publisher: string): ErrorCode[] {
   ];
 }
 
-function stateRefusals(actor: string, node: string): ErrorCode[] {
+function stateRejections(actor: string, node: string): ErrorCode[] {
   return when(actor !== 'admin' && node === 'barred', 'node_banned');
 }
 
-function when(holds: unknown, refusal: ErrorCode): ErrorCode[] {
-  return holds ? [refusal] : [];
+function when(holds: unknown, rejection: ErrorCode): ErrorCode[] {
+  return holds ? [rejection] : [];
 }
 
 const writes = ['update-node', 'publish-node-version', 'update-host-node'];

@@ -6,7 +6,7 @@ import { beforeEach, expect, jest, test } from '@jest/globals';
 import { type AccountRecord, type Limits, openMinutes } from '../../lib/spend/account.ts';
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
-import { setLimits } from '../../tools/admin/spend/terms.ts';
+import { setLimits } from '../../tools/admin/spend/limits.ts';
 import { imageFormat } from '../../tools/simulators/image-format.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import type { Received } from '../../tools/simulators/simulation.ts';
@@ -212,7 +212,7 @@ async function verify(user: string): Promise<void> {
     const own = byDay.get(name) ?? [];
     const ledger = [
       sumOf(own.map(({ credits }) => credits)),
-      own.filter(({ state }) => state !== 'refused').length,
+      own.filter(({ state }) => state !== 'rejected').length,
     ];
     assert.deepEqual(counted.get(name) ?? [0, 0], ledger, `the account and the ledger of ${name}`);
     const { credits_per_day } = limitsOf.get(user) ?? limits;
@@ -234,7 +234,7 @@ function verifyTasks(records: readonly UsageRecord[], tasks: readonly Received[]
   const priced = new Map(tasks.map((task) => [String(task.taskId), creditsOf(task)]));
   assert.ok(!records.some(({ state }) => state === 'reserved'), 'a record is open');
   for (const { state, task_id, credits, is_exact } of records) {
-    if (state === 'refused' || task_id === undefined) continue;
+    if (state === 'rejected' || task_id === undefined) continue;
     const price = priced.get(task_id);
     assert.ok(price !== undefined, `a record of the task ${task_id}, which is not the provider's, or twice`);
     assert.ok(is_exact ? credits === price : credits >= price, `${credits} credits recorded of ${price}`);

@@ -100,7 +100,7 @@ test('a caller at the limit of its account loses no task and leaks nothing, with
   const ofAccount = Math.max(...units.filter(({ kind }) => kind === 'CALLER').map((each) => each.units));
   expect(units.filter((each) => each.units > ofAccount)).toEqual([]);
   // And one record for each of the provider's tasks, and the account says what they say.
-  const ledger = records.filter(({ state }) => state !== 'refused');
+  const ledger = records.filter(({ state }) => state !== 'rejected');
   const known = ledger.flatMap(({ task_id }) => task_id ?? []);
   expect(taken.length).toBeGreaterThan(0);
   expect(ledger).toHaveLength(taken.length);

@@ -153,7 +153,7 @@ describe('the publish-node action', () => {
   });
 
   test('sends the ID token of the job and fails like the command, even if a token is stored', async () => {
-    const directory = await packFolder('refused-action');
+    const directory = await packFolder('rejected-action');
     registry.api.reset();
     const given = { registry: registry.api.url, package: tarball, changelog: 'a "quoted" $(text)' };
     const run = await runAction(action, given, { directory, temporary: registry.directory, env: job() });

@@ -169,7 +169,7 @@ describe('a failed run', () => {
   });
 
   test('continues after its archive was rejected and corrected', async () => {
-    await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(330_000) });
+    await write({ 'pyproject.toml': project('rejected'), 'noise.bin': randomBytes(330_000) });
     const first = await publishFolder();
     await write({ 'noise.bin': 'none' });
 

@@ -91,7 +91,7 @@ describe('publish-node --json', () => {
     ['an init', ['init'], 2, 'usage', /has a \[tool.node-registry\] table already/, null],
     ['a secret', ['publish', '--version', 'v2.0.0'], 2, 'usage', /look like secrets/, '2.0.0'],
     ['an invalid label', ['publish', '--version', '1.0.0rc1'], 2, 'usage', /semantic/, '1.0.0rc1'],
-    ['a refusal', ['publish', '--allow', '.env', '--token', 'nrp_x'], 3, invalidToken, /unknown/, '1.0.0'],
+    ['a rejection', ['publish', '--allow', '.env', '--token', 'nrp_x'], 3, invalidToken, /unknown/, '1.0.0'],
     ['a version that is not there', ['status'], 3, 'not_found', /The node version does not exist/, '1.0.0'],
     ['a registry that is not there', ['whoami', '--base-url', nowhere], 5, 'unreachable', /reached/, null],
   ])('reports one JSON object for %s', async (_, args, exitCode, error, sentence, version) => {
@@ -133,14 +133,14 @@ describe('publish-node status', () => {
     await write('withdrawn-node');
     const published = await report('publish');
     const withdrawn = await report('withdraw', '--reason', 'Use another one.');
-    const refused = await command('publish', '--version', '1.1.0', '--other-version');
+    const rejected = await command('publish', '--version', '1.1.0', '--other-version');
     const readable = await report('status');
     const restored = await report('restore');
 
     expect(withdrawn).toMatchObject({ code: 0, status: 'withdrawn', node: 'withdrawn-node' });
     expect(withdrawn).toMatchObject({ publisher: 'demo', reason: 'Use another one.', version: null });
-    expect(refused.code).toBe(3);
-    expect(refused.stderr).toContain('the request: The node is withdrawn and takes no new version.');
+    expect(rejected.code).toBe(3);
+    expect(rejected.stderr).toContain('the request: The node is withdrawn and takes no new version.');
     expect([readable.status, readable.download_url]).toEqual(['active', published.download_url]);
     expect(restored).toMatchObject({ code: 0, status: 'restored', reason: null });
     expect(await storedItem('NODE#withdrawn-node', 'NODE')).not.toHaveProperty('status_detail');

@@ -300,7 +300,7 @@ describe('publish of the client', () => {
   const uploaded = { upload: async () => 200 };
 
   test.each([
-    ['archive_refused', 'archive_rejected'],
+    ['archive_rejected', 'archive_rejected'],
     ['token_revoked', 'version_closed'],
     ['publisher_banned', 'version_closed'],
   ])('fails when the version stays pending because of %s', async (reason, code) => {
@@ -311,7 +311,7 @@ describe('publish of the client', () => {
   });
 
   test('ignores a read that is older than the upload', async () => {
-    api.disturb(registered, pending('archive_refused'), active);
+    api.disturb(registered, pending('archive_rejected'), active);
 
     expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: false });
   });

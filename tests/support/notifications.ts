@@ -7,7 +7,7 @@ import {
   notificationId,
   type NotificationRecord,
   notificationRecord,
-  ticketHash,
+  taskHash,
   ttlFrom,
 } from '../../lib/notifications/records.ts';
 import { dueShard, firstDue } from '../../lib/store/due.ts';
@@ -31,7 +31,7 @@ export async function storeNotification(
   address: string | undefined,
   changes: Partial<NotificationRecord> = {},
 ): Promise<NotificationRecord> {
-  const hash = ticketHash(randomBytes(32).toString('base64url'));
+  const hash = taskHash(randomBytes(32).toString('base64url'));
   const now = Date.now();
   const at = new Date(now).toISOString();
   const record: NotificationRecord = {

@@ -9,7 +9,7 @@ import { pay, spender } from './spending.ts';
 /** Where a provider notifies the service of one task. */
 export interface Path {
   provider: string;
-  ticket: string;
+  task: string;
 }
 
 export const hook = 'https://caller.example.com/hook';
@@ -26,8 +26,8 @@ export function say(path: Path, body: object, changes: Changes = {}): Promise<Re
 }
 
 /** Everything that is stored of a task. */
-export async function everythingOf({ ticket }: Path) {
-  return { task: await storedTask(ticket), notifications: await notificationsOf(ticket) };
+export async function everythingOf({ task: secret }: Path) {
+  return { task: await storedTask(secret), notifications: await notificationsOf(secret) };
 }
 
 export function lastLine(): Record<string, unknown> {

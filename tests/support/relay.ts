@@ -4,9 +4,9 @@ import {
   notificationRecord,
   readTask,
   type TaskRecord,
-  ticketHash,
+  taskHash,
 } from '../../lib/notifications/records.ts';
-import { ticketKey } from '../../lib/store/keys.ts';
+import { taskKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';
 import { setVariables } from './variables.ts';
 
@@ -15,20 +15,20 @@ setVariables({ NOTIFICATIONS: 'relay', NOTIFICATION_URL: 'https://api.example.co
 
 const ourAddress = /^https:\/\/api\.example\.com\/notifications\/(image|video)\/([\w-]{43})$/;
 
-/** Provider and ticket of a URL that a provider was given, as the gateway finds them in the path. */
-export function pathOf(address: unknown): { provider: string; ticket: string } {
-  const [, provider, ticket] = ourAddress.exec(String(address)) ?? [];
-  if (provider === undefined || ticket === undefined) throw new Error(`${address} is not one of ours.`);
-  return { provider, ticket };
+/** Provider and secret of a URL that a provider was given, as the gateway finds them in the path. */
+export function pathOf(address: unknown): { provider: string; task: string } {
+  const [, provider, task] = ourAddress.exec(String(address)) ?? [];
+  if (provider === undefined || task === undefined) throw new Error(`${address} is not one of ours.`);
+  return { provider, task };
 }
 
-export async function storedTask(ticket: string): Promise<TaskRecord | undefined> {
-  return readTask({ deadline: Date.now() + 60_000 }, ticketHash(ticket));
+export async function storedTask(secret: string): Promise<TaskRecord | undefined> {
+  return readTask({ deadline: Date.now() + 60_000 }, taskHash(secret));
 }
 
 /** The notifications of a task's caller, sent or waiting. */
-export async function notificationsOf(ticket: string): Promise<NotificationRecord[]> {
-  const { pk } = ticketKey(ticketHash(ticket));
+export async function notificationsOf(secret: string): Promise<NotificationRecord[]> {
+  const { pk } = taskKey(taskHash(secret));
   const found: NotificationRecord[] = [];
   for await (const page of query(
     { deadline: Date.now() + 60_000 },
@@ -38,7 +38,7 @@ export async function notificationsOf(ticket: string): Promise<NotificationRecor
   return found;
 }
 
-/** A ticket that was never given out. */
-export function unknownTicket(): string {
+/** A secret that was never given out. */
+export function unknownSecret(): string {
   return randomBytes(32).toString('base64url');
 }

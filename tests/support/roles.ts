@@ -4,7 +4,7 @@ import type { ClientRequest } from 'node:http';
 
 /*
  * In AWS each function has its role. Here all share a process, so each signed call says whose it is: in a header, and a
- * signed URL in its access key. The embedded servers refuse what the role lacks (rights.ts).
+ * signed URL in its access key. The embedded servers reject what the role lacks (rights.ts).
  */
 
 const running = new AsyncLocalStorage<string | undefined>();

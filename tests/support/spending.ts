@@ -4,7 +4,7 @@ import type { SweepReport } from '../../lib/store/due.ts';
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
 import { get } from '../../lib/store/read.ts';
-import { setLimits } from '../../tools/admin/spend/terms.ts';
+import { setLimits } from '../../tools/admin/spend/limits.ts';
 import { usagePages } from '../../tools/admin/spend/usage.ts';
 import { invoke, type Result, sampleBody } from './invoke.ts';
 import { type ProxyName, proxies } from './proxies.ts';

@@ -9,8 +9,8 @@ export const demo = {
   versionId: '00000000-0000-4000-8000-000000000000',
   uploadId: '00000000-0000-4000-8000-000000000001',
   hostNodeName: 'Load Image (demo)',
-  /** The ticket of a task that the video provider may notify about. */
-  ticket: 'c2FtcGxlLXRpY2tldC1vZi10aGUtZGVtby10YXNrLS0',
+  /** The secret of a task that the video provider may notify about. */
+  taskSecret: 'c2FtcGxlLXNlY3JldC1vZi10aGUtZGVtby10YXNrLS0',
   /** Public. It works on the local stack only, whose seed stores its hash. */
   personalAccessToken: 'nrp_P3LzrsEE6AktLopXX7S2sZIcUbeJGl9K1LucTt',
 } as const;

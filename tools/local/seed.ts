@@ -4,7 +4,7 @@ import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { callerName } from '../../lib/caller.ts';
 import type { Context } from '../../lib/context.ts';
-import { type TaskRecord, ticketHash, ttlFrom } from '../../lib/notifications/records.ts';
+import { type TaskRecord, taskHash, ttlFrom } from '../../lib/notifications/records.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { createPublisher, putMember } from '../admin/registry/publishers.ts';
 import type { NodeVersionRecord } from '../../lib/registry/records.ts';
@@ -14,7 +14,7 @@ import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import { usageName } from '../../lib/spend/usage-records.ts';
 import { absent, present } from '../../lib/store/items.ts';
-import { nodeVersionKey, ticketKey } from '../../lib/store/keys.ts';
+import { nodeVersionKey, taskKey } from '../../lib/store/keys.ts';
 import { put, update } from '../../lib/store/write.ts';
 import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
 import { demo } from './demo.ts';
@@ -81,11 +81,11 @@ async function renameUpload(context: Context, upload: Upload): Promise<Upload> {
   return { ...upload, versionId, uploadId };
 }
 
-/** A task of the demo's owner. A sample event has its ticket. */
+/** A task of the demo's owner. A sample event has its secret. */
 async function addTask(context: Context): Promise<void> {
   const now = Date.now();
   const task: TaskRecord = {
-    ...ticketKey(ticketHash(demo.ticket)),
+    ...taskKey(taskHash(demo.taskSecret)),
     at: new Date(now).toISOString(),
     provider: 'video',
     operation: 'textToVideo',

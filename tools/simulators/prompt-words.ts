@@ -5,7 +5,7 @@ import type { Fields } from './wire-format.ts';
 
 /** The misbehavior for each word in a prompt. */
 const exchanges: Record<string, Misbehavior> = {
-  '[refuse]': { kind: 'status', status: 400, reason: 'Refused', message: 'The prompt asks for it' },
+  '[reject]': { kind: 'status', status: 400, reason: 'Rejected', message: 'The prompt asks for it' },
   '[busy]': { kind: 'status', status: 429, reason: 'Busy', message: 'The prompt asks for it' },
   '[lose answer]': { kind: 'reset' },
   '[no answer]': { kind: 'stall' },
@@ -14,7 +14,7 @@ const exchanges: Record<string, Misbehavior> = {
 
 export const promptWordsHelp = `Words in a prompt make a simulated provider go wrong. They can be combined.
 
-  [refuse]         answers 400, and charges nothing
+  [reject]         answers 400, and charges nothing
   [busy]           answers 429, and charges nothing
   [lose answer]    starts the task, and closes the connection
   [no answer]      starts the task, and never answers the request

@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
-import { type Failure, type Problem, refusal } from '../failure.ts';
+import { type Failure, type Problem, rejection } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
 import { type Exclusion, IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';
 import { includedFiles } from './includes.ts';
@@ -57,7 +57,7 @@ export async function listFiles(folder: string, includes: readonly string[] = []
     ],
     leftOut,
     objects: fromGit?.objects,
-    failures: [...included.failures, ...refusal(emptySubmodules, empty), ...failures],
+    failures: [...included.failures, ...rejection(emptySubmodules, empty), ...failures],
   };
 }
 
@@ -106,7 +106,7 @@ function onlyFiles(root: string, paths: readonly string[]): Pick<FileList, 'path
   const sentence = 'Some files cannot be published. Exclude them with .publishignore.';
   return {
     paths: paths.filter((path) => !others.has(path)),
-    failures: refusal(sentence, problems),
+    failures: rejection(sentence, problems),
   };
 }
 

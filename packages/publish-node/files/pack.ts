@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
 import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 import { didYouMean } from '../did-you-mean.ts';
-import { Failure, type Problem, refusal, throwAll } from '../failure.ts';
+import { Failure, type Problem, rejection, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
 import { encryptedByGit } from './git-attributes.ts';
 import { type GitState, gitStateOf, isLfsPointer } from './git-state.ts';
@@ -60,18 +60,18 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
   const broken = imports.filter(({ path, isGuarded }) => !isGuarded && !looks.allow.has(path));
   throwAll([
     ...failures,
-    ...refusal(
+    ...rejection(
       'The registry would reject these paths. Exclude them with .publishignore.',
       pathProblems(paths),
     ),
     ...(isTooLarge ? [tooLarge(sized, unpackedBytes, archiveLimits.unpackedBytes, 'unpacked')] : []),
-    ...refusal(pointersSentence, pointers),
-    ...refusal(
+    ...rejection(pointersSentence, pointers),
+    ...rejection(
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
       secrets,
     ),
-    ...refusal(brokenSentence, broken),
-    ...refusal('These allow entries match no published file.', unusedEntries(allow, paths)),
+    ...rejection(brokenSentence, broken),
+    ...rejection('These allow entries match no published file.', unusedEntries(allow, paths)),
   ]);
   const files = sized.map(({ path, bytes }): PackedFile => {
     const state = states.get(path);

@@ -47,11 +47,11 @@ describe('a token', () => {
   test.each(commands)('goes to http only where --allow-http says so: %s', async (_, args) => {
     const given = [...args, '--base-url', 'http://registry.example'];
     const options = { cwd: folder, env: { HTTP_PROXY: `http://me:secret@${address}` } };
-    const refused = await publishNode(given, options);
+    const rejected = await publishNode(given, options);
     const before = seen.length;
     const allowed = await publishNode([...given, '--allow-http'], options);
 
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--allow-http') });
+    expect(rejected).toMatchObject({ code: 2, stderr: expect.stringContaining('--allow-http') });
     expect(before).toBe(0);
     expect(allowed.stderr).toContain('Tokens go to http://registry.example without encryption');
     expect(seen[0]).toMatch(/^P\w+ http:\/\/registry\.example\/.* Basic bWU6c2VjcmV0$/);
@@ -74,7 +74,7 @@ describe('a proxy', () => {
     expect(proxyFor(new URL(url), environment)?.href).toBe(expected);
   });
 
-  test('is asked for a tunnel to an https address, and its refusal or silence is the cause', async () => {
+  test('is asked for a tunnel to an https address, and its rejection or silence is the cause', async () => {
     const environment = jest.replaceProperty(process, 'env', { HTTPS_PROXY: address });
     const error = await proxiedFetch('https://registry.example/x', {}).catch((error: unknown) => error);
     // Node itself would end it after five seconds.

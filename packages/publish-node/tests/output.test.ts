@@ -178,10 +178,10 @@ describe('text from a folder or a server', () => {
     const unknown = await publishNode(['publish', folder, `--x${evil}`, ...flags]);
     const misspelled = await publishNode([evil, ...flags]);
     await writeFiles(folder, { '::error::x.py': '', 'evil\u202E.py': '', 'a\nb.py': '' });
-    const refused = await publishNode(['publish', folder, '--dry-run', '--publisher', 'demo', ...flags]);
+    const rejected = await publishNode(['publish', folder, '--dry-run', '--publisher', 'demo', ...flags]);
 
-    expect([plan, wrong, unknown, misspelled, refused].map(({ code }) => code)).toEqual([0, 2, 2, 2, 2]);
-    for (const { stdout, stderr } of [plan, wrong, unknown, misspelled, refused]) check(stdout + stderr);
+    expect([plan, wrong, unknown, misspelled, rejected].map(({ code }) => code)).toEqual([0, 2, 2, 2, 2]);
+    for (const { stdout, stderr } of [plan, wrong, unknown, misspelled, rejected]) check(stdout + stderr);
   });
 
   test('stands below the bar of an upload that failed', async () => {

@@ -175,10 +175,10 @@ describe('publish-node init without a change', () => {
 
   test('shows the text to write if no table can be added', async () => {
     const before = 'tool = { other = 1 }\n';
-    const refused = await initAfter(before).catch(shown);
+    const rejected = await initAfter(before).catch(shown);
 
-    expect(refused).toContainEqual(expect.stringContaining('Write the tables there yourself.'));
-    expect(refused).toContain('  line 9: publisher = "demo"');
+    expect(rejected).toContainEqual(expect.stringContaining('Write the tables there yourself.'));
+    expect(rejected).toContain('  line 9: publisher = "demo"');
     expect(await file()).toBe(before);
   });
 });

@@ -17,7 +17,7 @@ export type NodeVersionStatus = z.infer<typeof NodeVersionStatus>;
 export const StatusReasonCode = z
   .enum([
     'awaiting_upload',
-    'archive_refused',
+    'archive_rejected',
     'node_banned',
     'node_deleted',
     'publisher_banned',

@@ -4,7 +4,7 @@ import { queueAt } from '../../../lib/aws/queue.ts';
 import { serve } from '../../support/serve.ts';
 import { outwait, startSilentServer } from '../../support/silent-server.ts';
 
-/** Stands in for SQS, which may take some messages of a batch and refuse the others. */
+/** Stands in for SQS, which may take some messages of a batch and reject the others. */
 let answers: [status: number, content: object][] = [];
 const asked: unknown[] = [];
 const server = await serve(async (request, response) => {
@@ -36,7 +36,7 @@ describe('queueAt', () => {
     ]);
   });
 
-  test('throws if the queue refused a part of the messages', async () => {
+  test('throws if the queue rejected a part of the messages', async () => {
     answers = [[200, { Successful: [], Failed: [{ Id: '1', Code: 'InternalError', SenderFault: false }] }]];
 
     await expect(send(soon(), messages)).rejects.toThrow('SQS did not accept 1 of 2 messages: InternalError');

@@ -149,7 +149,7 @@ describe('a secret by reference', () => {
     expect(loggedLines.join()).not.toMatch(/hidden|aGlkZGVu/);
     await expect(key.read(soon())).rejects.toMatchObject({
       code: 'internal_error',
-      payment: 'refused',
+      payment: 'rejected',
       cause: new Error(sentence),
     });
     answer = { status: 200, content: { Parameter: { Value: 'plain' }, SecretString: 'plain' } };

@@ -171,9 +171,9 @@ describe('copyOnce', () => {
     await deleteObject(object);
     await putObject(object.key, others);
 
-    const refusal = await copyOnce(object, target).catch((error: Error) => error);
-    expect(refusal).toBeInstanceOf(ObjectChanged);
-    expect(refusal).toMatchObject({ message: object.key, cause: expect.anything() });
+    const rejection = await copyOnce(object, target).catch((error: Error) => error);
+    expect(rejection).toBeInstanceOf(ObjectChanged);
+    expect(rejection).toMatchObject({ message: object.key, cause: expect.anything() });
     expect(await findObject(target)).toBeUndefined();
   });
 

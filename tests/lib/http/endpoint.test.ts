@@ -178,7 +178,7 @@ describe('the deadline of an endpoint', () => {
     const never = () => new Promise<never>(() => {});
     const { call } = open({}, async ({ context }) => {
       await calling(context, 'the first', async () => {});
-      await calling(context, 'the second', () => Promise.reject(new Error('refused'))).catch(() => {});
+      await calling(context, 'the second', () => Promise.reject(new Error('rejected'))).catch(() => {});
       void calling(context, 'the third', never);
       await new Promise((resolve) => setTimeout(resolve, 100));
       return calling(context, 'the fourth', never);

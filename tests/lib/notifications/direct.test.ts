@@ -17,7 +17,7 @@ describe('direct notifications', () => {
     const stored: string[] = [];
     intercept(dynamodb, ({ command, input, send }) => {
       stored.push(command);
-      expect(JSON.stringify(input)).not.toContain('TICKET#');
+      expect(JSON.stringify(input)).not.toContain('TASK#');
       return send();
     });
     const { status } = await pay(user, name, { body: { [field]: hook } });

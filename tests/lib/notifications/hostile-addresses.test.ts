@@ -13,7 +13,7 @@ import { setVariables } from '../../support/variables.ts';
  * a server on all addresses listens to.
  */
 
-setVariables({ NOTIFY_LOCALHOST: 'refused' });
+setVariables({ NOTIFY_LOCALHOST: 'rejected' });
 
 const keys = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
 const names = await startNameServer();
@@ -67,7 +67,7 @@ describe('an address of a receiver', () => {
       result = await send(`https://${host}:${port}/hook`);
     });
 
-    expect(result).toEqual({ outcome: 'failed', error: 'address_refused', isHopeless: true });
+    expect(result).toEqual({ outcome: 'failed', error: 'address_rejected', isHopeless: true });
     expect(connections).toEqual([]);
   });
 
@@ -93,7 +93,7 @@ describe('an address of a receiver', () => {
       result = await send(address);
     });
 
-    expect(result).toEqual({ outcome: 'failed', error: 'address_refused', isHopeless: true });
+    expect(result).toEqual({ outcome: 'failed', error: 'address_rejected', isHopeless: true });
     expect(connections).toEqual([]);
     expect(names.asked).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe('a name of a receiver', () => {
       result = await send(`https://${name}:${port}/hook`);
     });
 
-    expect(result).toEqual({ outcome: 'failed', error: 'name_refused' });
+    expect(result).toEqual({ outcome: 'failed', error: 'name_rejected' });
     expect(connections).toEqual([]);
   });
 

@@ -39,8 +39,8 @@ describe('an answer of a provider that repeats our address', () => {
     expect(replayed.body).toEqual(body);
   });
 
-  test('shows no part of the ticket that is repeated in another way', async () => {
-    answer = (address) => [200, { ...accepted, payload: pathOf(address).ticket.slice(0, 40) }];
+  test('shows no part of the secret that is repeated in another way', async () => {
+    answer = (address) => [200, { ...accepted, payload: pathOf(address).task.slice(0, 40) }];
     const { body } = await send();
 
     expect(body.payload).toBe('…');
@@ -49,8 +49,8 @@ describe('an answer of a provider that repeats our address', () => {
   test.each<(address: string) => string>([
     (address) => `cannot call "${address}"`,
     (address) => `cannot call "${address.slice(0, -5)}"`,
-    (address) => `ticket ${pathOf(address).ticket} is odd`,
-  ])('omits the ticket from an error, however it is repeated (%#)', async (sentence) => {
+    (address) => `secret ${pathOf(address).task} is odd`,
+  ])('omits the secret from an error, however it is repeated (%#)', async (sentence) => {
     answer = (address) => [
       400,
       { message: sentence(address), invalid_params: [{ name: 'callback_url', reason: sentence(address) }] },
@@ -58,7 +58,7 @@ describe('an answer of a provider that repeats our address', () => {
     const { status, text, body } = await send();
 
     expect([status, body.error]).toEqual([400, 'provider_rejected']);
-    expect(text).not.toContain(pathOf(given).ticket.slice(0, 12));
+    expect(text).not.toContain(pathOf(given).task.slice(0, 12));
     expect(body.details).toHaveLength(1);
   });
 });

@@ -20,7 +20,7 @@ async function payRelayed(user: string, name: ProxyName = 'text-to-video', heade
   return { ...result, sent: simulation.received.at(-1)?.body ?? {} };
 }
 
-function ticketSentTo(name: ProxyName): { provider: string; ticket: string } {
+function secretSentTo(name: ProxyName): { provider: string; task: string } {
   return pathOf(simulation.received.at(-1)?.body[fieldOf(name)]);
 }
 
@@ -36,28 +36,28 @@ describe('a paid request whose caller gives an address, if notifications are rel
       expect(pathOf(sent[fieldOf(name)]).provider).toBe(name === 'relight-image' ? 'image' : 'video');
       expect(sent).toEqual({ ...rest, [fieldOf(name)]: sent[fieldOf(name)] });
       expect(ours).not.toBe(sent[fieldOf(name)]);
-      const task = await storedTask(ticketSentTo(name).ticket);
+      const task = await storedTask(secretSentTo(name).task);
       expect(task).toMatchObject({ sequence: 0 });
       expect(task).not.toHaveProperty('address');
     },
   );
 
-  test.each(proxyNames)('%s leaves a record of its task, found by the hash of its ticket', async (name) => {
+  test.each(proxyNames)('%s leaves a record of its task, found by the hash of its secret', async (name) => {
     const user = await spender();
     const before = Date.now();
     const { headers, text } = await payRelayed(user, name);
-    const { provider, ticket } = ticketSentTo(name);
+    const { provider, task: secret } = secretSentTo(name);
     const [usage] = await usageOf(user);
-    const shown = statusKey(ticket).slice('status/'.length, -5);
+    const shown = statusKey(secret).slice('status/'.length, -5);
 
-    expect(statusAddress.exec(String(headers.link))?.[1]).toBe(statusKey(ticket));
+    expect(statusAddress.exec(String(headers.link))?.[1]).toBe(statusKey(secret));
     // Receivers see the hash, in the id of a notification.
-    for (const other of [text, ticket, hash('sha256', ticket), hash('sha256', ticket, 'base64url')])
+    for (const other of [text, secret, hash('sha256', secret), hash('sha256', secret, 'base64url')])
       expect(other).not.toContain(shown);
 
-    const task = await storedTask(ticket);
+    const task = await storedTask(secret);
     expect(task).toEqual({
-      pk: expect.stringMatching(/^TICKET#[0-9a-f]{64}$/),
+      pk: expect.stringMatching(/^TASK#[0-9a-f]{64}$/),
       sk: 'TASK',
       at: expect.any(String),
       provider,
@@ -66,10 +66,10 @@ describe('a paid request whose caller gives an address, if notifications are rel
       address: hook,
       attempt: usage?.sk,
       request_id: usage?.request_id,
-      status_key: statusKey(ticket),
+      status_key: statusKey(secret),
       ...{ payment: 'taken', task_id: usage?.task_id, ended_at: expect.any(String) },
       ...(name !== 'relight-image' && { credits: usage?.credits }),
-      pending_shard: expect.stringMatching(/^ask-[0-9a-f]$/),
+      pending_shard: expect.stringMatching(/^poll-[0-9a-f]$/),
       pending_since: new Date(Date.parse(String(task?.at)) + 600_000).toISOString(),
       sequence: 0,
       revision: 2,
@@ -79,24 +79,24 @@ describe('a paid request whose caller gives an address, if notifications are rel
     const days = (Number(task?.ttl) * 1000 - before) / 86_400_000;
     expect(days).toBeGreaterThanOrEqual(14);
     expect(days).toBeLessThan(14.01);
-    expect(await notificationsOf(ticket)).toEqual([]);
+    expect(await notificationsOf(secret)).toEqual([]);
     const line = lines('request').at(-1);
-    expect(line.ticket_hash).toBe(task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16));
+    expect(line.task_hash).toBe(task?.pk.slice('TASK#'.length, 'TASK#'.length + 16));
   });
 
-  test('gets another ticket each time, which is stored and answered nowhere', async () => {
+  test('gets another secret each time, which is stored and answered nowhere', async () => {
     const stored: string[] = [];
     intercept(dynamodb, ({ input, send }) => {
       stored.push(JSON.stringify(input));
       return send();
     });
     const answers = [await payRelayed(await spender()), await payRelayed(await spender())];
-    const tickets = answers.map(({ sent }) => pathOf(sent.callback_url).ticket);
+    const secrets = answers.map(({ sent }) => pathOf(sent.callback_url).task);
 
-    expect(tickets[0]).not.toBe(tickets[1]);
-    for (const ticket of tickets) {
-      expect(stored.filter((input) => input.includes(ticket))).toEqual([]);
-      expect(answers.filter(({ text }) => text.includes(ticket))).toEqual([]);
+    expect(secrets[0]).not.toBe(secrets[1]);
+    for (const secret of secrets) {
+      expect(stored.filter((input) => input.includes(secret))).toEqual([]);
+      expect(answers.filter(({ text }) => text.includes(secret))).toEqual([]);
     }
     expect(stored.some((input) => input.includes(hook))).toBe(true);
   });
@@ -104,7 +104,7 @@ describe('a paid request whose caller gives an address, if notifications are rel
   test('sends and counts nothing if the record cannot be stored, and leaves the key free', async () => {
     const user = await spender({ credits_per_day: 1000 });
     const remove = intercept(dynamodb, ({ input, send }) => {
-      if (JSON.stringify(input).includes('TICKET#'))
+      if (JSON.stringify(input).includes('TASK#'))
         throw Object.assign(new Error('down'), { name: 'InternalServerError' });
       return send();
     });
@@ -118,7 +118,7 @@ describe('a paid request whose caller gives an address, if notifications are rel
     expect((await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k1' })).status).toBe(200);
   });
 
-  test('replays a request with its key without a second ticket or write', async () => {
+  test('replays a request with its key without a second secret or write', async () => {
     const user = await spender();
     const first = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k2' });
     const { result, requests } = await countRequests(() =>
@@ -145,7 +145,7 @@ describe('the status address', () => {
     const [, key] = statusAddress.exec(String(answer.headers.link)) ?? [];
 
     expect([answer.status, answer.body.error]).toEqual([status, code]);
-    expect(key).toBe(statusKey(ticketSentTo('text-to-video').ticket));
+    expect(key).toBe(statusKey(secretSentTo('text-to-video').task));
   });
 
   test('comes again with the key of a request whose outcome is unknown, for no more than one write', async () => {
@@ -185,7 +185,7 @@ describe('the status address', () => {
       const [user, key] = [await spender(), { 'idempotency-key': 'k6' }];
       const { status, headers } = await payRelayed(user, name, key);
 
-      expect([status, headers.link, await storedTask(ticketSentTo(name).ticket)]).toEqual([
+      expect([status, headers.link, await storedTask(secretSentTo(name).task)]).toEqual([
         400,
         undefined,
         undefined,

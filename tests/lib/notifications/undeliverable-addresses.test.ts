@@ -6,7 +6,7 @@ import { accountOf, pay, spender, usageOf } from '../../support/spending.ts';
 import { setVariables } from '../../support/variables.ts';
 
 // Only the delivering function has the key.
-setVariables({ NOTIFY_LOCALHOST: 'refused', NOTIFICATION_SIGNING_KEY: '' });
+setVariables({ NOTIFY_LOCALHOST: 'rejected', NOTIFICATION_SIGNING_KEY: '' });
 
 const fieldOf = (name: string) => (name === 'relight-image' ? 'webhook_url' : 'callback_url');
 const hook = 'https://caller.example.com/hook';

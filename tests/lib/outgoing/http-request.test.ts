@@ -90,10 +90,10 @@ describe('a request that may have been sent', () => {
     const address = await listen(server);
     stopTimers();
     const request = post(`https://${address}/`, { timeoutMs: 300 });
-    const refused = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: true });
+    const rejected = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: true });
     await asked.promise;
     jest.advanceTimersByTime(300);
-    await refused;
+    await rejected;
   });
 
   test('reports a reply that is cut off as perhaps sent, with its status and headers', async () => {
@@ -222,14 +222,14 @@ describe('exchange', () => {
     stopTimers();
     let isOver = false;
     const request = post(`https://${address}/`).finally(() => (isOver = true));
-    const refused = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: false });
+    const rejected = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: false });
     await turnsUntil(() => sockets.size > 0);
 
     jest.advanceTimersByTime(4999);
     for (let count = 0; count < 20; count += 1) await turn();
     expect(isOver).toBe(false);
     jest.advanceTimersByTime(1);
-    await refused;
+    await rejected;
   });
 
   test.each(['http', 'https'])(

@@ -73,7 +73,7 @@ describe('the log line of a provider call', () => {
       { status: 200, text: '{"data":{"task_id":7}}' },
       { provider_payment: 'taken', provider_task_id: '7' },
     ],
-    [{ status: 422, text: '{}' }, { provider_payment: 'refused' }],
+    [{ status: 422, text: '{}' }, { provider_payment: 'rejected' }],
     [{ status: 500 }, { provider_payment: 'unknown', provider_task_id: 'task-1' }],
     [{ status: 500, text: '' }, { provider_payment: 'unknown' }],
   ])('names the provider, its time, the payment state and the task id after %j', async (answer, expected) => {
@@ -102,7 +102,7 @@ describe('the log line of a provider call', () => {
     expect(fields).toEqual({
       provider: 'video',
       provider_ms: expect.any(Number),
-      provider_payment: 'refused',
+      provider_payment: 'rejected',
       provider_attempts: 2,
     });
     expect(performance.now() - began).toBeGreaterThan(190);
@@ -155,7 +155,7 @@ describe('the remaining time of a provider call', () => {
   test('suffices for a reply, or nothing is sent and nothing is paid', async () => {
     reply = { status: 200 };
 
-    await expect(call(999)).rejects.toMatchObject({ code: 'unavailable', payment: 'refused' });
+    await expect(call(999)).rejects.toMatchObject({ code: 'unavailable', payment: 'rejected' });
     expect(received).toEqual([]);
     expect(await call(1000)).toMatchObject({ task: { taskId: 'task-1' } });
   });

@@ -111,7 +111,7 @@ describe('the ID of a task', () => {
 
   test.each<object>([
     { prompt: 'a secret plan' },
-    // A ticket of ours
+    // A secret of ours
     { callback_id: 'x'.repeat(43) },
     { valid: 'yes', paid: '1' },
     { id_card: '1', identity: 'x' },

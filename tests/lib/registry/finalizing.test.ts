@@ -27,7 +27,7 @@ import {
 
 const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
 const active = 'NodeVersionStatusActive';
-const tooLarge = { status_reason_code: 'archive_refused', status_reason: 'too large' } as const;
+const tooLarge = { status_reason_code: 'archive_rejected', status_reason: 'too large' } as const;
 const soon = () => ({ deadline: Date.now() + 10_000 });
 const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
 const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a finalizer', archive);
@@ -60,12 +60,12 @@ describe('activate', () => {
     expect([await begin('a finalizer'), await begin('another')]).toEqual([true, false]);
     const bad = { finalizerId: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
     expect(await finalizing.reject(soon(), upload, nodeVersionRecord(before), bad)).toBe(true);
-    const rejected = { status_reason_code: 'archive_refused', status_reason: 'no zip' };
-    const refused = { ...changed(before, 3), ...rejected, refused_objects: ['bytes'] };
-    expect(await read()).toEqual(refused);
+    const reason = { status_reason_code: 'archive_rejected', status_reason: 'no zip' };
+    const rejected = { ...changed(before, 3), ...reason, rejected_objects: ['bytes'] };
+    expect(await read()).toEqual(rejected);
     await begin('a finalizer', await read());
     expect(await block(upload)).toBe(true);
-    expect(await read()).toEqual({ ...refused, ...tooLarge, revision: 5 });
+    expect(await read()).toEqual({ ...rejected, ...tooLarge, revision: 5 });
     await begin('a finalizer', await read());
     expect(await activate(upload)).toBe(true);
 
@@ -154,7 +154,7 @@ describe('activate', () => {
     },
   );
 
-  test('refuses no archive, and frees no claim, once another finalizer has the upload', async () => {
+  test('rejects no archive, and frees no claim, once another finalizer has the upload', async () => {
     const upload = await publish('claimed-anew', '1.0.0');
     const version = nodeVersionRecord(await storedVersion('claimed-anew', '1.0.0'));
     await finalizing.beginChecks(soon(), version, 'another');

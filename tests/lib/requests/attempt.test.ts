@@ -20,7 +20,7 @@ describe('what fails before sending', () => {
   ])('says that nothing was bought: %s', async (cause, expected) => {
     const failing = beforeSending(() => Promise.reject(cause));
 
-    await expect(failing).rejects.toMatchObject({ ...expected, cause, payment: 'refused' });
+    await expect(failing).rejects.toMatchObject({ ...expected, cause, payment: 'rejected' });
   });
 
   test('waits for every other write, and logs what fails in addition', async () => {

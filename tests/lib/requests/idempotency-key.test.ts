@@ -193,7 +193,7 @@ describe('an idempotency key', () => {
     ['keeps no answer', (slow) => slow.keep(done), 'another request holds the key'],
     [
       'releases no key',
-      (slow) => slow.release(new ApiError('provider_busy', { payment: 'refused' })),
+      (slow) => slow.release(new ApiError('provider_busy', { payment: 'rejected' })),
       undefined,
     ],
   ])('%s after another request took the key over', async (name, end, message) => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/terms.ts';
+import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/limits.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { nameAttempt } from '../../../lib/requests/attempt.ts';
@@ -199,12 +199,12 @@ describe('a paid request that is not taken', () => {
 
     expect([status, simulation.received.length]).toEqual([500, 0]);
     await expectGivenBack(user);
-    expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0, code: 'internal_error' }]);
+    expect(await usageOf(user)).toMatchObject([{ state: 'rejected', credits: 0, code: 'internal_error' }]);
   });
 
-  test.each<[Misbehavior, string, 'refused' | 'unknown']>([
-    [{ kind: 'status', status: 400 }, 'provider_rejected', 'refused'],
-    [{ kind: 'status', status: 503, retryAfter: 60 }, 'provider_busy', 'refused'],
+  test.each<[Misbehavior, string, 'rejected' | 'unknown']>([
+    [{ kind: 'status', status: 400 }, 'provider_rejected', 'rejected'],
+    [{ kind: 'status', status: 503, retryAfter: 60 }, 'provider_busy', 'rejected'],
     [{ kind: 'reset' }, 'provider_timeout', 'unknown'],
     [{ kind: 'truncated' }, 'provider_invalid_reply', 'unknown'],
     [{ kind: 'html' }, 'provider_invalid_reply', 'unknown'],
@@ -214,11 +214,11 @@ describe('a paid request that is not taken', () => {
     misbehave(reply);
     await pay(user);
 
-    const credits = state === 'refused' ? 0 : ceilings['text-to-video'];
-    if (state === 'refused') await expectGivenBack(user);
+    const credits = state === 'rejected' ? 0 : ceilings['text-to-video'];
+    if (state === 'rejected') await expectGivenBack(user);
     else expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: 1, requests: 1 });
     const told = reply.kind === 'truncated' && { credits_told: 20, task_id: expect.any(String) };
-    const ended = { state, credits, is_exact: state === 'refused', code, ...told };
+    const ended = { state, credits, is_exact: state === 'rejected', code, ...told };
     expect(await usageOf(user)).toEqual([usageNow(user, 'text-to-video', ended)]);
   });
 
@@ -249,7 +249,7 @@ async function requestMoney() {
 }
 
 describe('a usage record', () => {
-  test('gives nothing back before it says that its attempt was refused', async () => {
+  test('gives nothing back before it says that its attempt was rejected', async () => {
     const user = await spender();
     const stop = failCalls(dynamodb, 'PutItemCommand', new Error('not stored'));
     const { status } = await pay(user);
@@ -314,7 +314,7 @@ describe('429 budget_exhausted', () => {
 
   test('says so without Retry-After if no day has room for the task, by the limit of its caller', async () => {
     const user = await spender({ credits_per_day: 73 });
-    // The second one finds the caller's terms in memory.
+    // The second one finds the caller's limits in memory.
     for (const { status, body, headers } of [await pay(user), await pay(user)]) {
       expect([status, body.error]).toEqual([429, 'budget_exhausted']);
       expect(body.message).toContain('74 credits');
@@ -337,7 +337,7 @@ describe('429 budget_exhausted', () => {
   });
 });
 
-test('403 caller_blocked stops a caller at once, even where other terms are cached, until it is unblocked', async () => {
+test('403 caller_blocked stops a caller at once, even where other limits are cached, until it is unblocked', async () => {
   const user = await spender({ credits_per_day: 1000 });
   expect((await pay(user)).status).toBe(200);
   await blockCaller(`user:${user}`, 'a leaked token');
@@ -345,7 +345,7 @@ test('403 caller_blocked stops a caller at once, even where other terms are cach
     expect([status, body.error]).toEqual([403, 'caller_blocked']);
     expect(text).not.toContain('leaked');
   }
-  expect((await accountOf(user))?.terms?.blocked?.reason).toBe('a leaked token');
+  expect((await accountOf(user))?.limits?.blocked?.reason).toBe('a leaked token');
   expect(acceptedTasks()).toBe(1);
   await unblockCaller(`user:${user}`);
   expect((await pay(user)).status).toBe(200);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { setLimits } from '../../../tools/admin/spend/terms.ts';
+import { setLimits } from '../../../tools/admin/spend/limits.ts';
 import { noon, stopDate } from '@node-registry/testing/clock';
 import { fc } from '@node-registry/testing/properties';
 import { beforeNext } from '../../support/intercept.ts';
@@ -9,7 +9,7 @@ import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
 
 /*
- * A caller that waits as long as Retry-After says succeeds, whenever it was refused and by whichever limits. Up to 29
+ * A caller that waits as long as Retry-After says succeeds, whenever it was rejected and by whichever limits. Up to 29
  * seconds are added at random, so that those who wait do not come back together; most of these tests take that away.
  */
 
@@ -38,21 +38,21 @@ const limits = {
 };
 
 describe.each(Object.entries(limits))('a caller that has used up %s', (_, own) => {
-  test('succeeds after the Retry-After of its refusal, and not a second before its window ends', async () => {
+  test('succeeds after the Retry-After of its rejection, and not a second before its window ends', async () => {
     const today = Math.floor(Date.now() / dayMs) * dayMs;
     await fc.assert(
       fc.asyncProperty(timeOfDay, async (time) => {
         stopDate(today + time);
         const user = await spender(own);
         expect((await pay(user)).status).toBe(200);
-        const refused = await pay(user);
-        const wait = Number(refused.headers['retry-after']);
+        const rejected = await pay(user);
+        const wait = Number(rejected.headers['retry-after']);
 
         // The same instant as in the window that ends last.
-        const windows = [...String(refused.headers.ratelimit).matchAll(/;t=(\d+)/g)].map(([, t]) =>
+        const windows = [...String(rejected.headers.ratelimit).matchAll(/;t=(\d+)/g)].map(([, t]) =>
           Number(t),
         );
-        expect([refused.status, windows]).toEqual([429, expect.arrayContaining([wait])]);
+        expect([rejected.status, windows]).toEqual([429, expect.arrayContaining([wait])]);
         expect(Number.isInteger(wait) && wait >= 1).toBe(true);
         if (wait > 1) {
           stopDate(today + time + (wait - 1) * 1000 - (time % 1000));
@@ -68,7 +68,7 @@ describe.each(Object.entries(limits))('a caller that has used up %s', (_, own) =
   });
 });
 
-test('callers that are refused together are told waits that spread over half a minute', async () => {
+test('callers that are rejected together are told waits that spread over half a minute', async () => {
   jest.restoreAllMocks();
   stopDate(noon());
   const user = await spender({ tasks_per_day: 1 });

@@ -7,13 +7,13 @@ import {
   type BegunAttempt,
   completeUsage,
   openUsage,
-  refuseUsage,
+  rejectUsage,
   type UsageRecord,
   type UsageResult,
 } from '../../../lib/spend/usage-records.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { dayCallerKey, idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
+import { dayCallerKey, idempotencyKey, taskKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
 import { noon, stopDate } from '@node-registry/testing/clock';
@@ -28,7 +28,7 @@ const minuteMs = 60_000;
 /** What an invocation leaves that dies after so many of its writes. */
 async function leave(
   writes: 'reserved' | 'recorded' | UsageResult,
-  names: { keyHash?: string; ticketHash?: string; ceiling?: number } = {},
+  names: { keyHash?: string; taskHash?: string; ceiling?: number } = {},
 ) {
   const user = `dead-${randomUUID()}`;
   const caller = `user:${user}`;
@@ -81,7 +81,7 @@ describe('the sweep of spending', () => {
 
   test.each<[UsageResult, number, number]>([
     [{ state: 'taken', credits: 20, task_id: 'a' }, 20, 1],
-    [{ state: 'refused', credits: 0 }, 0, 0],
+    [{ state: 'rejected', credits: 0 }, 0, 0],
     [{ state: 'unknown', credits: 50 }, 50, 1],
     [{ state: 'taken', credits: 99, task_id: 'above its ceiling' }, 99, 1],
   ])('corrects the account by a record that was completed: %j', async (result, credits, tasks) => {
@@ -96,13 +96,13 @@ describe('the sweep of spending', () => {
 
   const taken = { state: 'taken', credits: 20, ...told };
   const unknown = { state: 'unknown', credits: 50 };
-  const refused = { state: 'refused', credits: 0 };
+  const rejected = { state: 'rejected', credits: 0 };
 
   test.each<[string, object, object]>([
     ['answered', { ...told, credits: 20 }, { ...taken, is_exact: true }],
     ['answered', told, { ...taken, credits: 50, is_exact: false }],
     ['answered', { ...told, attempt: 'a later one' }, unknown],
-    ['running', {}, { ...refused, is_exact: true }],
+    ['running', {}, { ...rejected, is_exact: true }],
     ['sent', {}, { ...unknown, is_exact: false }],
     ['unknown', {}, { ...unknown, is_exact: false }],
   ])('ends an open record by its Idempotency-Key that is %s with %j', async (state, fields, expected) => {
@@ -116,11 +116,11 @@ describe('the sweep of spending', () => {
     ['answered', { payment: 'taken', ...told, credits: 20 }, taken],
     ['named by a notification', told, { ...unknown, ...told }],
     ['told nothing about', {}, unknown],
-    ['never sent', undefined, refused],
+    ['never sent', undefined, rejected],
   ])('ends an open record without a key by its task that was %s', async (_, task, expected) => {
-    const ticketHash = randomUUID();
-    const { user } = await leave('recorded', { ticketHash });
-    if (task) await put(soon(), { ...ticketKey(ticketHash), ...task }, absent);
+    const taskHash = randomUUID();
+    const { user } = await leave('recorded', { taskHash });
+    if (task) await put(soon(), { ...taskKey(taskHash), ...task }, absent);
     await expectEnded(user, expected);
   });
 
@@ -149,7 +149,7 @@ describe('the sweep of spending', () => {
 
   test.each<[UsageResult, number]>([
     [{ state: 'taken', credits: 20, is_exact: true, task_id: 'a' }, 20],
-    [{ state: 'refused', credits: 0 }, 0],
+    [{ state: 'rejected', credits: 0 }, 0],
   ])('lets a request that it took for dead have the last word: %j', async (result, credits) => {
     const { user, attempt } = await leave('recorded');
     await sweepAfter(6);
@@ -246,7 +246,7 @@ describe('the sweep of spending', () => {
   test.each<[UsageResult, number]>([
     [{ state: 'taken', credits: 20 }, 50],
     // Without a limit of credits nothing is reserved but a task.
-    [{ state: 'refused', credits: 0 }, 0],
+    [{ state: 'rejected', credits: 0 }, 0],
   ])('closes nothing that is settled meanwhile, and closes it the next time: %j', async (result, ceiling) => {
     const { user, attempt } = await leave(result, { ceiling });
     const { caller, at } = attempt;
@@ -375,14 +375,14 @@ describe('a closed minute', () => {
 test.each([
   ['before', 'recorded'],
   ['after', 'reserved'],
-] as const)('keeps the record of a refusal when its own write arrives %s it', async (_, writes) => {
+] as const)('keeps the record of a rejection when its own write arrives %s it', async (_, writes) => {
   const { user, attempt } = await leave(writes);
-  await refuseUsage(soon(), opened(attempt), 'unavailable');
+  await rejectUsage(soon(), opened(attempt), 'unavailable');
   await expect(openUsage(soon(), opened(attempt))).rejects.toThrow('already exists');
 
   const completed_at = new Date().toISOString();
-  const refused = { state: 'refused', credits: 0, is_exact: true, code: 'unavailable', completed_at };
-  expect(await usageOf(user)).toMatchObject([refused]);
+  const rejected = { state: 'rejected', credits: 0, is_exact: true, code: 'unavailable', completed_at };
+  expect(await usageOf(user)).toMatchObject([rejected]);
 });
 
 test('sweeps an account with many open minutes in several rounds', async () => {

@@ -6,7 +6,7 @@ import { handler as deliver } from '../../../functions/deliver-notifications.ts'
 import { handler as publish } from '../../../functions/publish-node-version.ts';
 import type { TaskRecord } from '../../../lib/notifications/records.ts';
 import { fromAttributes } from '../../../lib/store/items.ts';
-import { ticketKey } from '../../../lib/store/keys.ts';
+import { taskKey } from '../../../lib/store/keys.ts';
 import { update } from '../../../lib/store/write.ts';
 import { addTrust } from '../../../tools/admin/registry/trusts.ts';
 import { gitHub, gitHubToken } from '../../support/ci.ts';
@@ -34,8 +34,8 @@ const kinds = [
   },
   { kind: 'a usage record: 400 days', key: /^USAGE#[\d-]+#\S{32,} \d/, seconds: 400 * daySeconds },
   { kind: 'a caller of a day: 400 days', key: /^USAGE#[\d-]+#\S CALLER#/, seconds: 400 * daySeconds },
-  { kind: 'a task that notifies: 14 days', key: /^TICKET#\S+ TASK$/, seconds: 14 * daySeconds },
-  { kind: 'a notification: 14 days', key: /^TICKET#\S+ NOTIFICATION#/, seconds: 14 * daySeconds },
+  { kind: 'a task that notifies: 14 days', key: /^TASK#\S+ TASK$/, seconds: 14 * daySeconds },
+  { kind: 'a notification: 14 days', key: /^TASK#\S+ NOTIFICATION#/, seconds: 14 * daySeconds },
   { kind: 'a used ID token: 5 minutes after it expired', key: /^ID_TOKEN#/, seconds: 3600 + 300 },
 ];
 
@@ -96,13 +96,13 @@ describe('the `ttl` of a record', () => {
 
   test('begins again when a provider notifies of a task', async () => {
     const path = await started();
-    const key = ticketKey(hash('sha256', path.ticket));
+    const key = taskKey(hash('sha256', path.task));
     const earlier = Math.floor(Date.now() / 1000);
     const soon = { deadline: Date.now() + 5000 };
     await update<TaskRecord>(soon, key, { ttl: earlier + daySeconds }, [['pk', 'exists']]);
     await say(path, { state: 'success' });
 
-    expect(await notificationsOf(path.ticket)).toHaveLength(1);
-    expect((await storedTask(path.ticket))?.ttl).toBeGreaterThanOrEqual(earlier + 14 * daySeconds);
+    expect(await notificationsOf(path.task)).toHaveLength(1);
+    expect((await storedTask(path.task))?.ttl).toBeGreaterThanOrEqual(earlier + 14 * daySeconds);
   });
 });

@@ -95,15 +95,15 @@ test('continues after a failure, and then fails', async () => {
 });
 
 test('leaves what the queue did not take for the next hour', async () => {
-  await lose('refused');
-  await lose('refused-too');
+  await lose('rejected');
+  await lose('rejected-too');
   stopDate();
   extractions.faults.isDown = true;
   await expect(handler(schedule, context)).rejects.toThrow('2 versions could not be handed to the queue.');
   extractions.faults.isDown = false;
 
   expect(summary()).toMatchObject({ handed: 0, failed: 2, sweep_findings: 2 });
-  for (const nodeId of ['refused', 'refused-too'])
+  for (const nodeId of ['rejected', 'rejected-too'])
     expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({
       pending_since: new Date(Date.now() + hourMs).toISOString(),
     });

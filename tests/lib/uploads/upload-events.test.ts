@@ -209,9 +209,9 @@ describe('sweepUploads', () => {
 
   test.each([
     [100, 84, 'unvisited'],
-    [100, 86, 'refused'],
+    [100, 86, 'rejected'],
     [5_000, 124, 'unvisited'],
-    [5_000, 126, 'refused'],
+    [5_000, 126, 'rejected'],
   ])('checks an archive of %d MB with %d s left: %s', async (megabytes, seconds, finding) => {
     const nodeId = `large-${megabytes}-${seconds}`;
     const at = day('2023-01-01') + megabytes * hourMs + seconds;

@@ -2,7 +2,14 @@ import { type Limits, openMinutes } from '../../../lib/spend/account.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, callerText, neverPaid } from '../spend/caller-name.ts';
-import { blockCaller, clearLimits, listTerms, setLimits, showTerms, unblockCaller } from '../spend/terms.ts';
+import {
+  blockCaller,
+  clearLimits,
+  listLimits,
+  setLimits,
+  showLimits,
+  unblockCaller,
+} from '../spend/limits.ts';
 import { Rejection } from '../registry/administration.ts';
 import { periodOf } from '../spend/period.ts';
 import { callerOfPrincipal, principalName } from '../spend/usage.ts';
@@ -28,10 +35,10 @@ export const set = command({
       if (value !== undefined) changes[name.replaceAll('-', '_') as keyof Limits] = readLimit(name, value);
     }
     if (Object.keys(changes).length === 0) throw new UsageError('Say which limit to set.');
-    const { terms, hasPaid } = await setLimits(callerOf(user), changes);
+    const { limits, hasPaid } = await setLimits(callerOf(user), changes);
     return {
-      data: { user, limits: terms?.limits, has_paid: hasPaid },
-      text: `${user}: ${describe(terms?.limits)}${neverPaid(user, hasPaid)}`,
+      data: { user, limits: limits?.values, has_paid: hasPaid },
+      text: `${user}: ${describe(limits?.values)}${neverPaid(user, hasPaid)}`,
     };
   },
 });
@@ -53,7 +60,7 @@ export const show = command({
   notes: 'A running task counts with its maximum cost until its cost is known.',
   examples: [`limit show 'auth0|1234'`],
   async run({ user }) {
-    const { account, history } = await showTerms(callerOf(user));
+    const { account, history } = await showLimits(callerOf(user));
     const today = new Date().toISOString().slice(0, 10);
     const used = {
       credits: account?.[`credits:${today}`] ?? 0,
@@ -62,7 +69,7 @@ export const show = command({
     const running = account
       ? openMinutes(account).reduce((sum, minute) => sum + (account[`running@${minute}`] ?? 0), 0)
       : 0;
-    const { limits = {}, blocked } = account?.terms ?? {};
+    const { values: limits = {}, blocked } = account?.limits ?? {};
     const about = fields({
       User: user,
       Limits: describe(limits),
@@ -84,8 +91,8 @@ export const list = command({
   readsOnly: true,
   examples: ['limit list', 'limit list --json'],
   async run() {
-    const callers = await listTerms();
-    const data = callers.map(({ caller, terms: { limits = {}, blocked } = {} }) => ({
+    const callers = await listLimits();
+    const data = callers.map(({ caller, limits: { values: limits = {}, blocked } = {} }) => ({
       ...{ user: callerText(caller), limits, blocked },
     }));
     const rows = data.map(({ user, limits, blocked }) => [
@@ -114,7 +121,7 @@ function describe(limits: Partial<Limits> = {}): string {
 /** Finds a user given as a log line's hash by its payments; otherwise the command fails. */
 async function callerNamed(user: string): Promise<string> {
   if (!principalName.test(user)) return callerOf(user);
-  const { account } = await showTerms(callerOf(user));
+  const { account } = await showLimits(callerOf(user));
   if (account !== undefined) return callerOf(user);
   const monthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
   const caller = await callerOfPrincipal(user, periodOf(monthAgo, undefined));
@@ -130,14 +137,14 @@ export const block = command({
   notes:
     'For a leaked token: it stays valid until it expires, but can no longer buy anything. Running tasks are not stopped. The registry operations are not affected. The user can be given as the `principal` of log lines.',
   options: { reason: { value: 'TEXT', about: 'Why; callers do not see it', required: true } },
-  examples: [`caller block 'auth0|1234' --reason "token on a public page; ticket 7"`],
+  examples: [`caller block 'auth0|1234' --reason "token on a public page; case 7"`],
   impact: async ({ user }) => `stops all paid requests of ${user}`,
   async run({ user }, { reason }) {
     const caller = await callerNamed(user);
-    const { terms, hasPaid } = await blockCaller(caller, reason);
+    const { limits, hasPaid } = await blockCaller(caller, reason);
     const shown = callerText(caller);
     return {
-      data: { user: shown, blocked: terms?.blocked, has_paid: hasPaid },
+      data: { user: shown, blocked: limits?.blocked, has_paid: hasPaid },
       text: `${shown} is blocked.${neverPaid(shown, hasPaid)}`,
     };
   },

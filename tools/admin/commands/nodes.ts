@@ -111,7 +111,7 @@ export const ban = command({
     reason: { value: 'TEXT', about: 'The reason; callers see it as status_detail', required: true },
   },
   isResumable: true,
-  examples: ['node ban demo-node --reason "Copies another node; see ticket 7"'],
+  examples: ['node ban demo-node --reason "Copies another node; see case 7"'],
   impact: async ({ node }) => `bans ${await describeNode(node)}`,
   async run({ node: nodeId }, { reason }) {
     const changed = await banNode(nodeId, reason);

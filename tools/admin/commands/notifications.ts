@@ -9,7 +9,7 @@ import { fields, table } from '@node-registry/command-line/table';
 import { command } from '../command.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
 import { duePages, dueShard, firstDue } from '../../../lib/store/due.ts';
-import { type Key, signingKeysKey, ticketHashOf } from '../../../lib/store/keys.ts';
+import { type Key, signingKeysKey, taskHashOf } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { update } from '../../../lib/store/write.ts';
 import { newContext, Rejection } from '../registry/administration.ts';
@@ -160,7 +160,7 @@ async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
   const changes = {
     result: 'pending' as const,
     attempts: 0,
-    pending_shard: dueShard('notifications', ticketHashOf(record)),
+    pending_shard: dueShard('notifications', taskHashOf(record)),
     pending_since: new Date(now).toISOString(),
     ttl: ttlFrom(now),
   };

@@ -135,7 +135,7 @@ export const ban = command({
     reason: { value: 'TEXT', about: 'The reason, which only administrators see', required: true },
   },
   isResumable: true,
-  examples: ['publisher ban acme --reason "Account taken over, ticket 812"'],
+  examples: ['publisher ban acme --reason "Account taken over, case 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
   async run({ publisher: id }, { reason }) {
     const { result, changed, nodeIds } = await banPublisher(id, reason);

@@ -65,7 +65,7 @@ function unlessUnavailable(error: unknown): undefined {
 function queryFor(id: string, found: readonly FoundRequest[]): string {
   const names = ['request_id', 'gateway_request_id', 'function_request_id', '@requestId'];
   const tasks = found.flatMap(({ usage }) =>
-    usage.ticket_hash === undefined ? [] : `ticket_hash = '${hashPrefix(usage.ticket_hash)}'`,
+    usage.task_hash === undefined ? [] : `task_hash = '${hashPrefix(usage.task_hash)}'`,
   );
   const filter = [`'${id}' in [${names.join(', ')}]`, ...tasks].join(' or ');
   return `fields @timestamp, @log, @message | filter ${filter} | sort @timestamp`;
@@ -135,11 +135,11 @@ async function findRequest(requestId: string, period: Selection): Promise<Search
 }
 
 async function readAround(usage: UsageRecord): Promise<FoundRequest> {
-  const { key_hash, ticket_hash } = usage;
+  const { key_hash, task_hash } = usage;
   const [answer, task, notifications] = await Promise.all([
     key_hash === undefined ? undefined : findAnswer(key_hash),
-    ticket_hash === undefined ? undefined : readTask(newContext(), ticket_hash),
-    ticket_hash === undefined ? [] : listItems(notificationsOf(ticket_hash)),
+    task_hash === undefined ? undefined : readTask(newContext(), task_hash),
+    task_hash === undefined ? [] : listItems(notificationsOf(task_hash)),
   ]);
   const shown = notifications.map((item) => {
     const { id, state, at, result, attempts, last_error } = notificationRecord(item);

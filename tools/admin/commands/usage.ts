@@ -40,7 +40,13 @@ export const sum = command({
       return { group: shown, ...rest };
     });
     const isAnyGivenUp = sums.some(({ given_up }) => given_up !== undefined);
-    const counts = ['credits', 'tasks', 'unknown', 'refused', ...(isAnyGivenUp ? ['given_up'] : [])] as const;
+    const counts = [
+      'credits',
+      'tasks',
+      'unknown',
+      'rejected',
+      ...(isAnyGivenUp ? ['given_up'] : []),
+    ] as const;
     const heading = [...names, ...counts];
     const rows = sums.map(({ group, ...sum }) => [
       ...names.map((name) => group[name] ?? ''),

@@ -47,7 +47,7 @@ export async function reconcile(
   for await (const page of pages) {
     for (const record of page.filter(isCompared)) {
       const { state, task_id = '' } = record;
-      if (state === 'refused') continue;
+      if (state === 'rejected') continue;
       const shown = usageView(record);
       const found = recorded.get(task_id);
       // An error or a notification may have named the task of an unknown outcome.

@@ -137,7 +137,7 @@ export interface UsageSum {
   credits: number;
   /** Attempts that may have started a task whose id is unknown; their credits count in full. */
   unknown: number;
-  refused: number;
+  rejected: number;
   /** Tasks and attempts without a known end. They have a line of their own. */
   given_up?: number;
 }
@@ -148,9 +148,9 @@ export async function sumUsage(period: Selection, by: readonly Grouping[]): Prom
     for (const record of page) {
       const group = Object.fromEntries(by.map((name) => [name, groupValue(record, name)]));
       const key = JSON.stringify([group, record.given_up]);
-      const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, refused: 0 };
+      const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, rejected: 0 };
       sums.set(key, sum);
-      if (record.state === 'refused') sum.refused += 1;
+      if (record.state === 'rejected') sum.rejected += 1;
       else if (record.state === 'taken' || record.task_id !== undefined) sum.tasks += 1;
       else sum.unknown += 1;
       if (record.given_up) sum.given_up = (sum.given_up ?? 0) + 1;

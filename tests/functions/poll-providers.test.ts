@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
-import { handler } from '../../functions/ask-providers.ts';
+import { handler } from '../../functions/poll-providers.ts';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import type { TaskRecord } from '../../lib/notifications/records.ts';
 import { firstDue } from '../../lib/store/due.ts';
@@ -23,9 +23,9 @@ const minutes = 60_000;
 const days = 24 * 60 * minutes;
 
 beforeEach(async () => {
-  setVariables({ VIDEO_PROVIDER_TASK_PATH: '', QUESTIONS_PER_SECOND: '100' });
+  setVariables({ VIDEO_PROVIDER_TASK_PATH: '', POLLS_PER_SECOND: '100' });
   const period = { from: 0, to: Date.now() + 14 * days };
-  const left = await firstDue(soon(), { work: 'unheard', period, order: 'oldest first' }, 1000);
+  const left = await firstDue(soon(), { work: 'polls', period, order: 'oldest first' }, 1000);
   await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
 });
 
@@ -36,11 +36,11 @@ async function ask(after = 0): Promise<void> {
   const now = Date.now();
   stopDate(now + after * minutes);
   const invocation = { getRemainingTimeInMillis: () => 59_000 };
-  await handler(sampleEvent('ask-providers'), invocation).finally(() => stopDate(now));
+  await handler(sampleEvent('poll-providers'), invocation).finally(() => stopDate(now));
 }
 
 /** A task without any notification: the simulated provider moves it on, and its notifications lead nowhere. */
-async function unheard(user: string, name: ProxyName = 'text-to-video', body = {}): Promise<Path> {
+async function unreported(user: string, name: ProxyName = 'text-to-video', body = {}): Promise<Path> {
   stopDate();
   const field = name === 'relight-image' ? 'webhook_url' : 'callback_url';
   await pay(user, name, { body: { [field]: hook, ...body } });
@@ -55,7 +55,7 @@ function moved(state: string): void {
   for (const task of simulation.tasks.list) task.state = state;
 }
 
-const stored = async ({ ticket }: Path) => (await storedTask(ticket)) as TaskRecord;
+const stored = async ({ task }: Path) => (await storedTask(task)) as TaskRecord;
 const dueIn = ({ at, pending_since }: TaskRecord) =>
   (Date.parse(String(pending_since)) - Date.parse(at)) / minutes;
 const swept = () => lines('sweep').at(-1)?.findings;
@@ -66,13 +66,13 @@ describe('a task whose end was not notified', () => {
     ['relight-image', 'COMPLETED', 'png'],
   ])('is asked for, and what the provider tells of %s is delivered', async (name, word, kind) => {
     const user = await spender();
-    const path = await unheard(user, name, { payload: `of ${name}` });
+    const path = await unreported(user, name, { payload: `of ${name}` });
     moved(word);
     await ask(9);
-    expect(await notificationsOf(path.ticket)).toEqual([]);
+    expect(await notificationsOf(path.task)).toEqual([]);
     await ask(10);
 
-    const [notification] = await notificationsOf(path.ticket);
+    const [notification] = await notificationsOf(path.task);
     expect(notification).toMatchObject({ state: 'success', address: hook });
     const { task_id } = await stored(path);
     const media = [expect.stringMatching(`${task_id}.${kind}$`)];
@@ -85,7 +85,7 @@ describe('a task whose end was not notified', () => {
   test('is asked for by the ID in its usage record if its own record lost it', async () => {
     const user = await spender();
     const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('lost'), 'ended_at');
-    const path = await unheard(user);
+    const path = await unreported(user);
     repair();
     const fields = { id: 'of-another', task_id: 'of-another', state: 'success', creations: [{ url: hook }] };
     misbehave({ ...running, fields });
@@ -101,13 +101,13 @@ describe('a task whose end was not notified', () => {
     ['timeout', 'success', [hook]],
     ['failed', 'failed', []],
   ])('is asked for once after a bare %s, and takes %s with %j', async (word, state, media) => {
-    const path = await unheard(await spender());
+    const path = await unreported(await spender());
     await say(path, { state: word });
     misbehave({ ...running, fields: { state, creations: media.map((url) => ({ url })) } });
     await ask(10);
     await ask(60);
 
-    const said = (await notificationsOf(path.ticket)).map(({ body }) => JSON.parse(body));
+    const said = (await notificationsOf(path.task)).map(({ body }) => JSON.parse(body));
     expect(said).toHaveLength(word === state && media.length === 0 ? 1 : 2);
     expect(said.at(-1)).toMatchObject({ state, media });
     expect(await stored(path)).not.toHaveProperty('pending_since');
@@ -115,8 +115,8 @@ describe('a task whose end was not notified', () => {
   });
 
   test('is asked for at growing distances, and an off-peak task from one hour on', async () => {
-    const path = await unheard(await spender());
-    const offPeak = await unheard(await spender(), 'text-to-video', { off_peak: true });
+    const path = await unreported(await spender());
+    const offPeak = await unreported(await spender(), 'text-to-video', { off_peak: true });
     misbehave({ ...running, times: 30 });
     const asked: number[] = [];
     for (let next = dueIn(await stored(path)); asked.length < 10; next = dueIn(await stored(path))) {
@@ -126,7 +126,7 @@ describe('a task whose end was not notified', () => {
 
     expect(asked).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2720]);
     expect(dueIn(await stored(offPeak))).toBeGreaterThan(60);
-    expect((await notificationsOf(path.ticket)).map(({ state }) => state)).toEqual(['processing']);
+    expect((await notificationsOf(path.task)).map(({ state }) => state)).toEqual(['processing']);
   });
 
   test.each([
@@ -135,9 +135,9 @@ describe('a task whose end was not notified', () => {
     [401, 3],
     [403, 3],
   ])('waits after an answer %i to %i others in a row', async (status, times) => {
-    setVariables({ QUESTIONS_PER_SECOND: '5' });
-    const paths = [await unheard(await spender())];
-    while (paths.length <= times) paths.push(await unheard(await spender()));
+    setVariables({ POLLS_PER_SECOND: '5' });
+    const paths = [await unreported(await spender())];
+    while (paths.length <= times) paths.push(await unreported(await spender()));
     misbehave({ kind: 'status', method: 'GET', status, times });
     misbehave({ ...running, times: 30 });
     await ask(10);
@@ -154,8 +154,8 @@ describe('a task whose end was not notified', () => {
   });
 
   test.each(['status', 'reset'] as const)('is asked for after a %s that fails another', async (kind) => {
-    setVariables({ QUESTIONS_PER_SECOND: '5' });
-    for (let tasks = 0; tasks < 5; tasks += 1) await unheard(await spender());
+    setVariables({ POLLS_PER_SECOND: '5' });
+    for (let tasks = 0; tasks < 5; tasks += 1) await unreported(await spender());
     misbehave({ kind, method: 'GET', status: 500, times: 2 });
     misbehave({ ...running });
     misbehave({ kind, method: 'GET', status: 403, times: 2 });
@@ -170,7 +170,7 @@ describe('a task whose end was not notified', () => {
     [{ state: 'timeout' }, { kind: 'html' }, 'untold'],
     [{ state: 'timeout' }, running, 'told'],
   ] as const)('that was heard of as %j is asked for again after %j', async (said, answer, finding) => {
-    const path = await unheard(await spender());
+    const path = await unreported(await spender());
     await say(path, said);
     misbehave({ ...answer, method: 'GET' });
     await ask(10);
@@ -179,13 +179,13 @@ describe('a task whose end was not notified', () => {
     expect(dueIn(await stored(path))).toBe(20);
   });
 
-  test('hides the ticket that an answer repeats', async () => {
-    const path = await unheard(await spender());
-    const fields = { state: 'processing', callback: `https://x.example/video/${path.ticket}` };
+  test('hides the secret that an answer repeats', async () => {
+    const path = await unreported(await spender());
+    const fields = { state: 'processing', callback: `https://x.example/video/${path.task}` };
     misbehave({ kind: 'reply', method: 'GET', fields });
     await ask(10);
 
-    const [notification] = await notificationsOf(path.ticket);
+    const [notification] = await notificationsOf(path.task);
     expect(JSON.parse(String(notification?.body)).callback).toBe(hook);
   });
 });
@@ -199,14 +199,14 @@ describe('a task that nothing is heard of', () => {
     setVariables(variables);
     const user = await spender();
     if (kind) misbehave({ kind, accepted: true });
-    const path = await unheard(user);
+    const path = await unreported(user);
     await ask(10);
     expect(dueIn(await stored(path))).toBe(7 * 24 * 60);
     await ask(age * 24 * 60);
     expect(swept()).toEqual({ given_up: 1 });
     await ask(age * 24 * 60 + 1);
     expect(swept()).toEqual({});
-    const [notification] = await notificationsOf(path.ticket);
+    const [notification] = await notificationsOf(path.task);
     queue.advance((age + 1) * days);
     await runQueue(deliver);
 
@@ -223,8 +223,8 @@ describe('a task that nothing is heard of', () => {
 
   test('is not followed if its provider took nothing', async () => {
     misbehave({ kind: 'status', status: 400 });
-    const path = await unheard(await spender());
+    const path = await unreported(await spender());
 
-    expect(await storedTask(path.ticket)).toBeUndefined();
+    expect(await storedTask(path.task)).toBeUndefined();
   });
 });

@@ -7,8 +7,8 @@ import { videoProvider } from './video-provider.ts';
 
 const providers: Record<ProviderName, () => Provider> = { image: imageProvider, video: videoProvider };
 
-/** The reply about a task. `busy`: stop asking this provider. `failed`: this question failed, or all do. */
-export type TaskAnswer =
+/** The reply about a task. `busy`: stop polling this provider. `failed`: this poll failed, or all do. */
+export type PolledTask =
   | { result: 'told'; body: string; contentType: string | undefined }
   | { result: 'busy' | 'failed' | 'untold'; status?: number };
 
@@ -16,8 +16,8 @@ const timeoutMs = 10_000;
 /** A reply repeats the request. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
-/** Asks a provider for a task's state. This buys nothing. */
-export async function askForTask(context: Context, name: ProviderName, path: string): Promise<TaskAnswer> {
+/** Polls a provider for a task's state. This buys nothing. */
+export async function pollTask(context: Context, name: ProviderName, path: string): Promise<PolledTask> {
   const provider = providers[name]();
   const key = await provider.key.read(context);
   try {

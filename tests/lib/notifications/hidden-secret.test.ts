@@ -3,20 +3,20 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { cpuMsOf } from '@node-registry/testing/cpu';
 import { notificationsOf, storedTask } from '../../support/relay.ts';
 import { hook, type Path, say, started } from '../../support/notified.ts';
-import { findTicket, replaceOurUrl } from '../../../lib/notifications/notification-urls.ts';
+import { findSecret, replaceOurUrl } from '../../../lib/notifications/notification-urls.ts';
 
 let path: Path;
 let ours: string;
 
 beforeEach(async () => {
   path = await started();
-  ours = `https://api.example.com/notifications/${path.provider}/${path.ticket}`;
+  ours = `https://api.example.com/notifications/${path.provider}/${path.task}`;
 });
 
 /** What the caller is going to get of a body that the provider sends. */
 async function delivered(rawBody: string): Promise<string> {
   expect((await say(path, {}, { rawBody })).status).toBe(200);
-  return String((await notificationsOf(path.ticket))[0]?.body);
+  return String((await notificationsOf(path.task))[0]?.body);
 }
 
 const slashed = (text: string) => text.replaceAll('/', '\\/');
@@ -33,33 +33,33 @@ describe('a notification that repeats our address', () => {
     const bodyWith = (text: string) =>
       `{ "state":"success", "callback_url":"${text}", "id":867913241582301184, "n":1.50}`;
 
-    const common = `{"task_id":"${(await storedTask(path.ticket))?.task_id}","media":[],`;
+    const common = `{"task_id":"${(await storedTask(path.task))?.task_id}","media":[],`;
     expect(await delivered(bodyWith(spell(ours)))).toBe(bodyWith(expected).replace('{', common));
   });
 
-  test.each<(address: string, ticket: string) => string>([
+  test.each<(address: string, secret: string) => string>([
     (address) => `{"state":"success","a":"${escaped(address)}"}`,
-    (_, ticket) => `{"state":"success","a":"${escaped(ticket).toUpperCase().replaceAll('U', 'u')}"}`,
+    (_, secret) => `{"state":"success","a":"${escaped(secret).toUpperCase().replaceAll('U', 'u')}"}`,
     (address) => `{"state":"success","${address}":1}`,
     (address) => `{"state":"success","a":"${address}","a":1}`,
     (address) => `{"state":"success","a":"${address.slice(0, -1)}"}`,
-    (_, ticket) => `{"state":"success","a":["ticket ${ticket}"]}`,
+    (_, secret) => `{"state":"success","a":["secret ${secret}"]}`,
     (address) => `{"state":"success","payload":${JSON.stringify(`{"a":"${slashed(address)}"}`)}}`,
     (address) => `{"state":"success","payload":"{\\"a\\":\\"${escaped(address, '\\\\')}\\"}"}`,
-  ])('reaches the caller as JSON without the ticket, however it is repeated (%#)', async (bodyOf) => {
-    const body = await delivered(bodyOf(ours, path.ticket));
+  ])('reaches the caller as JSON without the secret, however it is repeated (%#)', async (bodyOf) => {
+    const body = await delivered(bodyOf(ours, path.task));
     const plain = body.replace(/\\+u00(..)/g, (_, digits) =>
       String.fromCharCode(Number.parseInt(digits, 16)),
     );
 
     expect(JSON.parse(body)).toMatchObject({ state: 'success' });
-    expect(plain).not.toContain(path.ticket.slice(0, 12));
-    expect(plain).not.toContain(path.ticket.slice(-12));
+    expect(plain).not.toContain(path.task.slice(0, 12));
+    expect(plain).not.toContain(path.task.slice(-12));
   });
 });
 
 test('keeps an address with quotes and backslashes inside the text where it is put', () => {
-  const text = replaceOurUrl(`{"a":"${ours}"}`, path.ticket, 'https://a.example/?"\\');
+  const text = replaceOurUrl(`{"a":"${ours}"}`, path.task, 'https://a.example/?"\\');
 
   expect(JSON.parse(text)).toEqual({ a: 'https://a.example/?%22%5C' });
 });
@@ -73,30 +73,30 @@ test.each([
   const text = `\\u0041${part.repeat(2 ** 20 / part.length)}`;
   const work = () => {
     expect(replaceOurUrl(text, randomBytes(32).toString('base64url'), hook)).toBe(text);
-    expect(findTicket(text, '')).toBeUndefined();
+    expect(findSecret(text, '')).toBeUndefined();
   };
 
   expect(await cpuMsOf(work)).toBeLessThan(5000);
 });
 
 describe('a text that repeats our address very often', () => {
-  const ticket = 't'.repeat(43);
+  const secret = 't'.repeat(43);
   const address = `https://caller.example.com/${'x'.repeat(2000)}`;
 
   test.each([
-    ['our address', `https://api.example.com/notifications/video/${ticket} `],
-    ['the beginning of the ticket', `${ticket.slice(0, 12)} `],
-    ['an address with the beginning of the ticket', `http:${ticket.slice(0, 12)} `],
+    ['our address', `https://api.example.com/notifications/video/${secret} `],
+    ['the beginning of the secret', `${secret.slice(0, 12)} `],
+    ['an address with the beginning of the secret', `http:${secret.slice(0, 12)} `],
   ])('grows by eight addresses at most where it repeats %s', (_, piece) => {
     const text = piece.repeat(Math.floor(1_000_000 / piece.length));
-    const hidden = replaceOurUrl(text, ticket, address);
+    const hidden = replaceOurUrl(text, secret, address);
 
-    expect(hidden).not.toContain(ticket.slice(0, 12));
+    expect(hidden).not.toContain(secret.slice(0, 12));
     expect(hidden.length).toBeLessThanOrEqual(text.length + 8 * address.length);
     expect(hidden.split(address).length - 1).toBe(piece.startsWith('http') ? 8 : 0);
   });
 
   test('gets no address if the caller gave none', () => {
-    expect(replaceOurUrl(`https://api.example.com/${ticket}`, ticket, undefined)).toBe('…');
+    expect(replaceOurUrl(`https://api.example.com/${secret}`, secret, undefined)).toBe('…');
   });
 });

@@ -58,7 +58,7 @@ describe('publish-node and secrets', () => {
       'public.pem': pem.publicKey,
       ...emptyFiles('environment.py .env_example .env.local.sample'),
       'id_rsa.pub': 'ssh-rsa AAAA',
-      'scanner.py': 'if "-----BEGIN PRIVATE KEY-----" in text: refuse()',
+      'scanner.py': 'if "-----BEGIN PRIVATE KEY-----" in text: reject()',
       '.npmrc': `save-exact=true\n//registry.example.com/:_authToken=\${TOKEN}\n`,
       'README.md': `A token reads ${mistyped}, nrp_ and more.`,
     });

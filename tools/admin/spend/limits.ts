@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { putting, updating } from '../../../lib/store/write.ts';
+import { callerHash } from '../../../lib/caller.ts';
+import type { HistoryRecord } from '../../../lib/registry/records.ts';
+import {
+  type AccountRecord,
+  accountRecord,
+  keyOfAccount,
+  type Limits,
+  type CallerLimits,
+} from '../../../lib/spend/account.ts';
+import { type Key, limitsKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
+import { always, type Clause, typedRead } from '../../../lib/store/items.ts';
+import { administerChange, listHistory, listItems, newContext } from '../registry/administration.ts';
+
+/** Lists a caller that has its own limits: accounts can only be found by their caller. */
+interface LimitsRecord extends Key {
+  caller: string;
+  limits: CallerLimits;
+}
+
+const limitsRecord = typedRead<LimitsRecord>();
+
+export interface CallerWithLimits {
+  caller: string;
+  limits: CallerLimits | undefined;
+}
+
+/** A change's result, and whether the caller has ever sent a paid request: a wrong name usually hasn't. */
+interface ChangedLimits extends CallerWithLimits {
+  hasPaid: boolean;
+  changed: boolean;
+}
+
+/** A value of 0 means no limit; null restores the default. */
+export function setLimits(
+  caller: string,
+  changes: { [Name in keyof Limits]?: number | null },
+): Promise<ChangedLimits> {
+  const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const detail = named.map(([name, value]) => `${name}=${value ?? 'default'}`).join(' ');
+  return changeLimits(caller, 'limit set', detail, (own) => {
+    const values = Object.entries({ ...own.values, ...changes }).filter(
+      ([, value]) => typeof value === 'number',
+    );
+    return { ...own, values: Object.fromEntries(values) };
+  });
+}
+
+export function clearLimits(caller: string): Promise<ChangedLimits> {
+  return changeLimits(caller, 'limit clear', undefined, (own) => ({ ...own, values: {} }));
+}
+
+export function blockCaller(caller: string, reason: string): Promise<ChangedLimits> {
+  const blocked = { at: new Date().toISOString(), reason };
+  return changeLimits(caller, 'caller block', reason, (own) => ({ ...own, blocked }));
+}
+
+export function unblockCaller(caller: string): Promise<ChangedLimits> {
+  return changeLimits(caller, 'caller unblock', undefined, ({ blocked, ...own }) =>
+    blocked ? own : undefined,
+  );
+}
+
+/** The account has the limits in force; reservations are decided on its item. */
+async function changeLimits(
+  caller: string,
+  action: string,
+  detail: string | undefined,
+  change: (own: CallerLimits) => CallerLimits | undefined,
+): Promise<ChangedLimits> {
+  const key = keyOfAccount(caller);
+  const { result, changed } = await administerChange(async (context) => {
+    const account = accountRecord((await get(context, key))[0]);
+    const next = change(account?.limits ?? { id: '', values: {} });
+    if (!next) return { done: { caller, limits: account?.limits, hasPaid: hasPaid(account) } };
+    const limits = { ...next, id: randomUUID() };
+    const seen: Clause<AccountRecord> = account?.limits
+      ? [['limits', 'id'], '=', account.limits.id]
+      : ['limits', 'absent'];
+    const listed: LimitsRecord = { ...limitsKey(callerHash(caller)), caller, limits };
+    return {
+      change: { of: key, action, subject: caller, detail },
+      writes: [updating<AccountRecord>(key, { caller, limits }, [seen]), putting(listed, always)],
+      result: { caller, limits, hasPaid: hasPaid(account) },
+    };
+  });
+  return { ...result, changed };
+}
+
+/** The counters of the last days in which the caller paid stay in its account. */
+function hasPaid(account: AccountRecord | undefined): boolean {
+  return Object.keys(account ?? {}).some((name) => name.startsWith('credits:'));
+}
+
+export async function showLimits(
+  caller: string,
+): Promise<{ account: AccountRecord | undefined; history: HistoryRecord[] }> {
+  const key = keyOfAccount(caller);
+  const [item] = await get(newContext(), key);
+  return { account: accountRecord(item), history: await listHistory(key) };
+}
+
+export async function listLimits(): Promise<CallerWithLimits[]> {
+  const items = await listItems(limitsKey(''));
+  return items.map((item) => limitsRecord(item)).map(({ caller, limits }) => ({ caller, limits }));
+}
