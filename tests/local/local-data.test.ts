@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { folder } from '@node-registry/testing/folders';
+import { release } from '../../infra/release.ts';
 import { neededPorts, portProblem, ports } from '../../tools/local/addresses.ts';
 import { lockFolder } from '../../tools/local/data-folder.ts';
 import { findFreePort, listen } from '../../tools/processes/ports.ts';
@@ -16,7 +17,7 @@ describe('the folder of a local stack', () => {
     );
     await lock.stop();
     await (await lockFolder(folder, { fresh: false })).stop();
-    expect(await readdir(folder)).toEqual([]);
+    expect(await readdir(folder)).toEqual(['stack.release']);
   });
 
   test.each([
@@ -28,6 +29,7 @@ describe('the folder of a local stack', () => {
     const port = isTaken ? await listen(other) : await findFreePort();
     await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid, port, token: 'lost' }));
     await writeFile(join(folder, 'dynamodb.sqlite'), 'kept');
+    await writeFile(join(folder, 'stack.release'), release.name);
     const lock = await lockFolder(folder, { fresh: false });
     const owner = JSON.parse(await readFile(join(folder, 'stack.pid'), 'utf8'));
     await lock.stop();
@@ -45,7 +47,20 @@ describe('the folder of a local stack', () => {
     const names = await readdir(folder);
     await lock.stop();
 
-    expect(names.sort()).toEqual(['notes.txt', 'stack.pid']);
+    expect(names.sort()).toEqual(['notes.txt', 'stack.pid', 'stack.release']);
+  });
+
+  test.each(['3.1.0', undefined])('loses data that another release wrote, and says so: %s', async (name) => {
+    await writeFile(join(folder, 'dynamodb.sqlite'), '');
+    if (name !== undefined) await writeFile(join(folder, 'stack.release'), name);
+    const locks = [await lockFolder(folder, { fresh: false })];
+    const names = await readdir(folder);
+    await locks[0]?.stop();
+    locks.push(await lockFolder(folder, { fresh: false }));
+    await locks[1]?.stop();
+
+    expect(names.sort()).toEqual(['stack.pid', 'stack.release']);
+    expect(locks.map(({ isEmptied }) => isEmptied)).toEqual([true, false]);
   });
 
   test.each([true, false])('never takes other files, fresh: %s', async (fresh) => {

@@ -3,10 +3,13 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { release } from '../../infra/release.ts';
 import { parseObject } from '../../lib/json.ts';
 import { listen } from '../processes/ports.ts';
 
 interface FolderLock {
+  /** The folder had data that this release can't read, which are gone. */
+  isEmptied: boolean;
   stop: () => Promise<void>;
 }
 
@@ -18,9 +21,11 @@ interface Owner {
 }
 
 const ownerFile = 'stack.pid';
+/** Names the release that wrote the data. */
+const releaseFile = 'stack.release';
 
 /** The files of a stack: the database with its journals, the objects and the issuer's key. */
-const kept = /^(?:stack\.pid|issuer-key\.json|s3|dynamodb\.sqlite(?:-\w+)?)$/;
+const kept = /^(?:stack\.(?:pid|release)|issuer-key\.json|s3|dynamodb\.sqlite(?:-\w+)?)$/;
 
 const maxAnswerMs = 5000;
 
@@ -45,10 +50,14 @@ export async function lockFolder(
     throw new Error(
       `${directory} has other files and no data of a local stack. Set LOCAL_DIRECTORY to an empty folder, or to one that does not exist.`,
     );
-  for (const name of fresh ? ours : [ownerFile])
+  const writtenBy = await readFile(join(directory, releaseFile), 'utf8').catch(() => undefined);
+  const isEmptied = writtenBy !== release.name && ours.some((name) => name !== ownerFile);
+  for (const name of fresh || isEmptied ? ours : [ownerFile])
     await rm(join(directory, name), { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  return hold(file);
+  const lock = { ...(await hold(file)), isEmptied };
+  await writeFile(join(directory, releaseFile), release.name);
+  return lock;
 }
 
 /** The process of the stack that uses a data folder. */
@@ -57,7 +66,7 @@ export async function runningStack(directory: string): Promise<number | undefine
   return owner && (await isRunning(owner)) ? owner.pid : undefined;
 }
 
-async function hold(file: string): Promise<FolderLock> {
+async function hold(file: string): Promise<Pick<FolderLock, 'stop'>> {
   const token = randomUUID();
   const server = createServer((socket) => socket.on('error', () => {}).end(token)).unref();
   const owner: Owner = { pid: process.pid, port: await listen(server), token };

@@ -63,7 +63,10 @@ async function start(fresh: boolean): Promise<void> {
   const began = performance.now();
   await requireFreePorts();
   // The gate, the builds and the releases also leave files in the default folder.
-  await run(lockFolder(localDirectory, { fresh, isShared: process.env.LOCAL_DIRECTORY === undefined }));
+  const lock = lockFolder(localDirectory, { fresh, isShared: process.env.LOCAL_DIRECTORY === undefined });
+  await run(lock);
+  if (!fresh && (await lock).isEmptied)
+    say(`The data in ${localDirectory} was written by another release, so it begins again.`);
   say('Starting the HTTP API, the stores, the token issuer and the provider simulators.');
   const key = await loadSigningKey(localDirectory);
   const dynamodbUrl = givenDynamodb ?? localAddress(ports.dynamodb);
