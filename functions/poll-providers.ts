@@ -1,4 +1,4 @@
-// Each minute: asks providers about tasks without a final notification
+// Each minute: polls providers for tasks without a final notification
 import { pollProviders } from '../lib/notifications/poll.ts';
 
 export const handler = pollProviders;

@@ -309,7 +309,7 @@ export const taskWords = concern(() => ({
   ),
 }));
 
-const taskPathAbout = 'Its path for the state of a task; `off`: don’t ask.';
+const taskPathAbout = 'Its path for the state of a task; `off`: don’t poll.';
 
 export const polls = concern(() => ({
   IMAGE_PROVIDER_TASK_PATH: variable(
@@ -325,7 +325,7 @@ export const polls = concern(() => ({
   POLLS_PER_SECOND: variable(
     kind.count(5, 100),
     undefined,
-    'How many tasks each provider is asked for in a second, at most.',
+    'The maximum number of polls of each provider per second.',
   ),
 }));
 

@@ -125,7 +125,7 @@ export function stateWords() {
   );
 }
 
-/** The provider's path for the state of a task. Undefined if the provider can't be asked. */
+/** The provider's path for the state of a task. Undefined if the provider can't be polled. */
 export function taskPath(standard: string) {
   return z.pipe(
     z._default(

@@ -54,7 +54,7 @@ export const texts = {
   noSpending:
     'A part of the sweep has not run for 15 minutes, so accounts count too much. See its `faults-` alarm and throttles. Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
   noPolls:
-    'No run asks for tasks whose end was not notified. See its `faults-` alarm and throttles. Enable its rule.',
+    'No run polls tasks whose end was not notified. See its `faults-` alarm and throttles. Enable its rule.',
   unvisited: 'The sweep leaves work undone. See the sweep’s lines. Remove what keeps failing.',
   foundUploads:
     'The sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',

@@ -34,7 +34,7 @@ export interface TaskRecord extends Key {
   /** The provider's unknown words since then, and the last of them. */
   words?: string[];
   provider_state?: string;
-  /** Lists the task in the index `pending` until its end is known, with the time of the next question. */
+  /** Lists the task in the index `pending` until its end is known, with the time of the next poll. */
   pending_shard?: string;
   pending_since?: string;
   /** When the last notification was written, by a clock that never goes back. */
@@ -56,19 +56,19 @@ export async function readTask(context: Context, hashOfSecret: string): Promise<
 
 const minutes = 60_000;
 
-/** The time from a task's start to the first question about it. Off-peak tasks usually wait for hours. */
+/** The time from a task's start to its first poll. Off-peak tasks usually wait for hours. */
 const firstAfterMs = { usual: 10 * minutes, offPeak: 60 * minutes };
 const maxDistanceMs = 12 * 60 * minutes;
 
 /** By then a task has ended, or its end will stay unknown. */
 export const givenUpAfterMs = 7 * 24 * 60 * minutes;
 
-/** When to ask about a task for the first time, as `pending_since` has it. */
+/** When to poll a task for the first time, as `pending_since` has it. */
 export function firstPollAt(startedAt: number, isOffPeak: boolean): string {
   return new Date(startedAt + firstAfterMs[isOffPeak ? 'offPeak' : 'usual']).toISOString();
 }
 
-/** When to ask again: at double the age, and at least twice a day. */
+/** When to poll again: at double the age, and at least twice a day. */
 export function nextPollAt(startedAt: number, now: number): string {
   const distance = Math.min(Math.max(now - startedAt, firstAfterMs.usual), maxDistanceMs);
   return new Date(Math.min(now + distance, Math.max(now, startedAt + givenUpAfterMs))).toISOString();

@@ -54,17 +54,17 @@ async function queueOrList(context: Context, notification: NotificationRecord): 
   }
 }
 
-/** A provider's report about a task, in its own words: from its call, or its reply to our question. */
+/** A provider's report about a task, in its own words: from its call, or its reply to our poll. */
 export interface Report {
   provider: ProviderName;
   taskHash: string;
   /** Undefined if the report doesn't contain it. */
   secret?: string | undefined;
-  /** The ID that the provider was asked about. */
+  /** The ID in the poll. */
   taskId?: string | undefined;
   body: string;
   contentType?: string | undefined;
-  /** This service stops asking, so the task gets no further report. */
+  /** This service stops polling, so the task gets no further report. */
   isGivenUp?: true;
 }
 
@@ -157,7 +157,7 @@ interface Change {
   provider_state?: string | undefined;
   /** Only the status shows it. */
   isQuiet: boolean;
-  /** No further question is needed: a success may get results later, and a failure may be reversed. */
+  /** No further poll is needed: a success may get results later, and a failure may be reversed. */
   isDone: boolean;
   changes: Changes<TaskRecord>;
 }

@@ -25,7 +25,7 @@
  *   notifications of a task           TASK#<secret's sha256>    NOTIFICATION#<4 digits>     expire by `ttl`
  *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next attempt
  *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
- *   tasks without an end              index `pending`           shards poll-0 to -f          sparse, by the next question
+ *   tasks without an end              index `pending`           shards poll-0 to -f          sparse, by the next poll
  *   public keys of notifications      SIGNING#KEYS              KEYS                        the current ones
  *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it

@@ -31,8 +31,8 @@ beforeEach(async () => {
 
 const soon = () => ({ deadline: Date.now() + 60_000 });
 
-/** Asks for what is due so many minutes from now. */
-async function ask(after = 0): Promise<void> {
+/** Polls what is due so many minutes from now. */
+async function poll(after = 0): Promise<void> {
   const now = Date.now();
   stopDate(now + after * minutes);
   const invocation = { getRemainingTimeInMillis: () => 59_000 };
@@ -64,13 +64,13 @@ describe('a task whose end was not notified', () => {
   test.each([
     ['text-to-video', 'success', 'webm'],
     ['relight-image', 'COMPLETED', 'png'],
-  ])('is asked for, and what the provider tells of %s is delivered', async (name, word, kind) => {
+  ])('is polled, and what the provider tells of %s is delivered', async (name, word, kind) => {
     const user = await spender();
     const path = await unreported(user, name, { payload: `of ${name}` });
     moved(word);
-    await ask(9);
+    await poll(9);
     expect(await notificationsOf(path.task)).toEqual([]);
-    await ask(10);
+    await poll(10);
 
     const [notification] = await notificationsOf(path.task);
     expect(notification).toMatchObject({ state: 'success', address: hook });
@@ -82,14 +82,14 @@ describe('a task whose end was not notified', () => {
     expect(swept()).toEqual({ ended: 1 });
   });
 
-  test('is asked for by the ID in its usage record if its own record lost it', async () => {
+  test('is polled by the ID in its usage record if its own record lost it', async () => {
     const user = await spender();
     const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('lost'), 'ended_at');
     const path = await unreported(user);
     repair();
     const fields = { id: 'of-another', task_id: 'of-another', state: 'success', creations: [{ url: hook }] };
     misbehave({ ...running, fields });
-    await ask(10);
+    await poll(10);
 
     const { task_id, state } = await stored(path);
     expect([state, task_id]).toEqual(['success', (await usageOf(user))[0]?.task_id]);
@@ -100,12 +100,12 @@ describe('a task whose end was not notified', () => {
     ['success', 'success', []],
     ['timeout', 'success', [hook]],
     ['failed', 'failed', []],
-  ])('is asked for once after a bare %s, and takes %s with %j', async (word, state, media) => {
+  ])('is polled once after a bare %s, and takes %s with %j', async (word, state, media) => {
     const path = await unreported(await spender());
     await say(path, { state: word });
     misbehave({ ...running, fields: { state, creations: media.map((url) => ({ url })) } });
-    await ask(10);
-    await ask(60);
+    await poll(10);
+    await poll(60);
 
     const said = (await notificationsOf(path.task)).map(({ body }) => JSON.parse(body));
     expect(said).toHaveLength(word === state && media.length === 0 ? 1 : 2);
@@ -114,17 +114,17 @@ describe('a task whose end was not notified', () => {
     expect(swept()).toEqual({});
   });
 
-  test('is asked for at growing distances, and an off-peak task from one hour on', async () => {
+  test('is polled at growing distances, and an off-peak task from one hour on', async () => {
     const path = await unreported(await spender());
     const offPeak = await unreported(await spender(), 'text-to-video', { off_peak: true });
     misbehave({ ...running, times: 30 });
-    const asked: number[] = [];
-    for (let next = dueIn(await stored(path)); asked.length < 10; next = dueIn(await stored(path))) {
-      asked.push(next);
-      await ask(next);
+    const polled: number[] = [];
+    for (let next = dueIn(await stored(path)); polled.length < 10; next = dueIn(await stored(path))) {
+      polled.push(next);
+      await poll(next);
     }
 
-    expect(asked).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2720]);
+    expect(polled).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2720]);
     expect(dueIn(await stored(offPeak))).toBeGreaterThan(60);
     expect((await notificationsOf(path.task)).map(({ state }) => state)).toEqual(['processing']);
   });
@@ -140,26 +140,26 @@ describe('a task whose end was not notified', () => {
     while (paths.length <= times) paths.push(await unreported(await spender()));
     misbehave({ kind: 'status', method: 'GET', status, times });
     misbehave({ ...running, times: 30 });
-    await ask(10);
+    await poll(10);
 
     const due = async () => (await Promise.all(paths.map(stored))).map(dueIn).sort();
-    const asked = Array(times).fill(20);
+    const polled = Array(times).fill(20);
     expect(swept()).toEqual({ untold: times, unvisited: 1 });
-    expect(await due()).toEqual([10, ...asked]);
+    expect(await due()).toEqual([10, ...polled]);
     expect(loggedLines.join()).toContain('"event":"provider_busy"');
-    // Those that were asked may fail for ever, and must not be the first again.
-    await ask(11);
+    // Those that were polled may fail for ever, and must not be the first again.
+    await poll(11);
     expect(swept()).toEqual({ told: 1 });
-    expect(await due()).toEqual([...asked, 22]);
+    expect(await due()).toEqual([...polled, 22]);
   });
 
-  test.each(['status', 'reset'] as const)('is asked for after a %s that fails another', async (kind) => {
+  test.each(['status', 'reset'] as const)('is polled after a %s that fails another', async (kind) => {
     setVariables({ POLLS_PER_SECOND: '5' });
     for (let tasks = 0; tasks < 5; tasks += 1) await unreported(await spender());
     misbehave({ kind, method: 'GET', status: 500, times: 2 });
     misbehave({ ...running });
     misbehave({ kind, method: 'GET', status: 403, times: 2 });
-    await ask(10);
+    await poll(10);
 
     expect(swept()).toEqual({ untold: 4, told: 1 });
   });
@@ -169,11 +169,11 @@ describe('a task whose end was not notified', () => {
     [{ state: 'success' }, { kind: 'status', status: 404 }, 'untold'],
     [{ state: 'timeout' }, { kind: 'html' }, 'untold'],
     [{ state: 'timeout' }, running, 'told'],
-  ] as const)('that was heard of as %j is asked for again after %j', async (said, answer, finding) => {
+  ] as const)('that was heard of as %j is polled again after %j', async (said, answer, finding) => {
     const path = await unreported(await spender());
     await say(path, said);
     misbehave({ ...answer, method: 'GET' });
-    await ask(10);
+    await poll(10);
 
     expect(swept()).toEqual({ [finding]: 1 });
     expect(dueIn(await stored(path))).toBe(20);
@@ -183,7 +183,7 @@ describe('a task whose end was not notified', () => {
     const path = await unreported(await spender());
     const fields = { state: 'processing', callback: `https://x.example/video/${path.task}` };
     misbehave({ kind: 'reply', method: 'GET', fields });
-    await ask(10);
+    await poll(10);
 
     const [notification] = await notificationsOf(path.task);
     expect(JSON.parse(String(notification?.body)).callback).toBe(hook);
@@ -192,7 +192,7 @@ describe('a task whose end was not notified', () => {
 
 describe('a task that nothing is heard of', () => {
   test.each([
-    ['whose provider is never asked', { VIDEO_PROVIDER_TASK_PATH: 'off' }, undefined, 'taken', 7],
+    ['whose provider is never polled', { VIDEO_PROVIDER_TASK_PATH: 'off' }, undefined, 'taken', 7],
     ['that no one has named', {}, 'reset', 'unknown', 7],
     ['whose record has expired', { VIDEO_PROVIDER_TASK_PATH: 'off' }, undefined, 'taken', 15],
   ] as const)('is given up after seven days, %s', async (_, variables, kind, state, age) => {
@@ -200,11 +200,11 @@ describe('a task that nothing is heard of', () => {
     const user = await spender();
     if (kind) misbehave({ kind, accepted: true });
     const path = await unreported(user);
-    await ask(10);
+    await poll(10);
     expect(dueIn(await stored(path))).toBe(7 * 24 * 60);
-    await ask(age * 24 * 60);
+    await poll(age * 24 * 60);
     expect(swept()).toEqual({ given_up: 1 });
-    await ask(age * 24 * 60 + 1);
+    await poll(age * 24 * 60 + 1);
     expect(swept()).toEqual({});
     const [notification] = await notificationsOf(path.task);
     queue.advance((age + 1) * days);

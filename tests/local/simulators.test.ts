@@ -157,13 +157,13 @@ describe('the control address', () => {
     expect(answer.headers.get('content-type')).toBe('application/json');
   });
 
-  test('makes a question go wrong, and no purchase', async () => {
+  test('makes a poll fail, and no purchase', async () => {
     await post('/control/misbehave', { kind: 'status', method: 'GET', status: 500 });
     const { task_id } = await contentOf<{ task_id: string }>(video({ prompt: 'Rain' }));
     const headers = { authorization: 'Token video-key' };
-    const ask = async () => (await fetch(`${url}/video/tasks/${task_id}/creations`, { headers })).status;
+    const poll = async () => (await fetch(`${url}/video/tasks/${task_id}/creations`, { headers })).status;
 
-    expect([await ask(), await ask()]).toEqual([500, 200]);
+    expect([await poll(), await poll()]).toEqual([500, 200]);
     expect(await (await fetch(`${url}/control`)).text()).toContain('method (POST, GET)');
   });
 

@@ -83,7 +83,7 @@ const help = `The provider simulators.
   POST /control/reset        forget all of it
 
 Options: ${optionsHelp}.
-With the method GET, a question for a task's state goes wrong, and not a purchase.
+With the method GET, a poll of a task fails, and not a purchase.
 
 ${promptWordsHelp}`;
 
