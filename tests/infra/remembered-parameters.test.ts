@@ -46,7 +46,7 @@ async function serverless(command: string, flags: readonly string[]): Promise<st
   return promisify(execFile)('serverless', args, { cwd: project, env }).then(outputOf, outputOf);
 }
 
-const isQuestion = (action: string) => /^Get(?:Template|CallerIdentity)$/.test(action);
+const isRead = (action: string) => /^Get(?:Template|CallerIdentity)$/.test(action);
 
 describe('a deployment over a stage', () => {
   const { alarmTopicArn, hostedZoneId, ...forgotten } = parameterSets.full;
@@ -58,7 +58,7 @@ describe('a deployment over a stage', () => {
         `node-registry-prod was deployed with other parameters:\n  alarmTopicArn would fall away: ${alarmTopicArn}\n  hostedZoneId would fall away: ${hostedZoneId}\nNothing was sent.`,
       );
       expect(actions).toContain('GetTemplate');
-      expect(actions.filter((action) => !isQuestion(action))).toEqual([]);
+      expect(actions.filter((action) => !isRead(action))).toEqual([]);
     },
   );
 
@@ -71,7 +71,7 @@ describe('a deployment over a stage', () => {
     const { Metadata } = JSON.parse(packaged);
 
     expect(Metadata.NodeRegistryParameters).toEqual(parameterSets.full);
-    expect(actions.filter((action) => !isQuestion(action))).toEqual(['DescribeStacks']);
+    expect(actions.filter((action) => !isRead(action))).toEqual(['DescribeStacks']);
   });
 });
 

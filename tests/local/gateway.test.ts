@@ -119,7 +119,7 @@ describe('the event of a request', () => {
     expect(events[0]?.headers).toMatchObject({ 'idempotency-key': 'a,b', 'x-other': '1' });
   });
 
-  test('is refused above 10 MB', async () => {
+  test('is rejected above 10 MB', async () => {
     expect((await send('/x', { body: 'a'.repeat(10_000_001) })).status).toBe(413);
     expect(events).toEqual([]);
   });
