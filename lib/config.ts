@@ -289,7 +289,7 @@ export const spending = concern(() => ({
   CREDIT_RATES: variable(
     kind.creditRates(),
     'creditRates',
-    'What providers charge: a JSON list ([rates](spending.md#rates)).',
+    'What providers charge, unless `creditsPerDay` is `none`: a JSON list ([rates](spending.md#rates)).',
   ),
 }));
 

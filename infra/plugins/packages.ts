@@ -21,6 +21,7 @@ export const requiredParameters = {
   videoProviderUrl: 'https://video.example.com',
   bucketName: 'archives-of-the-tests',
   creditsPerDay: '1000',
+  creditRates: '[{"operation":"textToVideo","second":20},{"operation":"relightImage","task":1}]',
 };
 
 /** The arguments that a person would type after `npm run deploy --` for the stage `prod`. */

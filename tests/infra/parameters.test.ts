@@ -12,6 +12,7 @@ const domain: Values = { domainName: 'api.example.com', certificateArn };
 
 /** The other parameters that one needs, so that only its own value is tested. */
 const companions: Record<string, Values> = {
+  creditRates: { creditsPerDay: 'none' },
   siteDomainName: { site: 'on', siteCertificateArn },
   siteCertificateArn: { site: 'on', siteDomainName: 'nodes.example.com' },
   ...{ domainName: domain, certificateArn: domain, generatedUrl: domain, hostedZoneId: domain },
@@ -150,6 +151,8 @@ describe('parameters together', () => {
     [/^siteDomainName and siteCertificateArn must be given together\.$/, { siteCertificateArn }],
     [/^hostedZoneId needs domainName\.$/, { hostedZoneId: 'Z123' }],
     [/^tokenIsuer is not a parameter\.$/, { tokenIsuer: 'https://a.example.com' }],
+    [/^creditRates must be given unless creditsPerDay is none: /, { creditRates: '[ ]' }],
+    [/^creditRates must be given unless creditsPerDay is none: /, { creditRates: '' }],
     [/^creditsPerDay is below every rate: /, { creditsPerDay: '5', ...rateOf(task) }],
     [/^site must be off where downloadBaseUrl is given: /, { site: 'on', ...cdn }],
     [/^bucketName must have at most 58 characters unless /, { bucketName: 'a'.repeat(59), accessLogs: 'on' }],
@@ -167,6 +170,7 @@ describe('parameters together', () => {
   });
 
   test.each<[values: Values, place?: string]>([
+    [{ creditsPerDay: 'none', creditRates: '' }],
     [{ creditsPerDay: '6', ...rateOf(task) }],
     [{ bucketName: 'a'.repeat(58), accessLogs: 'on' }],
     [rateOf(frames)],
