@@ -379,7 +379,7 @@ describe('the documents', () => {
 });
 
 describe('the lines', () => {
-  const bases = { 'lib functions': 14_212, infra: 3519, tools: 12_099, packages: 27_079, tests: 32_780 };
+  const bases = { 'lib functions': 14_212, infra: 3525, tools: 12_099, packages: 27_079, tests: 32_784 };
   type Room = keyof typeof bases;
   /** Lines that a commit needs beyond its room's, granted by its issue, or makes room for (below 0): a row below its issue. */
   const changes: { issue: number; room: Room; lines: number }[] = [
