@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
+import { decide } from '../store/decide.ts';
 import { dueWork, notDue } from '../store/due.ts';
-import { type Changes, onRevision, withChanges } from '../store/items.ts';
+import { type Changes, type Item, onRevision, withChanges } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/dynamodb.ts';
-import { transact, update, updating, type Write } from '../store/write.ts';
-import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
+import { update, updating, type Write } from '../store/write.ts';
 import { touchedFields, unchangedSince } from './host-nodes.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
   type NodeRecord,
-  nodeRecord,
   type NodeVersionRecord,
+  nodeRecord,
   nodeVersionRecord,
   pending,
 } from './records.ts';
@@ -70,9 +70,9 @@ export async function writeHostNodes(
   let isComplete = true;
   await inParallel([...nodes].entries(), maxWritesAtOnce, async ([place, [name, fields]]) => {
     const key = keys[place];
-    const seen = items[place] && hostNodeRecord(items[place]);
+    const seen = items[place];
     const entry = { ...fields, host_node_name: name, extracted_by: by };
-    if (!key || isWritten(entry, seen)) return;
+    if (!key || isWritten(entry, hostNodeRecord(seen))) return;
     const cost = Math.ceil(Buffer.byteLength(JSON.stringify(entry)) / bytesPerUnit);
     units += cost;
     const waitMs = units > promptUnits ? (1000 * maxWritesAtOnce * cost) / unitsPerSecond : 0;
@@ -88,22 +88,14 @@ export async function writeHostNodes(
 
 type Entry = ExtractedFields & { host_node_name: string; extracted_by: number };
 
-async function writeHostNode(
-  context: Context,
-  key: Key,
-  entry: Entry,
-  seen: HostNodeRecord | undefined,
-): Promise<void> {
-  let current = seen;
-  await untilWritten(context, async () => {
-    if (isWritten(entry, current)) return true;
+function writeHostNode(context: Context, key: Key, entry: Entry, seen: Item | undefined): Promise<void> {
+  return decide(context, { first: [key], seen: [seen] }, ([item]) => {
+    const current = hostNodeRecord(item);
+    if (isWritten(entry, current)) return { result: undefined };
     const touched = touchedFields(current);
     const changes = Object.entries(entry).filter(([field]) => !touched.includes(field));
     const written = { ...Object.fromEntries(changes), touched };
-    const result = await update<HostNodeRecord>(context, key, written, unchangedSince(current));
-    if (result.written) return true;
-    current = result.found;
-    return undefined;
+    return { writes: [updating<HostNodeRecord>(key, written, unchangedSince(current))], result: undefined };
   });
 }
 
@@ -122,18 +114,17 @@ function isWritten(entry: Entry, current: HostNodeRecord | undefined): boolean {
  * Records on the version, and on its node's copy, how its extraction ended, and removes it from the due list.
  * Returns false if another archive took its place, or a newer extractor was here. `also` is written with it.
  */
-export async function finishExtraction(
+export function finishExtraction(
   context: Context,
   archive: ExtractedArchive,
   { by, status, reason, nodes, openFields, tags }: FoundHostNodes,
   { also = [], tries = null }: { also?: readonly Write[]; tries?: number | null } = {},
 ): Promise<boolean> {
-  const versionKey = nodeVersionKey(archive.nodeId, archive.version);
-  return untilWritten(context, async () => {
-    const [versionItem, nodeItem] = await get(context, versionKey, nodeKey(archive.nodeId));
+  const first = [nodeVersionKey(archive.nodeId, archive.version), nodeKey(archive.nodeId)] as const;
+  return decide(context, { first }, ([versionItem, nodeItem], { now }) => {
     const version = nodeVersionRecord(versionItem);
-    if (version?.id !== archive.versionId || version.sha256 !== archive.sha256) return false;
-    if ((version.extraction?.by ?? 0) > by) return false;
+    if (version?.id !== archive.versionId || version.sha256 !== archive.sha256) return { result: false };
+    if ((version.extraction?.by ?? 0) > by) return { result: false };
     // An administrator's own tags stay, even if the extraction found the same ones.
     const own = (version.tags_admin ?? []).filter((tag) => !version.extraction?.tags?.includes(tag));
     const added = tags.filter((tag) => !own.includes(tag));
@@ -142,22 +133,17 @@ export async function finishExtraction(
       host_node_extract_reason: reason ?? null,
       tags_admin: own.length + added.length > 0 ? [...own, ...added] : null,
     };
-    const at = new Date().toISOString();
+    const at = new Date(now).toISOString();
     const extraction = { by, at, nodes: nodes.size, open_fields: openFields, tags: added };
     const unlisted = dueWork(version) === 'host-nodes' && notDue;
-    const writes: Write[] = [
-      updating<NodeVersionRecord>(
-        version,
-        { ...shown, extraction, extraction_tries: tries, ...unlisted },
-        onRevision(version),
-      ),
-    ];
+    const changes = { ...shown, extraction, extraction_tries: tries, ...unlisted };
+    const writes: Write[] = [updating<NodeVersionRecord>(version, changes, onRevision(version))];
     const node = nodeRecord(nodeItem);
     if (node?.latest_version?.id === archive.versionId) {
       const latest_version = withChanges(node.latest_version, shown);
       writes.push(updating<NodeRecord>(node, { latest_version }, onRevision(node)));
     }
-    return (await transact(context, [...writes, ...also])).length === 0 ? true : undefined;
+    return { writes: [...writes, ...also], result: true };
   });
 }
 
@@ -171,23 +157,22 @@ export type ExtractionState = 'awaited' | 'exhausted' | 'early' | 'extracted_bef
 const maxTries = 12;
 const pauseMs = 60 * 60 * 1000;
 
-const dueLater = () => ({ pending_since: new Date(Date.now() + pauseMs).toISOString() });
+const dueLater = (now: number) => ({ pending_since: new Date(now + pauseMs).toISOString() });
 
 /** Counts a try before the archive is read, so that a killed one counts, and schedules the next. */
-export async function beginExtraction(
+export function beginExtraction(
   context: Context,
   archive: ExtractedArchive,
   by: number,
 ): Promise<ExtractionState> {
-  return untilWritten(context, async () => {
-    const [item] = await get(context, nodeVersionKey(archive.nodeId, archive.version));
+  const first = [nodeVersionKey(archive.nodeId, archive.version)] as const;
+  return decide(context, { first }, ([item], { now }) => {
     const version = nodeVersionRecord(item);
-    const state = extractionState(version, archive, by);
+    const result = extractionState(version, archive, by);
     const isListed = dueWork(version) === 'host-nodes';
-    if (!version || (state !== 'awaited' && !(state === 'extracted_before' && isListed))) return state;
-    const changes = state === 'awaited' ? begun(version, isListed) : notDue;
-    const { written } = await update<NodeVersionRecord>(context, version, changes, onRevision(version));
-    return written ? state : undefined;
+    if (!version || (result !== 'awaited' && !(result === 'extracted_before' && isListed))) return { result };
+    const changes = result === 'awaited' ? begun(version, isListed && dueLater(now)) : notDue;
+    return { writes: [updating<NodeVersionRecord>(version, changes, onRevision(version))], result };
   });
 }
 
@@ -203,11 +188,14 @@ function extractionState(
   return (version.extraction_tries ?? 0) < maxTries ? 'awaited' : 'exhausted';
 }
 
-function begun({ extraction_tries = 0 }: NodeVersionRecord, isListed: boolean): Changes<NodeVersionRecord> {
+function begun(
+  { extraction_tries = 0 }: NodeVersionRecord,
+  listing: Changes<NodeVersionRecord> | false,
+): Changes<NodeVersionRecord> {
   return {
     extraction_tries: extraction_tries + 1,
     ...(extraction_tries > 0 && { host_node_extract_reason: unended(extraction_tries, 'It is tried again') }),
-    ...(isListed && dueLater()),
+    ...listing,
   };
 }
 
@@ -228,7 +216,7 @@ export async function postponeExtraction(
   context: Context,
   { pending_since, ...key }: Key & { pending_since: string },
 ): Promise<boolean> {
-  const { written } = await update<NodeVersionRecord>(context, key, dueLater(), [
+  const { written } = await update<NodeVersionRecord>(context, key, dueLater(Date.now()), [
     ['pending_since', '=', pending_since],
   ]);
   return written;

@@ -1,22 +1,21 @@
+import type { StatusReasonCode } from '@node-registry/registry-rules/schemas/node-version';
 import type { Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { allEnded } from '../in-parallel.ts';
 import { describeError, log, note } from '../log.ts';
-import type { StatusReasonCode } from '@node-registry/registry-rules/schemas/node-version';
+import { decide } from '../store/decide.ts';
+import { dueShard, dueWork, notDue } from '../store/due.ts';
 import { type Changes, type Clause, onRevision } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { transact, update, updating } from '../store/write.ts';
-import { untilWritten } from '../store/dynamodb.ts';
-import { dueShard, dueWork, notDue } from '../store/due.ts';
+import { update, updating } from '../store/write.ts';
 import { versionWrites } from './node-versions.ts';
 import { forgetPending } from './publishing-limits.ts';
 import {
   credentialRecord,
   type NodeRecord,
-  nodeRecord,
   type NodeVersionRecord,
+  nodeRecord,
   nodeVersionRecord,
   pending,
   publisherRecord,
@@ -229,25 +228,28 @@ async function change(
 
 /** Updates the node's latest_version after an upload, and lists the version for its extraction. */
 export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
-  await untilWritten(context, async () => {
-    const [versionItem, nodeItem] = await get(context, nodeVersionKey(nodeId, version), nodeKey(nodeId));
-    const [record, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
-    if (!record || !node || dueWork(record) !== 'uploads' || record.status === pending) return true;
-    const isDue = record.host_node_extract_status === 'pending';
+  await moveLatest(context, nodeId, version).catch((error: unknown) => {
+    // Concurrent edits that fit alone can leave no room for another latest version: the node keeps its own.
+    if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
+    log('warn', 'latest_version_too_large', { node_id: nodeId, version });
+    return moveLatest(context, nodeId, version, false);
+  });
+}
+
+function moveLatest(context: Context, nodeId: string, label: string, isShown = true): Promise<void> {
+  const first = [nodeVersionKey(nodeId, label), nodeKey(nodeId)] as const;
+  return decide(context, { first }, ([versionItem, nodeItem], { now }) => {
+    const [version, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
+    if (!version || !node || dueWork(version) !== 'uploads' || version.status === pending)
+      return { result: undefined };
+    const isDue = version.host_node_extract_status === 'pending';
     const changes = isDue
-      ? { pending_shard: dueShard('host-nodes', record.id), pending_since: new Date().toISOString() }
+      ? { pending_shard: dueShard('host-nodes', version.id), pending_since: new Date(now).toISOString() }
       : notDue;
-    const writes = versionWrites(node, undefined, [{ before: record, changes }]);
-    const [failed] = await allEnded([
-      transact(context, writes).catch((error: unknown) => {
-        // Concurrent edits that fit alone can leave no room for another latest version: the node keeps its
-        // own.
-        if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
-        log('warn', 'latest_version_too_large', { node_id: nodeId, version });
-        return transact(context, [updating<NodeVersionRecord>(record, changes, onRevision(record))]);
-      }),
-      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
-    ]);
-    return failed.length === 0 || undefined;
+    const writes = isShown
+      ? versionWrites(node, undefined, [{ before: version, changes }])
+      : [updating<NodeVersionRecord>(version, changes, onRevision(version))];
+    const upload = { publisherId: version.publisher_id, nodeId, version: label };
+    return { writes, beside: [() => forgetPending(context, upload)], result: undefined };
   });
 }

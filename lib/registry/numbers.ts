@@ -1,11 +1,9 @@
 import type { Context } from '../context.ts';
-import { absent, typedRead } from '../store/items.ts';
+import { decide } from '../store/decide.ts';
+import { absent, type Condition, onRevision, typedRead } from '../store/items.ts';
 import { type Key, nodeKey, numbersKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
-import { untilWritten } from '../store/dynamodb.ts';
-import { put } from '../store/write.ts';
+import { putting } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
-import { nodeRecord } from './records.ts';
 
 /**
  * The numbers of a node, which no endpoint sets. They are an item next to its record, so their changes affect
@@ -96,27 +94,22 @@ function sum(amounts: readonly number[]): number {
 }
 
 /** Replaces a node's numbers. Returns when they last changed; undefined if there is no such node. */
-export async function changeNumbers(
+export function changeNumbers(
   context: Context,
   nodeId: string,
   change: (record: NumbersRecord) => NumbersRecord,
 ): Promise<string | undefined> {
   const key = numbersKey(nodeId);
-  const { changed_at } = await untilWritten<Pick<NumbersRecord, 'changed_at'>>(context, async () => {
-    const [node, item] = await get(context, nodeKey(nodeId), key);
+  return decide(context, { first: [nodeKey(nodeId), key] }, ([node, item], { now }) => {
+    if (!node) return { result: undefined };
     const current = numbersRecord(item);
     const next = change(current ?? { ...key, revision: 0 });
-    if (!nodeRecord(node)) return {};
-    if (current && isSame(next, current)) return current;
-    const changed = { ...next, revision: next.revision + 1, changed_at: new Date().toISOString() };
-    const { written } = await put<NumbersRecord>(
-      context,
-      changed,
-      current ? [['revision', '=', current.revision]] : absent,
-    );
-    return written ? changed : undefined;
+    if (current && isSame(next, current)) return { result: current.changed_at };
+    const changed_at = new Date(now).toISOString();
+    const when: Condition<NumbersRecord> = current ? onRevision(current) : absent;
+    const changed = { ...next, revision: next.revision + 1, changed_at };
+    return { writes: [putting<NumbersRecord>(changed, when)], result: changed_at };
   });
-  return changed_at;
 }
 
 /** Compares without regard to the order of keys: DynamoDB keeps no order in a map. */

@@ -100,13 +100,17 @@ export type Changes<Stored> = {
     | undefined;
 };
 
+/** A condition on a record of any kind. */
+export type AnyCondition = readonly AnyClause[] | { readonly anyOf: readonly (readonly AnyClause[])[] };
+type AnyClause = readonly [attribute: string | readonly string[], comparison: string, value?: unknown];
+
 /** Names are passed by placeholder: many are reserved words. */
-export function conditionExpression<Stored>(condition: Condition<Stored>): Expression {
+export function conditionExpression(condition: AnyCondition): Expression {
   const names: Record<string, string> = {};
   const values: Record<string, AttributeValue> = {};
   const alternatives = 'anyOf' in condition ? condition.anyOf : [condition];
   let count = 0;
-  const text = ([attribute, comparison, value]: Clause<Stored>): string => {
+  const text = ([attribute, comparison, value]: AnyClause): string => {
     const index = count;
     count += 1;
     const path = [attribute]
@@ -147,7 +151,7 @@ export class IfAbsent<Value> {
   }
 }
 
-export function updateExpression<Stored>(changes: object, condition: Condition<Stored>) {
+export function updateExpression(changes: object, condition: AnyCondition) {
   const names: Record<string, string> = { '#revision': 'revision' };
   const values: Record<string, AttributeValue> = { ':one': { N: '1' } };
   const sets: string[] = [];

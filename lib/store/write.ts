@@ -10,17 +10,6 @@ import {
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import {
-  type AttributeMap,
-  type Changes,
-  type Condition,
-  conditionExpression,
-  fromAttributes,
-  toAttributes,
-  typedRead,
-  updateExpression,
-} from './items.ts';
-import { type Key, keyOf } from './keys.ts';
-import {
   dynamodb,
   isCanceled,
   reasonsOf,
@@ -29,6 +18,50 @@ import {
   tooLargeOr,
   untilAnswered,
 } from './dynamodb.ts';
+import {
+  type AnyCondition,
+  type Changes,
+  type Condition,
+  conditionExpression,
+  fromAttributes,
+  type Item,
+  toAttributes,
+  typedRead,
+  updateExpression,
+} from './items.ts';
+import { type Key, keyOf } from './keys.ts';
+
+/**
+ * A conditional write that isn't sent yet: alone, or as a part of a transaction. Name the record's type when
+ * you make one, so that a misspelled attribute doesn't compile.
+ */
+export interface Write {
+  verb: 'put' | 'update' | 'remove' | 'check';
+  key: Key;
+  /** The record to put, or the changes: undefined keeps a field, null clears it. */
+  fields: object;
+  when: AnyCondition;
+}
+
+export function putting<Record extends Key>(record: Record, when: Condition<NoInfer<Record>>): Write {
+  return { verb: 'put', key: keyOf(record), fields: record, when };
+}
+
+export function updating<Record extends Key = never>(
+  key: Key,
+  changes: Changes<NoInfer<Record>>,
+  when: Condition<NoInfer<Record>>,
+): Write {
+  return { verb: 'update', key: keyOf(key), fields: changes, when };
+}
+
+export function deleting<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
+  return { verb: 'remove', key: keyOf(key), fields: {}, when };
+}
+
+export function checking<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
+  return { verb: 'check', key: keyOf(key), fields: {}, when };
+}
 
 /** The result of a conditional write. `found` is the record that failed the condition. */
 export type WriteResult<Record, Written = Record> =
@@ -40,19 +73,7 @@ export function put<Record extends Key>(
   record: Record,
   condition: Condition<NoInfer<Record>>,
 ): Promise<WriteResult<Record>> {
-  const write_id = randomUUID();
-  const item = { ...record, write_id };
-  return write(context, { operation: 'PutItem', write_id }, async () => {
-    await dynamodb.send(
-      new PutItemCommand({
-        TableName: tableName(),
-        Item: toAttributes(item),
-        ...conditionExpression(condition),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return item;
-  });
+  return writeAlone(context, putting(record, condition));
 }
 
 type Update = <Record extends Key = never>(
@@ -62,103 +83,81 @@ type Update = <Record extends Key = never>(
   condition: Condition<NoInfer<Record>>,
 ) => Promise<WriteResult<Record>>;
 
-/**
- * Changes the named fields of a record: undefined keeps, null clears. Returns the whole record. Name the
- * record's type, so that a misspelled attribute doesn't compile.
- */
-export const update: Update = updateSent(true);
+/** Changes the named fields of a record, and returns the whole record. */
+export const update: Update = <Record extends Key>(...[context, ...change]: UpdateOf<Record>) =>
+  writeAlone<Record>(context, updating<Record>(...change));
 
 /** The same for additions. It isn't retried without an answer: if it was applied, it would count twice. */
-export const updateOnce: Update = updateSent(false);
+export const updateOnce: Update = <Record extends Key>(...[context, ...change]: UpdateOf<Record>) =>
+  writeAlone<Record>(context, updating<Record>(...change), { isRepeatable: false });
 
-function updateSent(isRepeatable: boolean): Update {
-  return <Record extends Key>(
-    context: Context,
-    key: Key,
-    changes: Changes<Record>,
-    condition: Condition<Record>,
-  ) => {
-    const write_id = randomUUID();
-    return write<Record>(context, { operation: 'UpdateItem', write_id, isRepeatable }, async () => {
-      const { Attributes = {} } = await dynamodb.send(
-        new UpdateItemCommand({
-          TableName: tableName(),
-          Key: toAttributes(keyOf(key)),
-          ...updateExpression({ ...changes, write_id }, condition),
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
-      return typedRead<Record>()(fromAttributes(Attributes));
-    });
-  };
-}
+type UpdateOf<Record extends Key> = [Context, Key, Changes<Record>, Condition<Record>];
 
 export function remove<Record extends Key = Key>(
   context: Context,
   key: Key,
   condition: Condition<NoInfer<Record>>,
 ): Promise<WriteResult<Record, Record | Key>> {
-  return write<Record, Key>(context, { operation: 'DeleteItem', write_id: randomUUID() }, async () => {
-    await dynamodb.send(
-      new DeleteItemCommand({
-        TableName: tableName(),
-        Key: toAttributes(keyOf(key)),
-        ...conditionExpression(condition),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return key;
-  });
+  return writeAlone<Record>(context, deleting<Record>(key, condition));
 }
 
 /** A write with a lost reply is repeated, and may meet its own result: our `write_id` means success. */
-async function write<Record, Written = Record>(
+export async function writeAlone<Record>(
   context: Context,
-  { operation, write_id, isRepeatable }: { operation: string; write_id: string; isRepeatable?: boolean },
-  call: () => Promise<Written>,
-): Promise<WriteResult<Record, Record | Written>> {
+  write: Write,
+  { token: write_id = randomUUID() as string, isRepeatable = true } = {},
+): Promise<WriteResult<Record>> {
+  const record = typedRead<Record>();
+  const [operation, send] = alone(write, write_id);
   try {
-    return { written: true, item: await untilAnswered(context, operation, call, isRepeatable) };
+    return { written: true, item: record(await untilAnswered(context, operation, send, isRepeatable)) };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw storeError(error);
-    const found = readItem(error.Item);
-    const record = typedRead<Record>()(found);
-    return record !== undefined && found?.write_id === write_id
-      ? { written: true, item: record }
-      : { written: false, found: record };
+    const found = error.Item && fromAttributes(error.Item);
+    return found !== undefined && found.write_id === write_id
+      ? { written: true, item: record(found) }
+      : { written: false, found: record(found) };
   }
 }
 
-export type Write = TransactWriteItem;
-
-export function putting<Record extends Key>(record: Record, when: Condition<NoInfer<Record>>): Write {
-  return { Put: { TableName: tableName(), Item: toAttributes(record), ...conditionExpression(when) } };
+/** The name of a write that is sent alone, and the call, which returns the record after it. */
+function alone(write: Write, write_id: string): [operation: string, send: () => Promise<Item>] {
+  const found = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+  if (write.verb === 'put') {
+    const item = { ...write.fields, write_id };
+    const command = new PutItemCommand({ ...putInput({ ...write, fields: item }), ...found });
+    return ['PutItem', () => dynamodb.send(command).then(() => item)];
+  }
+  if (write.verb === 'update') {
+    const input = updateInput({ ...write, fields: { ...write.fields, write_id } });
+    const command = new UpdateItemCommand({ ...input, ...found, ReturnValues: 'ALL_NEW' });
+    return ['UpdateItem', async () => fromAttributes((await dynamodb.send(command)).Attributes ?? {})];
+  }
+  const command = new DeleteItemCommand({ ...keyInput(write), ...found });
+  return ['DeleteItem', () => dynamodb.send(command).then(() => ({ ...write.key }))];
 }
 
-export function updating<Record extends Key = never>(
-  key: Key,
-  changes: Changes<NoInfer<Record>>,
-  when: Condition<NoInfer<Record>>,
-): Write {
-  const Key = toAttributes(keyOf(key));
-  return { Update: { TableName: tableName(), Key, ...updateExpression(changes, when) } };
+function putInput({ fields, when }: Write) {
+  return { TableName: tableName(), Item: toAttributes(fields), ...conditionExpression(when) };
 }
 
-export function deleting<Record extends Key = Key>(key: Key, when?: Condition<NoInfer<Record>>): Write {
-  const Key = toAttributes(keyOf(key));
-  return { Delete: { TableName: tableName(), Key, ...(when && conditionExpression(when)) } };
+function updateInput({ key, fields, when }: Write) {
+  return { TableName: tableName(), Key: toAttributes(key), ...updateExpression(fields, when) };
 }
 
-export function checking<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
-  const Key = toAttributes(keyOf(key));
-  return { ConditionCheck: { TableName: tableName(), Key, ...conditionExpression(when) } };
+function keyInput({ key, when }: Write) {
+  return { TableName: tableName(), Key: toAttributes(key), ...conditionExpression(when) };
 }
 
 /** Writes all or nothing. Returns the positions of the failed conditions; empty if everything was written. */
-export async function transact(context: Context, writes: readonly Write[]): Promise<number[]> {
+export async function transact(
+  context: Context,
+  writes: readonly Write[],
+  token: string = randomUUID(),
+): Promise<number[]> {
+  const TransactItems = writes.map(partOf);
   // With the same token, a transaction that was applied without an answer isn't applied again.
-  const command = { TransactItems: [...writes], ClientRequestToken: randomUUID() };
+  const command = { TransactItems, ClientRequestToken: token };
   try {
     await untilAnswered(context, 'TransactWriteItems', () =>
       dynamodb.send(new TransactWriteItemsCommand(command)),
@@ -175,6 +174,8 @@ export async function transact(context: Context, writes: readonly Write[]): Prom
   }
 }
 
-function readItem(attributes: AttributeMap | undefined) {
-  return attributes && fromAttributes(attributes);
+function partOf(write: Write): TransactWriteItem {
+  if (write.verb === 'put') return { Put: putInput(write) };
+  if (write.verb === 'update') return { Update: updateInput(write) };
+  return write.verb === 'remove' ? { Delete: keyInput(write) } : { ConditionCheck: keyInput(write) };
 }

@@ -14,7 +14,7 @@ import {
 } from '../../../lib/registry/records.ts';
 import { requireNode } from '../../../lib/registry/nodes.ts';
 import { readVersions } from '../../../lib/registry/node-versions.ts';
-import { absent, onRevision } from '../../../lib/store/items.ts';
+import { absent, always, onRevision } from '../../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/dynamodb.ts';
@@ -70,7 +70,7 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
           ['moved_to', 'absent'],
         ]),
         putting(owned, absent),
-        deleting(ownedNodeKey(node.publisher_id, node.id)),
+        deleting(ownedNodeKey(node.publisher_id, node.id), always),
         adminHistory({ of: publisherKey(node.publisher_id), ...change }),
         adminHistory({ of: publisherKey(to), ...change }),
       ],

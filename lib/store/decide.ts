@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { allEnded } from '../in-parallel.ts';
+import { untilWritten } from './dynamodb.ts';
+import type { Item } from './items.ts';
+import { type Key, keyName } from './keys.ts';
+import { queryAll, queryPage, readAll } from './read.ts';
+import { transact, type Write, writeAlone } from './write.ts';
+
+/*
+ * Read, decide, write: how every record that depends on others changes. A decision is a pure function of the
+ * records that were read, so a test can call it without a store. It is written only over the state that it
+ * was made for. If another writer was faster, the records are read and the decision is made again.
+ */
+
+/** One record; all records whose sort keys begin with the key's, or a page of them; some fields of records. */
+export type Read =
+  | Key
+  | { all: Key | undefined }
+  | { page: Key | undefined; limit?: number }
+  | { each: readonly Key[]; fields: readonly string[] };
+
+export type Found<Reads extends readonly Read[]> = {
+  -readonly [Place in keyof Reads]: Reads[Place] extends Key ? Item | undefined : Item[];
+};
+
+export interface Reads<First extends readonly Read[], Then extends readonly Read[]> {
+  first: First;
+  /** What the first records name. */
+  following?: (...found: Found<First>) => Then;
+  /** The first records, if they were read just before. */
+  seen?: Found<First> | undefined;
+}
+
+/** Made once, before the first read. */
+export interface Once {
+  id: string;
+  now: number;
+}
+
+/** The writes, if any, are those of the result or of the error. */
+export type Decision<Result> = ({ result: Result } | { error: Error }) & {
+  writes?: readonly Write[];
+  /** Sent next to the writes, whatever becomes of them. Each logs its own failure. */
+  beside?: readonly ((context: Context) => Promise<unknown>)[];
+};
+
+/** One write is sent alone, several as a transaction. */
+export async function decide<
+  const First extends readonly Read[],
+  Result,
+  const Then extends readonly Read[] = [],
+>(
+  context: Context,
+  { first, following, seen }: Reads<First, Then>,
+  decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Decision<Result>,
+): Promise<Result> {
+  const once: Once = { id: randomUUID(), now: Date.now() };
+  let known = seen;
+  const decided = await untilWritten(context, async () => {
+    const found = known ?? (await readAllOf(context, first));
+    known = undefined;
+    const more = following ? await readAllOf(context, following(...found)) : [];
+    const made = decision([...found, ...more] as [...Found<First>, ...Found<Then>], once);
+    const { writes = [], beside = [] } = made;
+    const [isWritten] = await allEnded([
+      writeDecided(context, writes),
+      ...beside.map((each) => each(context)),
+    ]);
+    return isWritten ? made : undefined;
+  });
+  if ('error' in decided) throw decided.error;
+  return decided.result;
+}
+
+/** Reads records in one batch, and ranges in parallel to it. */
+async function readAllOf<Reads extends readonly Read[]>(
+  context: Context,
+  reads: Reads,
+): Promise<Found<Reads>> {
+  const keys = new Map(reads.flatMap((read) => ('pk' in read ? [[keyName(read), read] as const] : [])));
+  const batch = readAll(context, [...keys.values()]).then(
+    (items) => new Map(items.map((item) => [keyName(item), item])),
+  );
+  const found = reads.map(async (read) => {
+    if ('pk' in read) return (await batch).get(keyName(read));
+    if ('each' in read) return readAll(context, read.each, read);
+    if ('all' in read) return read.all ? queryAll(context, read.all) : [];
+    return read.page ? readPage(context, read.page, read) : [];
+  });
+  return (await Promise.all(found)) as Found<Reads>;
+}
+
+async function readPage(context: Context, { pk, sk }: Key, options: { limit?: number }): Promise<Item[]> {
+  const range = { partition: ['pk', pk], sort: ['sk', 'begins with', sk] } as const;
+  return (await queryPage(context, range, options)).items;
+}
+
+/** False if a record is no longer as it was read. */
+async function writeDecided(context: Context, writes: readonly Write[]): Promise<boolean> {
+  const [only] = writes;
+  if (!only) return true;
+  // The same decision after a lost answer is the same write.
+  const token = randomUUID();
+  if (writes.length === 1 && only.verb !== 'check')
+    return (await writeAlone(context, only, { token })).written;
+  return (await transact(context, writes, token)).length === 0;
+}

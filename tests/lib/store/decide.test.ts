@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { type Context, requestContext } from '../../../lib/context.ts';
+import { type Decision, decide, type Once } from '../../../lib/store/decide.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
+import { absent, type Item, onRevision, present, typedRead } from '../../../lib/store/items.ts';
+import { type Key, nodeKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
+import { checking, deleting, putting, updating } from '../../../lib/store/write.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
+import { countRequests, setFields } from '../../support/registry.ts';
+
+interface Counter extends Key {
+  revision: number;
+  count: number;
+  next?: string;
+}
+
+const counter = typedRead<Counter>();
+const context = (): Context => requestContext({});
+
+async function stored(fields: Partial<Counter> = {}): Promise<Key> {
+  const key = nodeKey(randomUUID());
+  const record = { ...key, revision: 1, count: 1, ...fields };
+  return decide(context(), { first: [] }, () => ({ writes: [putting(record, absent)], result: key }));
+}
+
+/** A decision, as a test can call it without a store. */
+function countUp([item]: [Item | undefined], { now }: Once): Decision<number> {
+  const current = counter(item);
+  if (!current) return { error: new Error('There is no counter.') };
+  const count = current.count + 1;
+  return { writes: [updating<Counter>(current, { count }, onRevision(current))], result: now && count };
+}
+
+const itemOf = async (key: Key) => (await get(context(), key))[0];
+
+describe('decide', () => {
+  test('writes one write alone, several or a check as a transaction, and nothing without a call', async () => {
+    const key = await stored();
+    const put = putting({ ...nodeKey(randomUUID()), count: 1 }, absent);
+    const sent = [];
+    for (const writes of [[put], [deleting(put.key, present)], [put, checking(key, present)], []]) {
+      const work = () => decide(context(), { first: [key] }, () => ({ writes, result: 1 }));
+      sent.push((await countRequests(work)).requests.slice(1));
+    }
+
+    expect(sent).toEqual([['PutItemCommand'], ['DeleteItemCommand'], ['TransactWriteItemsCommand'], []]);
+  });
+
+  test('reads and decides again if another writer was faster, with the id and the time of the first round', async () => {
+    const key = await stored();
+    const made: Once[] = [];
+    const race = beforeNext(dynamodb, /^UpdateItem/, () => setFields(key, { count: 40 }));
+    const count = await decide(context(), { first: [key] }, (found, once) => {
+      made.push(once);
+      return countUp(found, once);
+    });
+
+    expect([count, race.happened(), made.length]).toEqual([41, true, 2]);
+    expect(made[0]).toEqual(made[1]);
+  });
+
+  test('takes records that were just read for its first round only', async () => {
+    const key = await stored();
+    const seen: [Item | undefined] = [await itemOf(key)];
+    const decided = () => decide(context(), { first: [key], seen }, countUp);
+
+    expect(await countRequests(decided)).toEqual({ result: 2, requests: ['UpdateItemCommand'] });
+    expect(await decided()).toBe(3);
+  });
+
+  test('reads what the first records name: a record, a range, a page and some fields', async () => {
+    const other = await stored();
+    const key = await stored({ next: other.pk });
+    const each = [key, other];
+    const found = await decide(
+      context(),
+      {
+        first: [key],
+        following: (item) => {
+          const named = { pk: String(item?.next), sk: 'NODE' };
+          return [named, { all: named }, { page: undefined }, { each, fields: ['pk', 'sk', 'count'] }];
+        },
+      },
+      ([, ...others]) => ({ result: others }),
+    );
+
+    expect(found.slice(0, 3)).toEqual([await itemOf(other), [await itemOf(other)], []]);
+    expect(found[3]).toHaveLength(2);
+    expect(found[3]).toContainEqual({ ...key, count: 1 });
+  });
+
+  test('throws an error once its writes are stored', async () => {
+    const key = await stored();
+    const error = new Error('full');
+    const writes = [updating<Counter>(key, { count: 9 }, present)];
+
+    await expect(decide(context(), { first: [key] }, () => ({ writes, error }))).rejects.toBe(error);
+    expect(await itemOf(key)).toMatchObject({ count: 9 });
+  });
+
+  test.each([1, 2])(
+    'sends the same %i writes again after a lost answer, so they apply once',
+    async (size) => {
+      const keys = [await stored(), await stored()].slice(0, size);
+      let calls = 0;
+      const remove = intercept(dynamodb, async ({ send }) => {
+        calls += 1;
+        const isFirst = calls === 1;
+        const answer = await send();
+        if (isFirst) throw Object.assign(new Error('lost'), { name: 'TimeoutError' });
+        return answer;
+      });
+      const writes = keys.map((key) => updating<Counter>(key, { count: 5 }, [['revision', '=', 1]]));
+      await decide(context(), { first: [] }, () => ({ writes, result: undefined }));
+      remove();
+
+      expect(calls).toBe(2);
+      for (const key of keys) expect(await itemOf(key)).toMatchObject({ count: 5, revision: 2 });
+    },
+  );
+});
