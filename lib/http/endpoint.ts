@@ -16,6 +16,7 @@ import {
   type Keyed,
   type Progress,
 } from '../requests/attempt.ts';
+import { ignoredFields } from './ignored-fields.ts';
 import { type CheckedRequest, readOnce, readRequest } from './read-request.ts';
 import { compression, gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';
 import type { SerializedJson } from '../json.ts';
@@ -115,7 +116,11 @@ export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | un
         return new ApiError(code, { reason, headers: { ...progress.taskHeaders } });
       };
       const working = work(call, keyedRequest(contract, call, request), progress);
-      return await inTime(working, endsAt - lastAnswerMs, late);
+      const answer = await inTime(working, endsAt - lastAnswerMs, late);
+      // Also for a replay: an ignored field may be why the response is not what the caller meant.
+      const ignored = ignoredFields(schema(), body());
+      if (ignored === undefined) return answer;
+      return { ...answer, headers: { ...answer.headers, 'x-ignored-fields': ignored } };
     },
     ...(contract.isCompressed ? [compression()] : []),
   );

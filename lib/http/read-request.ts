@@ -29,7 +29,7 @@ export function readRequest<C extends Contract>(
   request: GatewayRequest,
   readBody: () => unknown,
 ): CheckedRequest<C> {
-  if (hasQuery(request)) throw nameIsCut();
+  if (contract.path.includes('+}') && hasQuery(request)) throw nameIsCut();
   const input = readBody();
   const parameters = request.pathParameters ?? {};
   const path = contract.parameters.safeParse(parameters);
@@ -54,14 +54,14 @@ function namesIn(path: Record<string, string>): Record<string, string> {
   return Object.fromEntries(names);
 }
 
-/** An empty query shows only in a path, and not behind every gateway. */
+/** A parameter that takes the rest of the path may be cut. An empty query shows only in a path. */
 function hasQuery({ rawQueryString, rawPath, requestContext }: GatewayRequest): boolean {
   return Boolean(rawQueryString) || `${rawPath}${requestContext.http.path}`.includes('?');
 }
 
 /** A gateway treats a "?" in a name as the start of a query, so the rest of the name may be another one. */
 function nameIsCut(): ApiError {
-  const message = 'is not accepted here; encode a "?" in the path twice, as "%253F"';
+  const message = 'would cut the name; encode a "?" in the path twice, as "%253F"';
   return new ApiError('invalid_request', { details: [{ path: 'query', message }] });
 }
 

@@ -98,6 +98,17 @@ describe.each(proxyNames)('%s', (name) => {
     expect([again.headers['idempotent-replayed'], again.text === first.text]).toEqual(['true', true]);
   });
 
+  test('names unknown fields in the response and in its replay, and forwards none', async () => {
+    const headers = { 'idempotency-key': `${name}-ignored` };
+    const sent = { negative_prompts: 'fog', unset: null };
+    const answers = [await send(name, sent, headers), await send(name, sent, headers)];
+
+    expect(answers.map(({ headers }) => headers['x-ignored-fields'])).toEqual(
+      Array(2).fill('"negative_prompts"'),
+    );
+    expect(simulation.received[0]?.body).not.toHaveProperty('negative_prompts');
+  });
+
   test('rejects a task that may cost more than its caller may spend in a day', async () => {
     const operation = name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     setVariables({ CREDIT_RATES: JSON.stringify([{ operation, task: 20 }]) });

@@ -189,7 +189,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       const headers = { ...event.headers, authorization: owner };
       const answer = await handler({ ...event, rawQueryString: 'x', headers }, {} as never);
 
-      const message = 'is not accepted here; encode a "?" in the path twice, as "%253F"';
+      const message = 'would cut the name; encode a "?" in the path twice, as "%253F"';
       expect(answer.statusCode).toBe(400);
       expect(JSON.parse(answer.body).details).toEqual([{ path: 'query', message }]);
     });

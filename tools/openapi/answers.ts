@@ -50,6 +50,7 @@ export function errorExamples(contracts: readonly Contract[]): JsonObject {
 function success({ contract, sampleReply }: Operation): JsonObject {
   const headers = [
     'x-request-id',
+    'X-Ignored-Fields',
     ...(contract.headers?.reply ?? []),
     ...(contract.idempotent ? ['Idempotent-Replayed'] : []),
     ...(contract.price ? [...budgetHeaders, 'X-Credits-Used', 'Link'] : []),

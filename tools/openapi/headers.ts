@@ -59,6 +59,10 @@ export const answerHeaders: Record<string, JsonObject> = {
     '<https://downloads.example.com/status/3q2-7wAAq83vASNFZ4mrze8BI0V.json>; rel="status"',
   ),
   'X-Credits-Used': shown('What the task cost, if it is known', '20'),
+  'X-Ignored-Fields': shown(
+    'The fields of the body that are unknown here and had no effect: a list of strings (RFC 9651) with the path of each, at most 20; `more` counts the others',
+    '"seed", "image_settings[1].durations"',
+  ),
   'WWW-Authenticate': shown('How to authenticate', 'Bearer'),
 };
 

@@ -51,3 +51,9 @@ export function isUnset(value: unknown): boolean {
     value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
   );
 }
+
+/**
+ * The fields of a resource, by its input schema. Clients send back what they have read, so an input with a field that only
+ * the service sets is accepted, and the field ignored.
+ */
+export const sentBackFields = z.registry<{ names: readonly string[] }>();

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { clearable, list, maxRecordItems } from './fields.ts';
+import { clearable, list, maxRecordItems, sentBackFields } from './fields.ts';
 
 const policies = ['HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly'] as const;
 
@@ -54,3 +54,4 @@ export type HostNodeInput = z.infer<typeof HostNodeInput>;
 
 export const HostNode = z.partial(z.object({ ...fields, ...ownFields })).with(z.meta({ id: 'HostNode' }));
 export type HostNode = z.infer<typeof HostNode>;
+HostNodeInput.register(sentBackFields, { names: Object.keys(HostNode.shape) });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { added, clearable, tags, texts, Timestamp } from './fields.ts';
+import { added, clearable, sentBackFields, tags, texts, Timestamp } from './fields.ts';
 import { VersionLabel } from '../version-label.ts';
 
 export const NodeVersionStatus = z
@@ -108,6 +108,7 @@ export const NodeVersion = z
   .partial(z.object({ ...fields, ...addedFields }))
   .with(z.meta({ id: 'NodeVersion' }));
 export type NodeVersion = z.infer<typeof NodeVersion>;
+NodeVersionInput.register(sentBackFields, { names: Object.keys(NodeVersion.shape) });
 
 /** Fields that only admins may change. */
 export const adminVersionFields = ['tags_admin'] as const;

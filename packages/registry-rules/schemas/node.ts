@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { clearable, plainText, tags, texts, Timestamp } from './fields.ts';
+import { clearable, plainText, sentBackFields, tags, texts, Timestamp } from './fields.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
 import { isRunByPage } from '../web-address.ts';
@@ -88,3 +88,4 @@ export type NodeInput = z.infer<typeof NodeInput>;
 
 export const Node = z.partial(z.object(fields)).with(z.meta({ id: 'Node' }));
 export type Node = z.infer<typeof Node>;
+NodeInput.register(sentBackFields, { names: Object.keys(Node.shape) });

@@ -146,15 +146,24 @@ describe('the request to an endpoint', () => {
   });
 });
 
-test.each([
-  ['has some text', { rawQueryString: 'a=1' }],
-  ['is empty and shows in the path', { rawPath: '/a?' }],
-])('an endpoint rejects a query that %s', async (_, changes) => {
+test.each<[string, string, object, number]>([
+  [
+    'rejects a query of a path whose last parameter takes the rest',
+    '/a/{place+}',
+    { rawQueryString: 'a=1' },
+    400,
+  ],
+  ['rejects an empty query of such a path', '/a/{place+}', { rawPath: '/a?' }, 400],
+  ['ignores the query of another path', '/a/{place}', { rawQueryString: 'a=1', rawPath: '/a?' }, 201],
+])('an endpoint %s', async (_, path, changes, expected) => {
   const event = { ...sampleEvent('relight-image'), ...changes };
-  const { handler } = open({ parameters: z.object({}) });
+  const { handler } = open({ path, parameters: z.object({}) });
   const { statusCode, body } = await handler(event, {} as Context);
 
-  expect([statusCode, JSON.parse(body).details]).toEqual([400, [expect.objectContaining({ path: 'query' })]]);
+  expect([statusCode, JSON.parse(body).details?.[0].path]).toEqual([
+    expected,
+    expected === 400 ? 'query' : undefined,
+  ]);
 });
 
 describe('the deadline of an endpoint', () => {
