@@ -35,7 +35,9 @@ const verification = config.atStart(
         audience: null,
         jwksUri: environment.TOKEN_JWKS_URL,
         graceSeconds: 5,
-        customJwtCheck: ({ jwk }) => {
+        customJwtCheck: ({ header, jwk }) => {
+          // RFC 7515, 4.1.11: none of these extensions is known here.
+          if ('crit' in header) throw new RejectedToken('critical_header');
           if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey)
             throw new RejectedToken('bad_signature');
         },
@@ -132,7 +134,8 @@ function requireUsable(claims: Record<string, unknown>): void {
       ? [azp]
       : [aud, client_id];
   if (!named.flat().includes(config.tokens().TOKEN_AUDIENCE)) throw new RejectedToken('wrong_audience');
-  if (token_use === 'id' && config.tokens().ID_TOKENS === 'rejected') throw new RejectedToken('id_token');
+  if ([token_use].flat().includes('id') && config.tokens().ID_TOKENS === 'rejected')
+    throw new RejectedToken('id_token');
 }
 
 /** The claim may be nested (`realm_access.roles`), or have dots in its name, as URLs do. */
@@ -157,6 +160,7 @@ const rejections = {
   bad_signature: 'The signature of the access token is not valid.',
   unsupported_algorithm:
     'The access token is signed with an algorithm that is not supported; supported are RS256, RS384, RS512, ES256, ES384, ES512 and EdDSA.',
+  critical_header: 'The access token has a critical header parameter that is not supported.',
   id_token: 'This is an ID token; send an access token.',
 } as const;
 

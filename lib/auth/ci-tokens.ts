@@ -64,6 +64,10 @@ const verification = config.configured(() => {
       jwksUri: keySetUrl,
       audience: null,
       graceSeconds: 5,
+      customJwtCheck: ({ header }: { header: object }) => {
+        // RFC 7515, 4.1.11: none of these extensions is known here.
+        if ('crit' in header) throw new RejectedCiToken('critical_header');
+      },
     })),
     { jwksCache: keySets.cache },
   );
@@ -78,6 +82,7 @@ export async function verifyCiToken(token: string): Promise<CiJob> {
   const issuer = issuers.get(requireIssuer(token));
   if (!issuer) throw new RejectedCiToken('unknown_issuer');
   const claims = await verifier.verify(token).catch((cause: unknown) => {
+    if (cause instanceof RejectedCiToken) throw cause;
     if (keySets.isUncertain(issuer.keySetUrl, cause, token)) throw new ApiError('unavailable', { cause });
     if (cause instanceof JwtExpiredError) throw new RejectedCiToken('expired', cause);
     if (cause instanceof JwtNotBeforeError) throw new RejectedCiToken('not_yet_valid', cause);
@@ -204,6 +209,7 @@ const rejections = {
   not_yet_valid: 'The CI token is not yet valid.',
   wrong_audience:
     'The CI token is for another audience, or for others too; request it for this registry alone.',
+  critical_header: 'The CI token has a critical header parameter that is not supported.',
   incomplete: 'The CI token lacks a claim that identifies its job.',
   foreign_workflow: 'The CI token names a workflow file of another repository or ref.',
   pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',

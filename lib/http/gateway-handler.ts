@@ -4,7 +4,7 @@ import { SerializedJson } from '../json.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { Answer } from '../requests/attempt.ts';
-import type { ErrorBody } from '../schemas/error-body.ts';
+import { errorBody } from '../schemas/error-body.ts';
 
 /** The gateway's event, with its headers present and the request id known. */
 export interface GatewayRequest extends APIGatewayProxyEventV2 {
@@ -91,7 +91,7 @@ function errorAnswer(thrown: unknown, requestId: string): Answer {
   const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
   const { code, message, details, reason } = error;
   note({ code, ...(reason !== undefined && { reason }), ...(error.status >= 500 && describeError(error)) });
-  const body: ErrorBody = { error: code, message, request_id: requestId };
+  const body = errorBody(code, message, requestId);
   if (details.length > 0) body.details = [...details];
   return jsonAnswer(error.status, body, error.headers);
 }

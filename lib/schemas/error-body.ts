@@ -7,6 +7,13 @@ const codes = Object.keys(errorCatalog) as ErrorCode[];
 export const ErrorBody = z
   .object({
     error: z.enum(codes).with(z.describe('What went wrong, for programs; a code never changes its meaning')),
+    error_type: z
+      .optional(z.string())
+      .with(
+        z.describe(
+          'With status 409: the same as `error`. Some clients wait for a running request only if they find it',
+        ),
+      ),
     message: z.string().with(z.describe('What went wrong, for a person')),
     request_id: z.string().with(z.describe('The x-request-id of the answer')),
     details: z
@@ -25,3 +32,8 @@ export const ErrorBody = z
   })
   .with(z.meta({ id: 'ErrorBody', description: 'Body of every error response' }));
 export type ErrorBody = z.infer<typeof ErrorBody>;
+
+export function errorBody(code: ErrorCode, message: string, request_id: string): ErrorBody {
+  const isConflict = errorCatalog[code].status === 409;
+  return { error: code, ...(isConflict && { error_type: code }), message, request_id };
+}

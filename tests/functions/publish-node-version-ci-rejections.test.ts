@@ -29,6 +29,7 @@ const sentences = {
   not_yet_valid: 'The CI token is not yet valid.',
   wrong_audience:
     'The CI token is for another audience, or for others too; request it for this registry alone.',
+  critical_header: 'The CI token has a critical header parameter that is not supported.',
   incomplete: 'The CI token lacks a claim that identifies its job.',
   foreign_workflow: 'The CI token names a workflow file of another repository or ref.',
   pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',
@@ -120,6 +121,7 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
     ['this registry in capitals', gitHubToken({ aud: audience.toUpperCase() })],
     ['another registry, of GitLab', gitLabToken({ aud: 'https://gitlab.com' })],
   ],
+  critical_header: [['a critical parameter', sign(gitHubClaims(), gitHub.key, { crit: ['exp'], exp: 1 })]],
   incomplete: [
     ...[...'exp jti repository repository_id repository_owner_id workflow_ref ref sha run_id'.split(' ')].map(
       (name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)],

@@ -145,7 +145,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
         await addVersion('acme', nodeId, '1.0.0', { status, changelog: 'before' });
         const { body } = await publish({ nodeId, node: { name: 'after' }, fields: { changelog: 'after' } });
 
-        expect(body.error).toBe('version_exists');
+        expect(body).toMatchObject({ error: 'version_exists', error_type: 'version_exists' });
         expect(await storedNode(nodeId)).toMatchObject({ name: 'before' });
         expect(await storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0')).toMatchObject({ changelog: 'before' });
       },

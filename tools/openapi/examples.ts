@@ -4,7 +4,7 @@ import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { errorCatalog, type ErrorCode } from '../../lib/errors.ts';
 import { issueDetails } from '../../lib/http/read-request.ts';
-import type { ErrorBody } from '../../lib/schemas/error-body.ts';
+import { type ErrorBody, errorBody } from '../../lib/schemas/error-body.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 const requestId = '01J0ZK6Q8N4Y3V5T7R9P2M4W6X';
@@ -24,7 +24,7 @@ export function sampleRequest({ name }: Contract): Sample {
 
 /** An error as the service returns it, with the catalog's own sentence. */
 export function sampleError(code: ErrorCode): ErrorBody {
-  return { error: code, message: errorCatalog[code].message, request_id: requestId };
+  return errorBody(code, errorCatalog[code].message, requestId);
 }
 
 /** The service's real response to the sample request with a wrong type in its first field. */

@@ -81,6 +81,8 @@ const rs256Input = rs256Of({});
 const hs256 = (secret: string) =>
   `Bearer ${hs256Input}.${createHmac('sha256', secret).update(hs256Input).digest('base64url')}`;
 const rsaJwk = rsa.publicKey.export({ format: 'jwk' });
+const critical = `${encode({ alg: 'RS256', kid: 'rsa', crit: ['exp'] })}.${encode(claims())}`;
+const signedCritical = `Bearer ${critical}.${createSign('RSA-SHA256').update(critical).sign(rsa.privateKey, 'base64url')}`;
 const signature = createSign('RSA-SHA256').update(rs256Input).sign(rsa.privateKey, 'base64url');
 const now = Math.floor(Date.now() / 1000);
 
@@ -145,7 +147,9 @@ describe('authenticate', () => {
     ['malformed', 'an empty subject', token({ sub: '' })],
     ['malformed', 'a number as its subject', token({ sub: 7 })],
     ['malformed', 'an end that is text', token({ exp: String(now + 60) })],
+    ['critical_header', 'a critical header parameter', signedCritical],
     ['id_token', 'the use of an ID token', token({ token_use: 'id' })],
+    ['id_token', 'the use of an ID token among others', token({ token_use: ['access', 'id'] })],
     ['bad_signature', 'a key that the issuer does not know', token({}, createSigningKey('unknown'))],
     ['bad_signature', 'a known key id with another key', token({}, { ...createSigningKey(), kid: 'known' })],
     ['wrong_issuer', 'the development key', `${sampleEvent('update-node').headers.authorization}`],
