@@ -37,7 +37,6 @@ export async function extractInWorker(
   name: string,
   milliseconds: number = maxMilliseconds,
 ): Promise<Extraction | Interruption> {
-  const { promise, resolve } = Promise.withResolvers<Extraction | Interruption>();
   const task: ExtractionTask = { files, name };
   const worker = new Worker(workerFile, {
     workerData: task,
@@ -46,18 +45,20 @@ export async function extractInWorker(
     stdout: true,
     stderr: true,
   });
-  const timer = setTimeout(() => resolve(interrupted('Reading it takes too long.')), milliseconds);
-  worker.on('message', resolve);
-  worker.on('error', (error: NodeJS.ErrnoException) =>
-    resolve(
-      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-        ? interrupted('Reading it needs too much memory.')
-        : readingFailed(error),
-    ),
-  );
-  worker.on('exit', () => resolve(interrupted('Reading it ended without a result.')));
+  let timer: NodeJS.Timeout | undefined;
   try {
-    return await promise;
+    return await new Promise((resolve) => {
+      timer = setTimeout(() => resolve(interrupted('Reading it takes too long.')), milliseconds);
+      worker.on('message', resolve);
+      worker.on('error', (error: NodeJS.ErrnoException) =>
+        resolve(
+          error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+            ? interrupted('Reading it needs too much memory.')
+            : readingFailed(error),
+        ),
+      );
+      worker.on('exit', () => resolve(interrupted('Reading it ended without a result.')));
+    });
   } finally {
     clearTimeout(timer);
     await worker.terminate();

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, stat } from 'node:fs/promises';
 import { delimiter, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
@@ -81,6 +82,20 @@ describe('the packed publish-node command', () => {
     });
   });
 
+  test('needs nothing that is newer than Node 20.15, as its parts that others run', async () => {
+    const sources = await readdir('packages/host-nodes', { recursive: true });
+    const shipped = sources.filter((file) => /^(?!tests|node_modules|dist|command).*\.ts$/.test(file));
+    const files = [installed, join(empty, 'package/dist/extraction.cjs')];
+    const texts = [...files, ...shipped.map((file) => join('packages/host-nodes', file))].map((file) =>
+      readFile(file, 'utf8'),
+    );
+    const newer =
+      /withResolvers|(?:Map|Object)\.groupBy|Promise\.try|fromAsync|getBuiltinModule|RegExp\.escape|\.(?:isSubsetOf|symmetricDifference)\(|\.(?:values|keys|entries)\(\)\.(?:map|filter|some|every|find|toArray|reduce)\(/;
+
+    for (const text of await Promise.all(texts)) expect(newer.exec(text)).toBeNull();
+    expect(shipped.length).toBeGreaterThan(30);
+  });
+
   test('publishes without the file that reads host nodes, since the registry reads them', async () => {
     const alone = join(empty, 'alone.cjs');
     await cp(installed, alone);
@@ -111,6 +126,8 @@ describe('the packed publish-node command', () => {
 
 const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
 const runner = await serve((_, response) => response.end(JSON.stringify({ value: idToken })));
+
+const required = (input: unknown) => Object(input).required === true;
 
 describe('the publish-node action', () => {
   const action = 'packages/publish-node/action/action.yml';
@@ -144,7 +161,7 @@ describe('the publish-node action', () => {
       { directory, temporary: registry.directory, env: job() },
     );
 
-    expect(plan.steps).toEqual(['Unpack the command', 'Publish']);
+    expect(plan.steps).toEqual(['Check and unpack the command', 'Publish']);
     expect(plan.outputs).toMatchObject({ version: '1.1.0', status: 'dry_run', 'download-url': '' });
     expect(run).toMatchObject({
       code: 0,
@@ -192,37 +209,36 @@ describe('the publish-node action', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  // In this repository the packages of every workspace are there, and hide one that the command does not name.
-  test('builds the command in a clean copy of this repository, by its own steps', async () => {
-    const copy = join(registry.directory, 'clean-copy');
-    const tracked = await runFile('git', ['ls-files', '-z', 'package*.json', 'lib', 'packages']);
-    for (const path of tracked.stdout.split('\0').filter((name) => name !== '' && existsSync(name))) {
-      await cp(path, join(copy, path));
-    }
-    const directory = await packFolder('by-clean-copy');
-    const env = { ...job(), npm_config_prefer_offline: 'true' };
-    const given = { registry: registry.api.url, 'dry-run': 'true' };
-    const run = await runAction(join(copy, action), given, { directory, temporary: registry.directory, env });
+  test('runs a downloaded package only if it has the given digest', async () => {
+    const bytes = await readFile(tarball);
+    const download = await serve((_, response) => response.end(bytes));
+    const directory = await packFolder('by-digest');
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const runs = ['', 'a'.repeat(64), sha256].map((digest) => {
+      const given = { registry: registry.api.url, 'dry-run': 'true', package: download.url, sha256: digest };
+      return runAction(action, given, { directory, temporary: registry.directory, env: job() });
+    });
+    const [without, other, right] = await Promise.all(runs);
 
-    expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('Packing 2 files')]);
-    expect(run.steps).toEqual(['Build the command', 'Publish']);
-    expect(run.outputs.status).toBe('dry_run');
+    for (const run of [without, other]) {
+      expect([run?.code, run?.steps]).toEqual([1, ['Check and unpack the command']]);
+      expect(run?.stderr).toContain(`The package has the SHA-256 ${sha256}`);
+    }
+    expect(right).toMatchObject({ code: 0, outputs: { status: 'dry_run' } });
   });
 
-  test('builds the command from its own source by default', async () => {
+  test('installs nothing, and reads inputs as variables only', async () => {
     const { runs, inputs, outputs } = parse(await readFile(action, 'utf8'));
-    const [node, build, , publish] = runs.steps;
-    const scripts: string[] = runs.steps.map(({ run = '' }: { run?: string }) => run);
+    const [node, ...steps] = runs.steps;
+    const scripts: string[] = steps.map(({ run }: { run: string }) => run);
 
     expect(node.uses).toMatch(/^actions\/setup-node@[0-9a-f]{40}$/);
-    expect(build.if).toBe("inputs.package == ''");
-    expect(build.run).toContain('npm run build --workspace packages/publish-node');
-    expect(scripts.join('')).not.toContain('${{');
+    expect(scripts.join('')).not.toMatch(/\$\{\{|\bnp[mx]\b/);
     // Expressions would be paths of the host in a job with a container.
     expect(JSON.stringify(runs.steps)).not.toMatch(/github\.action_path|runner\.temp|working-directory/);
-    for (const { run } of [build, publish]) expect(run).toMatch(/^cd "\$(?:GITHUB_ACTION_PATH|RUNNER_TEMP)/);
+    for (const run of scripts) expect(run).toMatch(/^(?:mkdir .*\n)?cd "\$RUNNER_TEMP/);
     expect(Object.keys(outputs)).toEqual(['version', 'status', 'download-url', 'sha256']);
-    expect(inputs.registry.required).toBe(true);
+    expect([inputs.registry.required, inputs.package.required]).toEqual([true, true]);
   });
 
   test('matches the workflows of docs/examples', async () => {
@@ -239,6 +255,9 @@ describe('the publish-node action', () => {
       expect(run).not.toContain('${{');
       expect(uses).toMatch(/^(?:actions\/[\w-]+@[0-9a-f]{40}|OWNER\/.*@COMMIT|)$/);
     }
+    expect(
+      Object.entries(inputs).filter(([name, input]) => required(input) && !(name in steps[1].with)),
+    ).toEqual([]);
     expect(permissions['id-token']).toBe('write');
     expect(Object.keys(gitLab.publish.id_tokens)).toEqual(['NODE_REGISTRY_ID_TOKEN']);
   });
