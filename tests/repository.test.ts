@@ -193,7 +193,7 @@ const directions: Record<string, string> = {
   'packages/registry-rules': 'packages/host-nodes',
   'packages/publish-node':
     'packages/registry-client packages/host-nodes packages/registry-rules packages/command-line',
-  'packages/site': 'packages/registry-client packages/registry-rules',
+  'packages/site': 'packages/registry-client packages/registry-rules packages/command-line',
   'packages/testing': 'packages/registry-client packages/publish-node',
   // The pages of nodes are written by what writes the index.
   lib: 'packages/host-nodes packages/registry-rules packages/site',
@@ -419,8 +419,10 @@ describe('the lines', () => {
     // 58
     // 59
     // 60
-    { issue: 60, room: 'packages', lines: 2 },
-    { issue: 60, room: 'tests', lines: 48 },
+    { issue: 60, room: 'packages', lines: 93 },
+    // Lent by packages.
+    { issue: 60, room: 'infra', lines: 11 },
+    { issue: 60, room: 'tests', lines: 71 },
     // 61
     // 62
     // 63

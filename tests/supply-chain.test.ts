@@ -98,7 +98,7 @@ function inputsOf(name: string): string[] {
 }
 
 describe('a bundle', () => {
-  beforeAll(() => buildFunctions());
+  beforeAll(() => buildFunctions(), 120_000);
 
   test.each(Object.entries(allowed))('contains only the allowed packages: %s', (name, expected) => {
     const packages = inputsOf(name).flatMap(
@@ -107,6 +107,24 @@ describe('a bundle', () => {
     const owners = new Set(packages.map((found) => (sdk.test(found) ? 'the AWS SDK' : found)));
 
     expect([...owners].sort()).toEqual(expected);
+  });
+
+  test.each(Object.keys(allowed))('has a bill of exactly the packages in its source maps: %s', (name) => {
+    const { components } = JSON.parse(readFileSync(`dist/${name}.cdx.json`, 'utf8'));
+    const folders = inputsOf(name).flatMap(
+      (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? [],
+    );
+    const mapped = [...new Set(folders)].map((folder) => {
+      const { name: own, version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+      return `${own}@${version}`;
+    });
+
+    expect(components.map(({ name: own, version }: Record<string, string>) => `${own}@${version}`)).toEqual(
+      mapped.sort(),
+    );
+    expect(
+      components.filter(({ licenses }: { licenses: unknown[] }) => /unknown/.test(JSON.stringify(licenses))),
+    ).toEqual([]);
   });
 
   test.each(endpointNames)('gives %s only the credential provider of its role, and no S3 client', (name) => {

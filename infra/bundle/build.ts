@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
+import { billOf, packagesIn } from '@node-registry/command-line/bundled-packages';
 import { createCommand, runCommand } from '@node-registry/command-line/command';
+import manifest from '../../package.json' with { type: 'json' };
 import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
 
 interface BundledFile {
@@ -14,9 +16,17 @@ export async function buildFunctions(): Promise<void> {
   const files = (await readdir('functions')).filter((file) => file.endsWith('.ts'));
   const names = files.map((file) => parse(file).name);
   const entries = names.map((name) => [`${name}/index`, `functions/${name}.ts`]);
-  const outputs = [
-    ...(await bundle({ ...Object.fromEntries(entries), ...threads }, resolve('dist'))),
+  const entryPoints = { ...Object.fromEntries(entries), ...threads };
+  const { outputFiles, metafile } = await build({ ...bundling, entryPoints, outdir: resolve('dist') });
+  const outputs: BundledFile[] = [
+    ...outputFiles,
     ...names.map((name) => manifestOf(resolve('dist', name))),
+    ...names.map((name) => {
+      const packages = packagesIn(metafile, (path) => path.startsWith(`dist/${name}/`));
+      const bill = billOf({ name, version: manifest.version }, packages);
+      // Next to the functions, so that no function contains it.
+      return { path: resolve('dist', `${name}.cdx.json`), contents: Buffer.from(bill) };
+    }),
   ];
   await replaceAll(outputs);
   await removeOthers(new Set(outputs.map(({ path }) => path)));
@@ -52,6 +62,7 @@ export const bundling = {
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none',
+  metafile: true,
   define: absentGlobals,
   plugins: [...lambdaPlugins],
   logLevel: 'warning',

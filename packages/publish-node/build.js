@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { billOf, noticesOf, packagesIn } from '@node-registry/command-line/bundled-packages';
 import { build } from 'esbuild';
+import manifest from './package.json' with { type: 'json' };
 
 /** The command is one file for Node 20; the reader of host nodes is another, which it loads when needed. */
 const options = {
@@ -9,6 +12,7 @@ const options = {
   target: 'node20',
   minify: true,
   legalComments: 'none',
+  metafile: true,
   logLevel: 'warning',
 };
 
@@ -19,7 +23,7 @@ const extraction = {
   },
 };
 
-await Promise.all([
+const built = await Promise.all([
   build({
     ...options,
     entryPoints: ['publish-node.ts'],
@@ -28,3 +32,8 @@ await Promise.all([
   }),
   build({ ...options, entryPoints: ['extraction.ts'], outfile: 'dist/extraction.cjs' }),
 ]);
+
+const outputs = Object.assign({}, ...built.map(({ metafile }) => metafile.outputs));
+const packages = packagesIn({ outputs });
+writeFileSync('dist/sbom.cdx.json', billOf(manifest, packages));
+writeFileSync('dist/THIRD-PARTY.txt', noticesOf(packages));

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { billOf, noticesOf, packagesIn } from '@node-registry/command-line/bundled-packages';
 import { build } from 'esbuild';
+import manifest from './package.json' with { type: 'json' };
 
 rmSync('dist', { recursive: true, force: true });
 
 // One file, so that the package needs no others, and a page can load it directly.
-await build({
+const { metafile } = await build({
   entryPoints: ['client.ts'],
   outfile: 'dist/client.js',
   bundle: true,
@@ -14,8 +16,13 @@ await build({
   target: 'es2022',
   sourcemap: true,
   legalComments: 'eof',
+  metafile: true,
   logLevel: 'warning',
 });
+
+const packages = packagesIn(metafile);
+writeFileSync('dist/sbom.cdx.json', billOf(manifest, packages));
+writeFileSync('dist/THIRD-PARTY.txt', noticesOf(packages));
 
 execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc')], {
   stdio: 'inherit',

@@ -1,5 +1,6 @@
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { noticesOf, packagesIn } from '@node-registry/command-line/bundled-packages';
 import { build } from 'esbuild';
 import { unknownPage } from './templates/layout.ts';
 import { searchPage } from './templates/search-page.ts';
@@ -17,6 +18,7 @@ const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 /** Also the object that a deployed stage serves as its root. */
@@ -31,7 +33,7 @@ const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css', 'search
  * their names, and a browser requests them again after an hour. `links` adds links to pages next to the site.
  */
 export async function buildSite(siteUrl?: string, links: Record<string, string> = {}): Promise<BuiltFile[]> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: sources.map((name) => fileURLToPath(new URL(`pages/${name}`, import.meta.url))),
     outdir: 'built',
     write: false,
@@ -42,6 +44,7 @@ export async function buildSite(siteUrl?: string, links: Record<string, string> 
     conditions: ['in-tree', 'module'],
     target: 'es2022',
     legalComments: 'none',
+    metafile: true,
     logLevel: 'warning',
   });
   const made = outputFiles.map(({ path, contents }) => {
@@ -50,6 +53,7 @@ export async function buildSite(siteUrl?: string, links: Record<string, string> 
   });
   return [
     ...made,
+    toFile('site/third-party.txt', Buffer.from(noticesOf(packagesIn(metafile))), 3600),
     toFile(unknownPath, Buffer.from(unknownPage()), 60),
     toFile(sitePage, Buffer.from(searchPage(siteUrl, links)), 60),
   ];

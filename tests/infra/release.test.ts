@@ -9,7 +9,7 @@ import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { deploymentProblem, type Release, release, tableState, writeRelease } from '../../infra/release.ts';
 import { upgradeTable } from '../../tools/admin/upgrade.ts';
-import { type Cut, cutProblems, sbomOf } from '../../tools/release/release-rules.ts';
+import { type Cut, cutProblems } from '../../tools/release/release-rules.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode } from '../support/registry.ts';
@@ -192,13 +192,5 @@ describe('npm run release', () => {
     ],
   ])('accepts a cut, or rejects it with a sentence: %j', (change, problems) => {
     expect(cutProblems({ ...cut, ...change })).toEqual(problems);
-  });
-
-  test('makes the same bill of materials for the same packages', () => {
-    const bill = (at: string) =>
-      JSON.stringify({ serialNumber: at, metadata: { timestamp: at }, components: [1] });
-
-    expect(JSON.parse(sbomOf(bill('now')))).toEqual({ metadata: {}, components: [1] });
-    expect(sbomOf(bill('now'))).toBe(sbomOf(bill('later')));
   });
 });

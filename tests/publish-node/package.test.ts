@@ -54,8 +54,18 @@ describe('the packed publish-node command', () => {
     const listed = await runFile('tar', ['-tzf', tarball]);
     const files = listed.stdout.trim().split('\n').sort();
 
-    const built = ['package/dist/extraction.cjs', 'package/dist/publish-node.cjs'];
-    expect(files).toEqual(['package/README.md', ...built, 'package/package.json']);
+    const built = ['THIRD-PARTY.txt', 'extraction.cjs', 'publish-node.cjs', 'sbom.cdx.json'];
+    expect(files).toEqual([
+      ...['package/README.md', ...built.map((name) => `package/dist/${name}`), 'package/package.json'],
+    ]);
+    const notices = await readFile(join(empty, 'package/dist/THIRD-PARTY.txt'), 'utf8');
+    const { components } = JSON.parse(await readFile(join(empty, 'package/dist/sbom.cdx.json'), 'utf8'));
+    const bundled = components.map(({ name }: { name: string }) => name);
+    expect(bundled.join(' ')).toBe(
+      '@noble/hashes commander fastest-levenshtein fflate minisearch pend py-ast smol-toml yauzl zod',
+    );
+    for (const name of bundled) expect(notices).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    expect(notices.match(/Permission is hereby granted|Redistribution and use/g)?.length).toBeGreaterThan(6);
     expect(manifest.dependencies).toBeUndefined();
     expect(manifest.engines.node).toBe('>=20.15');
     expect((await stat(installed)).size).toBeLessThan(300_000);

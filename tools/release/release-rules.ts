@@ -37,10 +37,3 @@ function successors(current: string): string[] {
   const [major = 0, minor = 0, patch = 0] = version.exec(current)?.slice(1).map(Number) ?? [];
   return [`${major}.${minor}.${patch + 1}`, `${major}.${minor + 1}.0`, `${major + 1}.0.0`];
 }
-
-/** The same bill of materials for the same packages, so that its digest is meaningful. */
-export function sbomOf(text: string): string {
-  const { serialNumber: _, ...bill } = JSON.parse(text);
-  delete bill.metadata.timestamp;
-  return `${JSON.stringify(bill, null, 2)}\n`;
-}

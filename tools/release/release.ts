@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { release } from '../../infra/release.ts';
-import { type Cut, cutProblems, sbomOf } from './release-rules.ts';
+import { type Cut, cutProblems } from './release-rules.ts';
 
 const execute = promisify(execFile);
 const changeLog = 'docs/CHANGELOG.md';
@@ -41,9 +41,7 @@ async function writeContents(name: string, folder: string): Promise<void> {
       '--pack-destination',
       folder,
     );
-  const sbom = sbomOf(await run('npm', 'sbom', '--omit=dev', '--sbom-format=cyclonedx'));
-  await writeFile(join(folder, 'sbom.cdx.json'), sbom);
-  const built = (await readdir('dist', { recursive: true })).filter((file) => /\/.*\.js(?:on)?$/.test(file));
+  const built = (await readdir('dist', { recursive: true })).filter((file) => /\.js(?:on)?$/.test(file));
   const others = (await readdir(folder)).map((file) => join(folder, file));
   const files = ['docs/openapi.json', ...built.map((file) => join('dist', file)), ...others].sort();
   const lines = files.map(async (file) => {

@@ -272,6 +272,12 @@ describe('the built site', () => {
     files = await buildSite('https://nodes.example');
   });
 
+  test('has the licenses of the packages in its scripts beside them', () => {
+    expect(textOf('site/third-party.txt')).toMatch(
+      /^fastest-levenshtein \d.*\n[\s\S]+Permission is hereby granted/m,
+    );
+  });
+
   /** At 400 kbit/s a second brings 50,000 bytes; connecting takes most of the first. */
   test('needs 50,000 bytes in five requests before the first of 4,000 nodes is shown', () => {
     const top = JSON.stringify({ nodes: entriesOf(manyNodes(100)) });
