@@ -102,11 +102,11 @@ describe('webhooks', () => {
     ]);
 
     for (const [provider, sample] of samples) {
-      const { task_id, media, ...own } = sample;
+      const { task_id, media, creations, ...own } = sample;
       const { state } = sample;
-      const sent = provider === 'image' ? { ...own, task_id } : own;
+      const sent = provider === 'image' ? { ...own, task_id } : { ...own, creations };
       const said = readNotification(provider, JSON.stringify(sent));
-      expect(said).toEqual({ state, taskId: task_id, media, error: undefined });
+      expect(said).toEqual({ state, taskId: task_id, media, creations, error: undefined });
       expect(media).toHaveLength(1);
     }
     expect(samples).toHaveLength(2);

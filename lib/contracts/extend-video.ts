@@ -109,7 +109,7 @@ export const deployedExtendVideo: Deployed<typeof extendVideo> = {
       model: 'vidq2-turbo',
       prompt: 'The boat reaches the sea',
       duration: 5,
-      video_creation_id: '867913241582301184',
+      video_creation_id: '867913241582301184-1',
       video_url: 'https://example.com/boat.mp4',
     },
   }),

@@ -2,7 +2,7 @@ import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { maxDelaySeconds } from '../aws/queue.ts';
 import { readText, writeIfMatches } from '../bucket/public-file.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
-import { type JsonObject, parseObject } from '../json.ts';
+import { type JsonObject, parseObject, parseWithIds } from '../json.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import { handOver } from '../store/hand-over.ts';
 import { deliverOnce } from './deliver-once.ts';
@@ -18,7 +18,7 @@ import {
   readWaiting,
 } from './outbox.ts';
 import { hashPrefixOf, type NotificationRecord, type TaskRecord } from './records.ts';
-import { isForward, isState, withCommonFields } from './provider-notification.ts';
+import { creationsIn, isForward, isState, withCommonFields } from './provider-notification.ts';
 import { loadAndPublishSigningKeys } from './signature.ts';
 
 type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
@@ -100,8 +100,10 @@ async function showStatus(
   context: Context,
   { status_key: key, body, state, provider_state, at }: NotificationRecord,
 ): Promise<void> {
-  const { task_id, media, error } = parseObject(body) ?? {};
-  const text = JSON.stringify({ task_id, state, provider_state, media, error, updated_at: at });
+  const said = parseWithIds(body) ?? {};
+  const { task_id, media, error } = said;
+  const creations = creationsIn(said);
+  const text = JSON.stringify({ task_id, state, provider_state, media, creations, error, updated_at: at });
   for (let round = 0; round < maxRounds; round += 1) {
     const found = await readText(context, key);
     const known = found && parseObject(found.text);

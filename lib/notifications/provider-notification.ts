@@ -15,8 +15,16 @@ export interface ProviderNotification {
   /** The task's price, if the provider gives it. */
   credits: number | undefined;
   media: string[];
+  creations: Creation[];
   /** A sentence, if the task failed. */
   error: string | undefined;
+}
+
+/** A film as its provider lists it. A request to extend it names the id. */
+export interface Creation {
+  id: string;
+  url: string;
+  cover_url: string;
 }
 
 /** The field where each provider usually puts the state. */
@@ -39,6 +47,7 @@ export function readNotification(provider: ProviderName, text: string): Provider
     taskId: ids.find(isTaskId),
     credits: parts.map(({ credits }) => readCredits(credits)).find((price) => price !== undefined),
     media: mediaOf(parts),
+    creations: creationsOf(parts),
     error: state === 'failed' ? errorIn(parts) : undefined,
   };
 }
@@ -59,6 +68,24 @@ function mediaIn({ creations, generated }: JsonObject): string[] {
   const items = [creations, generated].flatMap((list) => (Array.isArray(list) ? list : []));
   const urls = items.map((item) => (isObject(item) ? item.url : item));
   return urls.filter((url) => typeof url === 'string' && isWebAddress(url));
+}
+
+/** Bounded like the media. */
+function creationsOf(parts: readonly JsonObject[]): Creation[] {
+  let length = 0;
+  return parts.flatMap(creationsIn).filter(({ url, cover_url }) => {
+    length += url.length + cover_url.length;
+    return length <= maxMediaLength;
+  });
+}
+
+export function creationsIn({ creations }: JsonObject): Creation[] {
+  if (!Array.isArray(creations)) return [];
+  return creations.filter(isObject).flatMap(({ id, url, cover_url }) => {
+    if (!isTaskId(id) || typeof url !== 'string' || !isWebAddress(url)) return [];
+    const cover = typeof cover_url === 'string' && isWebAddress(cover_url) ? cover_url : '';
+    return { id, url, cover_url: cover };
+  });
 }
 
 const maxErrorLength = 500;
@@ -84,11 +111,11 @@ const maxKeptText = 1000;
  * The part of a provider's body that is kept. A large one repeats the request, whose payload alone may have a million
  * characters, and an item holds 400 KB: long texts are dropped, except URLs and beginnings of reasons.
  */
-export function withoutEcho(text: string, { media }: ProviderNotification): string {
+export function withoutEcho(text: string, { media, creations }: ProviderNotification): string {
   if (Buffer.byteLength(text) <= maxKeptBytes) return text;
   const kept = shortened(text);
   if (kept !== undefined && Buffer.byteLength(kept) <= maxKeptBytes) return kept;
-  return JSON.stringify({ generated: media });
+  return JSON.stringify({ generated: media, creations });
 }
 
 function shortened(text: string): string | undefined {
@@ -109,6 +136,8 @@ interface CommonFields {
   state: TaskState;
   provider_state?: string | undefined;
   media?: string[];
+  /** Given only if the provider's object has no list of its own. */
+  creations?: Creation[];
   error?: string | undefined;
 }
 

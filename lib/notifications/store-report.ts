@@ -1,5 +1,6 @@
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { parseObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import type { ProviderName } from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
@@ -208,8 +209,9 @@ function bodyFor(
 ): string {
   const kept = withoutEcho(body, said);
   const text = secret === undefined ? kept : replaceOurUrl(kept, secret, address);
-  const { media, error } = readNotification(provider, text) ?? said;
-  return withCommonFields(text, { ...fields, media, error });
+  const { media, creations, error } = readNotification(provider, text) ?? said;
+  const own = Array.isArray(parseObject(text)?.creations) ? {} : { creations };
+  return withCommonFields(text, { ...fields, media, ...own, error });
 }
 
 /** Expiry is compared here: DynamoDB deletes expired records up to two days late. */

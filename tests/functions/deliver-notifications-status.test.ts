@@ -19,12 +19,15 @@ const run = () => runQueue(handler);
 describe('the status of a task', () => {
   test('has the fields that every notification has, and nothing else of the provider', async () => {
     const common = { task_id: '1', state: 'success', media: ['https://videos.example/1.mp4'] };
-    const body = JSON.stringify({ ...common, payload: 'private' });
+    const film = { id: '1-1', url: 'https://videos.example/1.mp4' };
+    const unsafe = { id: '1-2', url: 'javascript:alert(1)' };
+    const body = JSON.stringify({ ...common, creations: [{ ...film, n: 1 }, unsafe], payload: 'private' });
     const written = await writeNotification(undefined, { body });
     await run();
 
     const { content, cacheControl, contentType } = await shownStatus(written);
-    expect(content).toEqual({ ...common, updated_at: written.at });
+    const creations = [{ ...film, cover_url: '' }];
+    expect(content).toEqual({ ...common, creations, updated_at: written.at });
     expect([cacheControl, contentType]).toEqual(['public, max-age=2', 'application/json']);
   });
 

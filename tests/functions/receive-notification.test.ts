@@ -69,7 +69,7 @@ describe('POST /notifications/{provider}/{task}', () => {
         {
           ...{ pk: task?.pk, sk: 'NOTIFICATION#0001', id: `msg_${hash}_1`, address: hook },
           ...{ caller_hash: callerHash(String(task?.caller)), status_key: statusKey(path.task) },
-          body: rawBody.replace('{', `{"task_id":"${task_id}","media":[],`),
+          body: rawBody.replace('{', `{"task_id":"${task_id}","media":[],"creations":[],`),
           ...{ content_type: 'application/json; charset=utf-8', state: 'processing', result: 'pending' },
           ...{ at: new Date().toISOString(), attempts: 0, pending_shard: dueShard('notifications', hash) },
           ...{ pending_since: new Date(Date.now() + 600_000).toISOString(), ttl },
@@ -128,7 +128,7 @@ describe('POST /notifications/{provider}/{task}', () => {
       const { task_id } = (await storedTask(path.task)) ?? {};
 
       expect(JSON.parse(String(notification?.body))).toEqual({
-        ...{ task_id, state: 'success', media: [hook], ...kept },
+        ...{ task_id, state: 'success', media: [hook], creations: [], ...kept },
       });
     });
 
@@ -236,7 +236,9 @@ describe('POST /notifications/{provider}/{task}', () => {
 
       expect(status).toBe(200);
       expect(task).not.toHaveProperty('task_id');
-      expect(notifications.map(({ body }) => body)).toEqual(['{"state":"success","media":[]}']);
+      expect(notifications.map(({ body }) => body)).toEqual([
+        '{"state":"success","media":[],"creations":[]}',
+      ]);
     });
 
     test.each([
@@ -248,7 +250,9 @@ describe('POST /notifications/{provider}/{task}', () => {
       const [notification] = await notificationsOf(path.task);
       const { task_id } = (await storedTask(path.task)) ?? {};
 
-      expect(notification?.body).toBe(`{"state":"processing","n":1.50,"task_id":"${task_id}","media":[]}`);
+      expect(notification?.body).toBe(
+        `{"state":"processing","n":1.50,"task_id":"${task_id}","media":[],"creations":[]}`,
+      );
     });
 
     test('changes nothing for a state that does not move the task on', async () => {

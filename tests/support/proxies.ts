@@ -10,7 +10,7 @@ import { setVariables } from './variables.ts';
 
 /** The proxies, with providers that are simulated on a port of this test file only. */
 const keys = { image: String(process.env.IMAGE_PROVIDER_KEY), video: String(process.env.VIDEO_PROVIDER_KEY) };
-const simulators = untilEnd(await startSimulators({ keys, tickMs: 5 }));
+const simulators = untilEnd(await startSimulators({ keys, tickMs: 5, hasEveryFilm: true }));
 setVariables({
   IMAGE_PROVIDER_URL: `${simulators.url}/image`,
   VIDEO_PROVIDER_URL: `${simulators.url}/video`,

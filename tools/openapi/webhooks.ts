@@ -43,6 +43,18 @@ const common: JsonObject = {
   state,
   provider_state: text('The provider’s word, if its meaning is unknown; state is the last known one then'),
   media: list({ type: 'string', format: 'uri' }, 'URLs of what was made'),
+  creations: list(
+    {
+      type: 'object',
+      properties: {
+        id: text('ID of the film: the `video_creation_id` of a request that extends it'),
+        url: text('Where the film is downloaded'),
+        cover_url: text('A still of the film; empty if the provider gives none'),
+      },
+      required: ['id', 'url'],
+    },
+    'The films, as their provider lists them; empty for images',
+  ),
   error: text('Why the task failed, in a sentence'),
 };
 
@@ -54,8 +66,6 @@ function list(items: JsonObject, description: string): JsonObject {
   return { type: 'array', items, description };
 }
 
-const film = { id: text('ID of the video'), url: text('Where the video is downloaded') };
-
 /** The bodies of notifications and of the status URL. */
 export const taskSchemas: JsonObject = {
   TaskNotification: {
@@ -66,9 +76,8 @@ export const taskSchemas: JsonObject = {
       id: text('The task_id, as the video provider calls it'),
       status: text('The state in the words of the image provider'),
       generated: list({ type: 'string' }, 'Images, as their provider lists them'),
-      creations: list({ type: 'object', properties: film }, 'Videos, as their provider lists them'),
     },
-    required: ['state', 'media'],
+    required: ['state', 'media', 'creations'],
   },
   TaskStatus: {
     type: 'object',
@@ -82,7 +91,7 @@ export const taskSchemas: JsonObject = {
         description: 'When the provider said it; at the status address only',
       },
     },
-    required: ['state', 'media'],
+    required: ['state', 'media', 'creations'],
   },
 };
 
@@ -96,6 +105,7 @@ export const webhooks: JsonObject = {
       task_id: '046b6c7f-0b8a-43b9-b35d-6489e6daee91',
       state: 'success',
       media: ['https://images.example.com/046b6c7f.png'],
+      creations: [],
       status: 'COMPLETED',
       generated: ['https://images.example.com/046b6c7f.png'],
     },
@@ -109,7 +119,13 @@ export const webhooks: JsonObject = {
       media: ['https://videos.example.com/867913241582301184.mp4'],
       id: '867913241582301184',
       state: 'success',
-      creations: [{ id: '1', url: 'https://videos.example.com/867913241582301184.mp4' }],
+      creations: [
+        {
+          id: '867913241582301184-1',
+          url: 'https://videos.example.com/867913241582301184.mp4',
+          cover_url: 'https://videos.example.com/867913241582301184.jpeg',
+        },
+      ],
     },
   }),
 };

@@ -19,6 +19,8 @@ export interface Received {
 interface Settings {
   keys: Record<'image' | 'video', string>;
   tickMs: number;
+  /** Whether a request may extend a film that these simulators have not made. */
+  hasEveryFilm?: boolean;
 }
 
 const formats: readonly WireFormat[] = [imageFormat, videoFormat];
@@ -43,9 +45,11 @@ export class Simulation {
   readonly #misbehaviors: Misbehavior[] = [];
   readonly #stopping = new AbortController();
   readonly #keys: Settings['keys'];
+  readonly #hasEveryFilm: boolean;
 
-  constructor({ keys, tickMs }: Settings) {
+  constructor({ keys, tickMs, hasEveryFilm = false }: Settings) {
     this.#keys = keys;
+    this.#hasEveryFilm = hasEveryFilm;
     this.tasks = new Tasks(tickMs, this.#stopping.signal);
   }
 
@@ -129,7 +133,9 @@ export class Simulation {
     if (method !== 'POST' || !format.paths.includes(path)) return { status: 404, message: 'not found' };
     if (format.keyOf(headers) !== this.#keys[format.provider])
       return { status: 401, reason: 'Unauthorized', message: 'The key is not valid' };
-    return this.credits < format.creditsOf(body) ? format.outOfCredits : format.findError(path, body);
+    if (this.credits < format.creditsOf(body)) return format.outOfCredits;
+    const { video_creation_id, ...rest } = body;
+    return format.findError(path, this.#hasEveryFilm ? rest : body, this.tasks.list);
   }
 
   #nextMisbehavior(provider: string, method: string): Misbehavior | undefined {

@@ -14,6 +14,7 @@ interface Settings {
   keys?: Record<'image' | 'video', string>;
   /** How long a task stays in each of its states. */
   tickMs?: number;
+  hasEveryFilm?: boolean;
 }
 
 export interface Simulators {
@@ -30,8 +31,9 @@ export async function startSimulators({
   port = 0,
   keys = localKeys,
   tickMs = 500,
+  hasEveryFilm = false,
 }: Settings = {}): Promise<Simulators> {
-  const simulation = new Simulation({ keys, tickMs });
+  const simulation = new Simulation({ keys, tickMs, hasEveryFilm });
   const serve = localOnly(async (request, response) => {
     const body = await text(request);
     const media = request.method === 'GET' && /^\/media\/[\w-]+\.(png|webm)$/.exec(request.url ?? '')?.[1];

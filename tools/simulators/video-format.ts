@@ -28,10 +28,13 @@ export const videoFormat: WireFormat = {
   states: ['created', 'queueing', 'processing', 'success'],
   failedState: 'failed',
   keyOf: (headers) => /^Token (.+)$/.exec(headers.authorization ?? '')?.[1],
-  findError: (path, body) => {
+  findError: (path, body, tasks) => {
     const unknown = Object.keys(body).find((name) => !knownFields[path]?.includes(name));
     if (unknown !== undefined) return invalid(`unknown field "${unknown}"`);
     if (Number(body.duration ?? 0) < 0) return invalid('duration must not be negative');
+    const source = body.video_creation_id;
+    if (source !== undefined && source !== sampleCreation && !tasks.some((task) => isMadeBy(task, source)))
+      return invalid('video_creation_id names no creation');
     const isEmpty = path === '/text2video' && !body.prompt && !Array.isArray(body.images);
     return isEmpty ? invalid('prompt or images is required') : undefined;
   },
@@ -43,7 +46,10 @@ export const videoFormat: WireFormat = {
     state,
     credits,
     payload,
-    creations: state === 'success' ? [{ id: `${id}-1`, url: `${mediaUrl}.webm` }] : [],
+    creations:
+      state === 'success'
+        ? [{ id: creationOf(id), url: `${mediaUrl}.webm`, cover_url: `${mediaUrl}.png` }]
+        : [],
     ...(state === 'failed' && { err_code: 'The simulated provider was asked to fail' }),
   }),
   askedFor: (path) => /^\/tasks\/(\w+)\/creations$/.exec(path)?.[1],
@@ -59,6 +65,18 @@ export const videoFormat: WireFormat = {
     metadata: { trace_id: '1' },
   }),
 };
+
+/** The film that the sample event extends. */
+const sampleCreation = '867913241582301184-1';
+
+function creationOf(taskId: string): string {
+  return `${taskId}-1`;
+}
+
+/** A task's own ID names no film. */
+function isMadeBy({ id, state }: Task, creation: unknown): boolean {
+  return state === 'success' && creation === creationOf(id);
+}
 
 function invalid(message: string): ProviderError {
   return { status: 400, reason: 'InvalidArgument', message };

@@ -19,7 +19,7 @@ export interface WireFormat {
   /** The provider's word for a task that failed. */
   failedState: string;
   keyOf: (headers: IncomingHttpHeaders) => string | undefined;
-  findError: (path: string, body: Fields) => ProviderError | undefined;
+  findError: (path: string, body: Fields, tasks: readonly Task[]) => ProviderError | undefined;
   creditsOf: (body: Fields) => number;
   outOfCredits: ProviderError;
   notifyUrlOf: (body: Fields) => unknown;

@@ -33,7 +33,7 @@ describe('a notification that repeats our address', () => {
     const bodyWith = (text: string) =>
       `{ "state":"success", "callback_url":"${text}", "id":867913241582301184, "n":1.50}`;
 
-    const common = `{"task_id":"${(await storedTask(path.task))?.task_id}","media":[],`;
+    const common = `{"task_id":"${(await storedTask(path.task))?.task_id}","media":[],"creations":[],`;
     expect(await delivered(bodyWith(spell(ours)))).toBe(bodyWith(expected).replace('{', common));
   });
 
