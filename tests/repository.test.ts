@@ -418,6 +418,11 @@ describe('the lines', () => {
     // 57
     // 58
     // 59
+    // Ignored fields, creations.
+    { issue: 59, room: 'lib functions', lines: 120 },
+    { issue: 59, room: 'tools', lines: 45 },
+    { issue: 59, room: 'packages', lines: 10 },
+    { issue: 59, room: 'tests', lines: 110 },
     // 60
     { issue: 60, room: 'packages', lines: 93 },
     // Lent by packages.

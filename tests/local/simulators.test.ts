@@ -51,7 +51,7 @@ describe('a task', () => {
   test('makes a film that can be extended by its own ID, and not by that of its task', async () => {
     const { task_id } = await contentOf<{ task_id: string }>(video({ prompt: 'Rain', callback_url: hook }));
     await until(() => notified.at(-1)?.state === 'success');
-    const [{ id }] = notified.at(-1)?.creations as [{ id: string }];
+    const [creation] = (notified.at(-1)?.creations ?? []) as { id: string }[];
     const extend = async (video_creation_id: string) =>
       (
         await video(
@@ -60,7 +60,7 @@ describe('a task', () => {
         )
       ).status;
 
-    expect(await Promise.all([extend(id), extend(task_id)])).toEqual([200, 400]);
+    expect(await Promise.all([extend(String(creation?.id)), extend(task_id)])).toEqual([200, 400]);
   });
 
   test('calls no address outside this machine', async () => {
