@@ -254,7 +254,8 @@ describe('a deployed site', () => {
     expect(keys.at(-1)).toBe(sitePage);
     for (const { path, content } of files) {
       const { headers, text } = await readObject(path);
-      const type = path.endsWith('.js') ? 'javascript' : path.split('.').at(-1);
+      const type =
+        { js: 'javascript', txt: 'plain' }[String(path.split('.').at(-1))] ?? path.split('.').at(-1);
       const seconds = path.endsWith('.html') ? 60 : 3600;
       expect(text).toBe(Buffer.from(content).toString());
       expect(headers.ContentType).toBe(`text/${type}; charset=utf-8`);
