@@ -39,7 +39,9 @@ function extendVideoRequest(rules: config.VideoRules) {
     payload: optional(payload),
     prompt: optional(videoPrompt),
     resolution: optional(editingResolution),
-    video_creation_id: optional(z.string().with(z.describe('Required together with video_url'))),
+    video_creation_id: optional(
+      z.string().with(z.describe('An `id` in `creations` of its task; required together with video_url')),
+    ),
     video_url: optional(
       absoluteUrl.with(z.describe('Any video URL; required together with video_creation_id')),
     ),

@@ -7,20 +7,42 @@ import manifest from './package.json' with { type: 'json' };
 
 rmSync('dist', { recursive: true, force: true });
 
-// One file, so that the package needs no others, and a page can load it directly.
-const { metafile } = await build({
-  entryPoints: ['client.ts'],
-  outfile: 'dist/client.js',
-  bundle: true,
-  format: 'esm',
-  target: 'es2022',
-  sourcemap: true,
-  legalComments: 'eof',
-  metafile: true,
-  logLevel: 'warning',
-});
+const sources = readdirSync('.').filter((file) => file.endsWith('.ts') && file !== 'generate-types.ts');
 
-const packages = packagesIn(metafile);
+/** Each module stays a file, so that all entries share one RegistryError; the packages it needs are in it. */
+const formats = [
+  { format: 'esm', extension: 'js' },
+  // An older Node.js can't import() there.
+  { format: 'cjs', extension: 'cjs', platform: 'node', supported: { 'dynamic-import': false } },
+];
+const outputs = {};
+for (const { extension, ...options } of formats) {
+  const { metafile } = await build({
+    entryPoints: sources,
+    outdir: 'dist',
+    outExtension: { '.js': `.${extension}` },
+    bundle: true,
+    target: 'es2022',
+    legalComments: 'eof',
+    metafile: true,
+    logLevel: 'warning',
+    plugins: [
+      {
+        name: 'own-modules',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /^\.\/[\w-]+\.ts$/ }, ({ path, kind, importer }) =>
+            kind === 'entry-point' || importer.includes('node_modules')
+              ? undefined
+              : { path: path.replace(/ts$/, extension), external: true, sideEffects: false },
+          ),
+      },
+    ],
+    ...options,
+  });
+  Object.assign(outputs, metafile.outputs);
+}
+
+const packages = packagesIn({ outputs });
 writeFileSync('dist/sbom.cdx.json', billOf(manifest, packages));
 writeFileSync('dist/THIRD-PARTY.txt', noticesOf(packages));
 
@@ -28,11 +50,13 @@ execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescri
   stdio: 'inherit',
 });
 
-// The compiler keeps both, and TypeScript before 5.7 reads neither.
 for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts'))) {
   const types = readFileSync(`dist/${name}`, 'utf8');
-  const older = types
-    .replaceAll(/(["'])(\.\/[\w-]+)\.ts\1/g, '$1$2.js$1')
-    .replaceAll(/\bUint8Array<\w+>/g, 'Uint8Array');
-  writeFileSync(`dist/${name}`, older);
+  // The compiler keeps both, and TypeScript before 5.7 reads neither.
+  const of = (extension) =>
+    types
+      .replaceAll(/(["'])(\.\/[\w-]+)\.ts\1/g, `$1$2.${extension}$1`)
+      .replaceAll(/\bUint8Array<\w+>/g, 'Uint8Array');
+  writeFileSync(`dist/${name}`, of('js'));
+  writeFileSync(`dist/${name.replace(/ts$/, 'cts')}`, of('cjs'));
 }

@@ -1,12 +1,10 @@
 import { type PublishInput, type Published, type PublishOptions, publish } from './publish.ts';
-import { Orders } from './orders.ts';
-import { paidCalls } from './paid.ts';
+import { createPaidClient } from './paid-client.ts';
 import { type Call, freshKey, hostNodeSegment, segment } from './request.ts';
 import { retriedWhole } from './registry-error.ts';
 import { readIndex } from './public-index.ts';
 import { send } from './send.ts';
 import { type ClientOptions, clientSettings } from './settings.ts';
-import { type WaitOptions, waitForTask } from './tasks.ts';
 import type {
   Body,
   BulkEntry,
@@ -25,7 +23,7 @@ export {
   type TaskNotification,
   verifyNotification,
 } from './notification.ts';
-export type { ImageInput, UploadProgress } from './images.ts';
+export type { ImageInput, UploadProgress, WithImages } from './images.ts';
 export {
   type CatalogEntry,
   createPublicIndex,
@@ -38,9 +36,22 @@ export {
   type ReadOptions,
 } from './public-index.ts';
 export type { OrderRecord, OrderStore } from './order-store.ts';
-export type { Finished, PaidOptions, Purchased, Started, WaitingOptions } from './paid.ts';
+export type {
+  ExtendRequest,
+  Finished,
+  MultiframeRequest,
+  PaidOptions,
+  Purchased,
+  RelightRequest,
+  RelightResult,
+  Started,
+  TextToVideoRequest,
+  VideoResult,
+  WaitingOptions,
+} from './paid.ts';
 export type { PublishInput, Published, PublishOptions, Upload } from './publish.ts';
-export { type ErrorCode, RegistryError } from './registry-error.ts';
+export { type ErrorCode, RegistryError, userMessageOf, userMessages } from './registry-error.ts';
+export { createPaidClient, type PaidClient } from './paid-client.ts';
 export type { AccessToken, ClientOptions, Fetch, Retry, SendOptions } from './settings.ts';
 export type { Downloadable } from './download.ts';
 export { ignoredFieldsOf, type RateLimit, rateLimitsOf, statusUrlOf } from './answer-facts.ts';
@@ -52,15 +63,16 @@ export type {
   CallOptions,
   components,
   ConditionalOptions,
+  HostNodeFields,
   KeyedOptions,
   Node,
+  NodeFields,
   NodeVersion,
   operations,
   Reply,
 } from './types.ts';
 
 const maxPairs = 1000;
-const task = { task_id: 'string' } as const;
 
 export type RegistryClient = ReturnType<typeof createRegistryClient>;
 
@@ -68,7 +80,6 @@ export type RegistryClient = ReturnType<typeof createRegistryClient>;
 export function createRegistryClient(options: ClientOptions) {
   const settings = clientSettings(options);
   const index = readIndex(options.downloadsUrl, settings);
-  const paid = paidCalls(settings, options.fetch, new Orders(options.orders));
   const ask = <Data>(call: Call, given?: CallOptions) => send<Data>(settings, call, given);
   const post = <Data>(
     path: string,
@@ -106,6 +117,8 @@ export function createRegistryClient(options: ClientOptions) {
   };
 
   return {
+    ...createPaidClient(options),
+
     versions,
 
     /** Registers a version, uploads its archive and waits until it is active; safe to repeat at any point. */
@@ -160,22 +173,6 @@ export function createRegistryClient(options: ClientOptions) {
         const call: Call = { method: 'PUT', path, body, isRepeatable: true, answer: {} };
         return ask<Reply<'updateHostNode'>>(call, given);
       },
-    },
-
-    images: {
-      relight: paid<'relightImage'>('/proxy/image-provider/v1/ai/image-relight', { data: 'object' }),
-    },
-
-    videos: {
-      fromText: paid<'textToVideo'>('/proxy/video-provider/text2video', task),
-      extend: paid<'extendVideo'>('/proxy/video-provider/extend', task),
-      multiframe: paid<'multiframeVideo'>('/proxy/video-provider/multiframe', task),
-    },
-
-    tasks: {
-      /** Waits for a task again, for example after a reload, by the `statusUrl` that `onState` received. */
-      wait: (statusUrl: string, given: WaitOptions = {}) =>
-        waitForTask(statusUrl, { ...given, fetch: given.fetch ?? options.fetch }),
     },
   };
 }

@@ -26,13 +26,15 @@ type Images<Value> = Value extends readonly unknown[]
     ? ImageInput
     : Value;
 
-/** A request whose images may be bytes. */
+/** A request whose images may be bytes, and whose model may be one that only its registry knows. */
 export type WithImages<Body> = {
   [Field in keyof Body]: Field extends ImageField
     ? Images<Body[Field]>
-    : Body[Field] extends readonly (infer Item extends object)[] | undefined
-      ? WithImages<Item>[] | Extract<Body[Field], undefined>
-      : Body[Field];
+    : Field extends 'model'
+      ? Body[Field] | (string & {})
+      : Body[Field] extends readonly (infer Item extends object)[] | undefined
+        ? WithImages<Item>[] | Extract<Body[Field], undefined>
+        : Body[Field];
 };
 
 export interface UploadProgress {

@@ -43,6 +43,13 @@ export interface Purchased {
   rateLimits: RateLimit[];
 }
 
+export type RelightRequest = WithImages<Body<'relightImage'>>;
+export type TextToVideoRequest = WithImages<Body<'textToVideo'>>;
+export type ExtendRequest = WithImages<Body<'extendVideo'>>;
+export type MultiframeRequest = WithImages<Body<'multiframeVideo'>>;
+
+export type RelightResult = Started<'relightImage'>;
+export type VideoResult = Started<'textToVideo' | 'extendVideo' | 'multiframeVideo'>;
 export type Started<Name extends keyof operations> = Reply<Name> & Purchased;
 export type Finished = FinishedTask & Purchased;
 

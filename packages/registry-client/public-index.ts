@@ -2,7 +2,7 @@ import { blobOf, type Downloadable, download } from './download.ts';
 import type { components } from './openapi.ts';
 import { type Kept, readFile } from './read-file.ts';
 import { RegistryError } from './registry-error.ts';
-import { searchOver } from './search.ts';
+import type { searchOver } from './search.ts';
 import { byUse } from './search-words.ts';
 import { untilDone } from './send.ts';
 import { readerSettings, requireAddress, type SendOptions, type Settings, settingsWith } from './settings.ts';
@@ -172,7 +172,11 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     search: async (text: string, options: ReadOptions = {}): Promise<CatalogEntry[]> => {
       const catalog = await readCatalog(options);
       if (!text.trim()) return [...catalog.entries];
-      catalog.search ??= searchOver(catalog.entries);
+      if (!catalog.search) {
+        // A program that never searches doesn't load it.
+        const { searchOver } = await import('./search.ts');
+        catalog.search = searchOver(catalog.entries);
+      }
       return catalog.search(text);
     },
 

@@ -1,4 +1,7 @@
 import type { components } from './openapi.ts';
+import { userMessageOf } from './user-messages.ts';
+
+export { type UserMessages, userMessageOf, userMessages } from './user-messages.ts';
 
 type ServiceCode = components['schemas']['ErrorBody']['error'];
 
@@ -62,7 +65,7 @@ const maxNamed = 5;
 /** The only error of a call, except its own signal's reason and errors of its caller's functions. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
-  /** Decide by this; show `message`. */
+  /** Decide by this; log `message`, show `userMessage`. */
   readonly code: ErrorCode;
   /** The message without the fields, for callers that show `details` next to it. */
   readonly sentence: string;
@@ -99,6 +102,11 @@ export class RegistryError extends Error {
     this.statusUrl = facts.statusUrl;
     this.taskId = facts.taskId;
     this.retry = facts.retry;
+  }
+
+  /** For the person at the screen; `userMessageOf` has it in other languages. */
+  get userMessage(): string {
+    return userMessageOf(this);
   }
 
   /** For logs: an error's message isn't enumerable, so JSON would omit it. */

@@ -16,6 +16,9 @@ export type Reply<Name extends Operation> =
 
 export type Node = components['schemas']['Node'];
 export type NodeVersion = components['schemas']['NodeVersion'];
+/** What an update of a node, or of a host node, may change. */
+export type NodeFields = Body<'updateNode'>;
+export type HostNodeFields = Body<'updateHostNode'>;
 export type BulkEntry = Reply<'bulkNodeVersions'>['node_versions'][number];
 export type BulkPair = Body<'bulkNodeVersions'>['node_versions'][number];
 export type PublishBody = Body<'publishNodeVersion'>;

@@ -4,7 +4,12 @@ import { errorOf } from '@node-registry/testing/client-errors';
 import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
 import { startHttpApi } from '../support/http-api.ts';
 import { serve } from '../support/serve.ts';
-import { type ClientOptions, createRegistryClient, type RegistryError } from '@node-registry/registry-client';
+import {
+  type ClientOptions,
+  createRegistryClient,
+  RegistryError,
+  userMessageOf,
+} from '@node-registry/registry-client';
 
 const api = await startHttpApi();
 const clientWith = (options: Partial<ClientOptions>) =>
@@ -132,6 +137,24 @@ describe('an error of the client', () => {
       ...{ name: 'RegistryError', code: 'provider_timeout', message: 'Late: a b.', status: 504 },
       ...{ details, requestId: 'r-1', retryAfter: 7 },
     });
+  });
+
+  test.each([
+    ['budget_exhausted', false, 'Your credits are used up. Try again later.'],
+    ['toString', false, 'Something went wrong. Try again later.'],
+    [
+      'provider_failed',
+      true,
+      'It is not known yet whether this worked. Continue here: it is never paid twice.',
+    ],
+    ['still_running', true, 'This takes longer than usual. It goes on: come back later.'],
+  ])('has a sentence for the person at the screen: %s', (code, mayBeDone, sentence) => {
+    const error = new RegistryError(code, 'For the log.', { mayBeDone });
+
+    expect(error.userMessage).toBe(sentence);
+    expect(userMessageOf(error, { budget_exhausted: 'Alles verbraucht.' })).toBe(
+      code === 'budget_exhausted' ? 'Alles verbraucht.' : sentence,
+    );
   });
 
   test('names at most five fields', async () => {

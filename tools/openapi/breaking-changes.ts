@@ -63,7 +63,8 @@ function contentsOf(document: JsonObject): Contents {
       if (required.has(field)) (isRequest ? demanded : offered).set(`${name} is required`, where);
       readSchema(name, inner, isRequest);
     }
-    for (const each of listOf(schema.enum)) offered.set(`${where} ${each}`, where);
+    for (const each of listOf(schema.enum).filter((text) => text !== ''))
+      offered.set(`${where} ${each}`, where);
     const types = listOf(schema.type).map((type) => (type === 'integer' ? 'number' : type));
     // A request must still accept each type. In a response, only null is unexpected.
     for (const type of types.filter((type) => isRequest || type === 'null'))

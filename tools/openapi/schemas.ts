@@ -130,6 +130,8 @@ function tidy(value: unknown): unknown {
   const { propertyNames: _, ...schema } = value;
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.format === 'date-time') delete schema.pattern;
+  // Means absent, like null, and would be a member without a name in a generated enum.
+  if (Array.isArray(schema.enum)) schema.enum = schema.enum.filter((each) => each !== '');
   tidyInteger(schema);
   return nullableInPlace(
     Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, tidy(inner)])),

@@ -4,7 +4,14 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
-import { createRegistryClient, type operations } from '../client.ts';
+import {
+  createRegistryClient,
+  type Finished,
+  type NodeFields,
+  type operations,
+  type TextToVideoRequest,
+  type VideoResult,
+} from '../client.ts';
 
 jest.setTimeout(60_000);
 
@@ -60,6 +67,15 @@ const _misspelt: Calls<Operation> & Calls<string> = {
       // @ts-expect-error: dependencies
       version: { version: '1.0.0', dependancies: [] },
     }),
+};
+
+/** `npm run check:types` fails if one of these is an error. */
+const _accepted = {
+  model: () => videos.fromText({ model: 'a model of one registry' }),
+  wait: async (request: TextToVideoRequest, wait: boolean): Promise<VideoResult | Finished> =>
+    videos.fromText(request, { wait, onState: () => {} }),
+  translations: (fields: NodeFields) =>
+    nodes.update('demo', 'demo-node', { ...fields, translations: { de: { name: 'Knoten' }, fr: 'Noeud' } }),
 };
 
 test("compiles with its own compiler and the DOM's types", () => {

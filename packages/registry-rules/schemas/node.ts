@@ -21,7 +21,11 @@ const translations = z
     ),
   )
   .with(
-    z.meta({ type: 'object', description: 'Translations of node metadata: each language has any value' }),
+    z.meta({
+      type: 'object',
+      additionalProperties: true,
+      description: 'Translations of node metadata: each language has any value',
+    }),
   );
 
 const fields = {
