@@ -188,7 +188,7 @@ for (const part of [...fronts, parts]) untilEnd(part);
 
 describe.each((await loadPaidContracts()).map(({ name }) => fileOf(name)))('a paid call of %s', (file) => {
   // The task's record is listed in the index at its start.
-  const own = { CALLER: 2, USAGE: 2, TICKET: 3 };
+  const own = { CALLER: 2, USAGE: 2, TASK: 3 };
 
   test('makes two round trips before sending and two after, and writes seven units', async () => {
     for (const count of await countsOf(() => pay(file))) {
