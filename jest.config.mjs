@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url';
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const flags = '--conditions=in-tree --experimental-vm-modules --disable-warning=ExperimentalWarning';
 const { env, argv, execArgv } = process;
+
+// A stack that runs with this offset is the developer's own: the tests start theirs at other ports.
+delete env.LOCAL_PORT_OFFSET;
+
 const isCommand = /^jest(?:\.js)?$/.test(basename(argv[1] ?? ''));
 
 /*

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { join, relative } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import { endpointNames, proxyNames } from './support/operation-names.ts';
-import { buildFunctions } from '../infra/bundle/build.ts';
+import { builtFunctions } from './infra/packaging.ts';
 
 /** Checks what comes from others. The lock files and the bundles are enough, so it needs no network. */
 
@@ -87,19 +87,19 @@ const allowed: Record<string, string[]> = {
 
 const sdk = /^@(?:aws-sdk|aws|smithy)\/|^(?:tslib|bowser|mnemonist|obliterator)$/;
 
+const built = await builtFunctions();
+
 /** The files that a bundle has a part of, as its source maps list them. */
 function inputsOf(name: string): string[] {
-  const folder = join('dist', name);
+  const folder = join(built, name);
   const maps = readdirSync(folder).filter((file) => file.endsWith('.map'));
   const sources = maps.flatMap(
     (file): string[] => JSON.parse(readFileSync(join(folder, file), 'utf8')).sources,
   );
-  return sources.map((source) => (source.startsWith('.') ? join(folder, source) : source));
+  return sources.map((source) => (source.startsWith('.') ? relative('.', join(folder, source)) : source));
 }
 
 describe('a bundle', () => {
-  beforeAll(() => buildFunctions(), 120_000);
-
   test.each(Object.entries(allowed))('contains only the allowed packages: %s', (name, expected) => {
     const packages = inputsOf(name).flatMap(
       (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
@@ -110,7 +110,7 @@ describe('a bundle', () => {
   });
 
   test.each(Object.keys(allowed))('has a bill of exactly the packages in its source maps: %s', (name) => {
-    const { components } = JSON.parse(readFileSync(`dist/${name}.cdx.json`, 'utf8'));
+    const { components } = JSON.parse(readFileSync(`${built}/${name}.cdx.json`, 'utf8'));
     const folders = inputsOf(name).flatMap(
       (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? [],
     );

@@ -17,7 +17,6 @@ export async function rehearse(
   options: readonly string[],
   project = '.',
 ): Promise<{ isFine: boolean; text: string }> {
-  await buildFunctions();
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-rehearsal-'));
   try {
     await packageWith(project, folder, options);
@@ -45,6 +44,7 @@ if (import.meta.main) {
     .allowUnknownOption()
     .argument('[options...]')
     .action(async (options: string[]) => {
+      await buildFunctions();
       const { isFine, text } = await rehearse(options);
       process.stdout.write(`${text}\n`);
       if (!isFine) process.exitCode = 1;

@@ -44,8 +44,8 @@ export async function packagedStage(set: keyof typeof parameterSets): Promise<Pa
   return readPackage(join(folder, 'packaged'));
 }
 
-/** Other tests start the local stack at the same time, which builds too, so this has a folder of its own. */
-async function builtFunctions(): Promise<string> {
+/** Built once for all test files of a run, in a folder of its own: the local stacks of other tests build into dist. */
+export async function builtFunctions(): Promise<string> {
   const folder = join(String(process.env.TEST_DIRECTORY), 'build');
   await once(folder, () => build(folder));
   return join(folder, 'dist');
