@@ -145,9 +145,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       due(['spend-*']),
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
       { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['usage'] },
-      // The result of a request: from its key, if it had one, and from its task.
-      { table: ['BatchGetItem'], keys: ['idempotency'] },
-      { table: ['BatchGetItem'], keys: ['tasks'], ifRelaying: true },
+      // The result of a request: from its key, if it had one, and from its task, in one read.
+      { table: ['BatchGetItem'], keys: ['idempotency', 'tasks'] },
       // The change that the stream passes on each minute.
       { table: ['PutItem'], keys: ['heartbeat'] },
     ],

@@ -11,7 +11,7 @@ const { TimeToLiveSpecification, ...definition } = JSON.parse(String(process.env
 /** The table and the bucket of this test file, in the servers of the run. */
 beforeAll(async () => {
   await Promise.all([
-    send('CreateTable', definition).then(() => send('UpdateTimeToLive', { TimeToLiveSpecification })),
+    createTable().then(() => send('UpdateTimeToLive', { TimeToLiveSpecification })),
     // To the embedded S3 a bucket is a folder. Over the wire it would take a signed request, and an SDK to sign it.
     mkdir(join(String(TEST_DIRECTORY), 's3', String(BUCKET_NAME)), { recursive: true }),
   ]);
@@ -30,6 +30,10 @@ afterEach(() => {
   throw new Error([...calls].slice(0, 10).join('\n'));
 });
 
+export function createTable(name = TABLE_NAME): Promise<void> {
+  return send('CreateTable', { ...definition, TableName: name });
+}
+
 /** The embedded DynamoDB wants a signature but verifies none, and many test files would load the SDK for nothing else. */
 async function send(operation: string, input: object): Promise<void> {
   const answer = await fetch(String(AWS_ENDPOINT_URL_DYNAMODB), {
@@ -40,7 +44,7 @@ async function send(operation: string, input: object): Promise<void> {
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': `DynamoDB_20120810.${operation}`,
     },
-    body: JSON.stringify({ ...input, TableName: TABLE_NAME }),
+    body: JSON.stringify({ TableName: TABLE_NAME, ...input }),
   });
   if (!answer.ok) throw new Error(`${operation}: ${await answer.text()}`);
 }

@@ -12,8 +12,12 @@ import { fc } from '@node-registry/testing/properties';
  */
 export const faultKinds = ['throttle', 'delay', 'drop before', 'drop after', 'garbage', 'die'] as const;
 
-/** `late`: the answer is lost, and the store carries the call out only after its caller has gone on. */
-export type FaultKind = (typeof faultKinds)[number] | 'late';
+/**
+ * `late`: the answer is lost, and the store carries the call out only after its caller has gone on. `meet`: other work
+ * runs before the call. `stop`: the process is killed before the call, and nothing of it runs any more, not even a
+ * handler of an error.
+ */
+export type FaultKind = (typeof faultKinds)[number] | 'late' | 'meet' | 'stop';
 
 export interface Strike {
   /** The index of the call, counted over DynamoDB and S3 together. */
@@ -21,6 +25,8 @@ export interface Strike {
   kind: FaultKind;
   /** Also fails the SDK's retries of the call, so that they cannot recover. */
   lasts: boolean;
+  /** Other work: before the call that it meets, or after the call whose answer is lost. */
+  meanwhile?: () => Promise<void>;
 }
 
 /** The faults of one invocation that makes about this many calls. */
@@ -41,19 +47,26 @@ export interface FaultPlan {
   /** The call of each attempt: a retry of the SDK belongs to the same call. */
   lasting: WeakMap<object, FaultKind>;
   isDead: boolean;
+  /** Settles once the process is killed. */
+  stopped: PromiseWithResolvers<void>;
+  /** Lets a killed process end, when the test has looked at what it left. */
+  ended: PromiseWithResolvers<void>;
+  /** The commands of its calls, with their input. */
+  commands: string[];
 }
 
-const plans = new AsyncLocalStorage<FaultPlan>();
+const plans = new AsyncLocalStorage<FaultPlan | undefined>();
 /** The calls that the stores still carry out, although their callers have gone on. */
 const late = new Set<Promise<unknown>>();
 const maxDelayMs = 60;
 
 export function planOf(strikes: readonly Strike[]): FaultPlan {
-  return { strikes, calls: 0, struck: [], lasting: new WeakMap(), isDead: false };
+  const state = { calls: 0, struck: [], lasting: new WeakMap(), isDead: false, commands: [] };
+  return { strikes, ...state, stopped: Promise.withResolvers(), ended: Promise.withResolvers() };
 }
 
 /** Applies the plan to the calls that `work` makes, and to no others. */
-export function underPlan<Result>(plan: FaultPlan, work: () => Promise<Result>): Promise<Result> {
+export function underPlan<Result>(plan: FaultPlan | undefined, work: () => Promise<Result>): Promise<Result> {
   return plans.run(plan, work);
 }
 
@@ -80,11 +93,20 @@ async function strike<Output extends { response: unknown }>(
   call: object,
   next: () => Promise<Output>,
   throttled: () => object,
+  input: object = {},
 ): Promise<Output> {
   const plan = plans.getStore();
-  const kind = plan && kindFor(plan, call);
+  const kind = plan && kindFor(plan, call, input);
   if (!kind) return next();
+  const { meanwhile } = plan.strikes.find(({ at }) => at === plan.calls) ?? {};
   switch (kind) {
+    case 'meet':
+      await meanwhile?.();
+      return next();
+    case 'stop':
+      plan.stopped.resolve();
+      await plan.ended.promise;
+      throw new Error('The process was killed.');
     case 'throttle':
       return { response: throttled() } as Output;
     case 'delay':
@@ -92,6 +114,7 @@ async function strike<Output extends { response: unknown }>(
       return next();
     case 'drop after':
       await discarded(next);
+      await meanwhile?.();
       throw lostConnection();
     case 'late':
       callLate(20 + ((plan.calls * 17) % maxDelayMs), next);
@@ -117,16 +140,17 @@ export async function lateCalls(): Promise<void> {
   await Promise.all(late);
 }
 
-function kindFor(plan: FaultPlan, call: object): FaultKind | undefined {
-  if (plan.isDead) return 'die';
+function kindFor(plan: FaultPlan, call: object, input: object): FaultKind | undefined {
+  if (plan.isDead) return plan.struck.includes('stop') ? 'stop' : 'die';
   const lasting = plan.lasting.get(call);
   // After a call was executed once, a retry that is also lost must not execute it again.
   if (lasting) return lasting === 'drop after' ? 'drop before' : lasting;
   plan.calls += 1;
+  plan.commands.push(`${Reflect.get(call, 'commandName')} ${JSON.stringify(input)}`);
   const found = plan.strikes.find(({ at }) => at === plan.calls);
   if (!found) return undefined;
   plan.struck.push(found.kind);
-  if (found.kind === 'die') plan.isDead = true;
+  if (found.kind === 'die' || found.kind === 'stop') plan.isDead = true;
   if (found.lasts) plan.lasting.set(call, found.kind);
   return found.kind;
 }
@@ -149,10 +173,13 @@ const rejections = {
 // The innermost step: the call has become a request, and its answer has not been read yet.
 const place = { step: 'deserialize', priority: 'low', name: 'wireFaults' } as const;
 dynamodb.middlewareStack.add(
-  (next, call) => (args) => strike(call, () => next(args), rejections.dynamodb),
+  (next, call) => (args) => strike(call, () => next(args), rejections.dynamodb, args.input),
   place,
 );
-s3().middlewareStack.add((next, call) => (args) => strike(call, () => next(args), rejections.s3), place);
+s3().middlewareStack.add(
+  (next, call) => (args) => strike(call, () => next(args), rejections.s3, args.input),
+  place,
+);
 
 function answer(statusCode: number, text: string): object {
   return { statusCode, headers: {}, body: Readable.from([Buffer.from(text)]) };

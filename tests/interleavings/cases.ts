@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals';
+import { runsOf } from '@node-registry/testing/property-runs';
+import { inParallel } from '../../lib/in-parallel.ts';
+import { closeWorld, inWorld, openWorld, type Snapshot } from './worlds.ts';
+import type { Ending, Past, Work } from './works.ts';
+import { planOf, underPlan } from '../support/wire-faults.ts';
+
+// Each command that runs waits for a signal.
+process.setMaxListeners(0);
+
+/**
+ * One interleaving of two works: `meet`, the second runs before a call of the first to the stores; `stop`, the first is
+ * killed before the call, then the second runs; `lose`, the call is carried out, the second runs, and the first never
+ * hears of its answer.
+ */
+interface Case {
+  first: string;
+  second: string;
+  fault: 'meet' | 'stop' | 'lose';
+  /** The number of the call, counted from 1. */
+  call: number;
+}
+
+const faults = ['meet', 'stop', 'lose'] as const;
+const kinds = { meet: 'meet', stop: 'stop', lose: 'drop after' } as const;
+
+function nameOf({ first, second, fault, call }: Case): string {
+  return [first, second, fault, call].join(' | ');
+}
+
+/** Works that share their stores, and what must hold of them. */
+export interface Room {
+  works: Record<string, Work>;
+  /** The world in which these have happened. */
+  worldAfter: (...past: Past[]) => Promise<Snapshot>;
+  /** Does what the works have left to do. */
+  settle: (names: readonly string[]) => Promise<void>;
+  /** What is wrong with the world: a sentence for each broken invariant. */
+  problems: (names: readonly string[]) => Promise<string[]>;
+  /** Cases that break an invariant until something larger is done about them. */
+  known: readonly string[];
+}
+
+const maxRepeats = 5;
+
+/** Runs a work as whoever calls it does. */
+async function runAsCalled({ by, run }: Work, id: string): Promise<Ending> {
+  let ending = await run(id);
+  for (let repeat = 1; !ending.isDone && by !== 'client' && repeat <= maxRepeats; repeat += 1)
+    ending = await run(id);
+  return ending;
+}
+
+interface Outcome {
+  problems: string[];
+  /** The commands of the first work. */
+  commands: string[];
+}
+
+async function runCase({ works, worldAfter, settle, problems }: Room, given: Case): Promise<Outcome> {
+  const names = [given.first, given.second];
+  const [first, second] = [works[given.first], works[given.second]];
+  if (!first || !second) throw new Error(`There is no such case: ${nameOf(given)}`);
+  const past = new Set([first.after ?? [], second.after ?? []].flat());
+  const world = await openWorld(await worldAfter(...past));
+  return inWorld(world, async () => {
+    const endings: Ending[] = [];
+    const meanwhile = async () => {
+      const work = () => underPlan(undefined, () => runAsCalled(second, 'second'));
+      endings.push(await inWorld(world, work));
+    };
+    const strike = { at: given.call, kind: kinds[given.fault], lasts: false, meanwhile };
+    const plan = planOf([strike]);
+    const work = underPlan(plan, () => first.run('first'));
+    const killed = plan.stopped.promise.then((): Ending => ({ isDone: false }));
+    const ending = await Promise.race([work, killed]);
+    if (plan.struck.includes('stop')) await meanwhile();
+    const isOver = ending.isDone || first.by === 'client';
+    endings.push(isOver ? ending : await runAsCalled(first, 'first'));
+    await settle(names);
+    const found = await problems(names);
+    // Only a store that fails may make an answer fail.
+    const failed = endings.filter(({ status = 200 }) => status >= 500 && given.fault === 'meet');
+    plan.ended.resolve();
+    await work.catch(() => undefined);
+    await closeWorld(world);
+    const answers = failed.map(({ status }) => `an answer has the status ${status}`);
+    return { problems: [...found, ...answers], commands: plan.commands };
+  });
+}
+
+/** A command's own record isn't shared with other work. */
+const isWrite = /^(?:Put|Update|Delete|Transact|Copy)(?!.*COMMAND#)/;
+
+const isLong = runsOf(1) > 10;
+
+/** Cases mostly wait for the stores. */
+const casesAtOnce = 8;
+
+/** The cases whose names begin so; a failed test prints the whole name. */
+const only = process.env.INTERLEAVING;
+
+/**
+ * The long run, or a chosen pair, has every fault at every call. The gate has each work against each other at its
+ * writes, and each killed and with lost answers against itself. The many writes of a command meet the others in turn.
+ */
+async function casesOf(room: Room, first: string): Promise<Case[]> {
+  const { commands } = await runCase(room, { first, second: first, fault: 'meet', call: 0 });
+  const all = commands.map((_, place) => place + 1);
+  const writes = all.filter((call) => isWrite.test(String(commands[call - 1])));
+  const isInTurn = room.works[first]?.by === 'administrator';
+  return Object.keys(room.works)
+    .flatMap((second, turn) =>
+      faults.flatMap((fault) => {
+        let calls = second === first || fault === 'meet' ? writes : [];
+        if (isInTurn && second !== first) calls = calls.filter((_, place) => place === turn % writes.length);
+        if (isLong || only !== undefined) calls = all;
+        return calls.map((call) => ({ first, second, fault, call }));
+      }),
+    )
+    .filter((each) => nameOf(each).startsWith(only ?? ''));
+}
+
+export function describeInterleavings(room: Room): void {
+  const names = Object.keys(room.works).filter((name) => (only ?? name).startsWith(name));
+
+  describe.each(names)('%s', (first) => {
+    test('breaks no invariant amid any other work', async () => {
+      const cases = await casesOf(room, first);
+      const found: string[] = [];
+      await inParallel(cases.values(), casesAtOnce, async (each) => {
+        const name = nameOf(each);
+        const { problems } = await runCase(room, each).catch((error: Error) => ({ problems: [error.stack] }));
+        const isKnown = room.known.includes(name);
+        if (isKnown && problems.length === 0)
+          found.push(`${name} is known to fail, and passes now: remove it there.`);
+        if (isKnown || problems.length === 0) return;
+        found.push(`${problems.join('; ')}\n  INTERLEAVING='${name}' npx jest tests/interleavings`);
+      });
+
+      expect(found).toEqual([]);
+    });
+  });
+}

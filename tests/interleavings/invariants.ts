@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { GetObjectTaggingCommand } from '@aws-sdk/client-s3';
+import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
+import { bucketName, findObject, s3 } from '../../lib/bucket/bucket.ts';
+import { publishedKeyOf, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
+import { latestOf, versionCopy } from '../../lib/registry/node-versions.ts';
+import * as records from '../../lib/registry/records.ts';
+import { dueWork } from '../../lib/store/due.ts';
+import type { Item } from '../../lib/store/items.ts';
+import { keyOf, nodeKey, ownedNodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
+import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
+import { keysBelow, readIndexFile } from '../support/bucket-objects.ts';
+import { invoke } from '../support/invoke.ts';
+import { nodePath } from '@node-registry/registry-rules/index-paths';
+
+/** The registry of a world, read once. */
+export interface Registry {
+  items: readonly Item[];
+  nodes: records.NodeRecord[];
+  versions: records.NodeVersionRecord[];
+  publishers: records.PublisherRecord[];
+  archives: string[];
+  /** Whether the index has been written since the last change. */
+  isIndexed: boolean;
+}
+
+export async function readRegistry(items: readonly Item[], isIndexed: boolean): Promise<Registry> {
+  const all = (sk: RegExp) => items.filter((item) => sk.test(String(item.sk)));
+  return {
+    items,
+    nodes: all(/^NODE$/).map((item) => records.nodeRecord(item)),
+    versions: all(/^VERSION#/).map((item) => records.nodeVersionRecord(item)),
+    publishers: all(/^PUBLISHER$/).map((item) => records.publisherRecord(item)),
+    archives: await keysBelow('archives/'),
+    isIndexed,
+  };
+}
+
+type Invariant = (registry: Registry) => string[] | Promise<string[]>;
+
+const nodeOf = ({ nodes }: Registry, { pk }: records.NodeVersionRecord) =>
+  nodes.find((node) => node.pk === pk);
+const publisherOf = ({ publishers }: Registry, id: string) =>
+  publishers.find(({ pk }) => pk === publisherKey(id).pk);
+const isPublished = (version: records.NodeVersionRecord) => version.archive_key !== undefined;
+
+/** What holds of a registry whatever has happened to it. One entry is one sentence; a broken one names the records. */
+const invariants: Record<string, Invariant> = {
+  'a version has a node, and its node’s publisher': (registry) =>
+    registry.versions
+      .filter((version) => nodeOf(registry, version)?.publisher_id !== version.publisher_id)
+      .map(({ version, publisher_id }) => `${version} of ${publisher_id}`),
+
+  'a node has a version': ({ nodes, versions }) =>
+    nodes.filter(({ pk }) => !versions.some((version) => version.pk === pk)).map(({ id }) => id),
+
+  'a node is listed at its publisher, and nowhere else': ({ nodes, items }) => {
+    const listed = items.filter(({ pk, sk }) => /^PUBLISHER#/.test(String(pk)) && /^NODE#/.test(String(sk)));
+    const wanted = nodes.map(({ publisher_id, id }) => ownedNodeKey(publisher_id, id));
+    const names = (keys: readonly object[]) => keys.map((key) => JSON.stringify(keyOf(key))).sort();
+    return isDeepStrictEqual(names(listed), names(wanted)) ? [] : names(listed);
+  },
+
+  'the latest version is the highest downloadable one, as it is': ({ nodes, versions }) =>
+    nodes
+      .filter(({ pk, latest_version }) => {
+        const latest = latestOf(versions.filter((version) => version.pk === pk));
+        return !isDeepStrictEqual(latest_version, latest && versionCopy(latest));
+      })
+      .map(({ latest_version }) => `${latest_version?.version} ${latest_version?.status}`),
+
+  // A version that was registered during a ban of its publisher can't become active: its publisher is read again.
+  'a version is banned with its node and publisher, and by nothing else': (registry) =>
+    registry.versions
+      .filter((version) => {
+        const node = nodeOf(registry, version);
+        const publisher = publisherOf(registry, version.publisher_id);
+        const { bans, before_ban, status } = version;
+        const isBanned = status === 'NodeVersionStatusBanned';
+        return (
+          (node?.status === 'NodeStatusBanned') !== (bans?.node !== undefined) ||
+          ((publisher?.banned ?? false) !== (bans?.publisher !== undefined) && status !== records.pending) ||
+          isBanned !== (bans !== undefined) ||
+          isBanned !== (before_ban !== undefined)
+        );
+      })
+      .map(({ version, status, bans }) => `${version} ${status} ${JSON.stringify(bans)}`),
+
+  'no banned version has an address': async ({ versions }) => {
+    const node_versions = versions.map(({ node_id, version }) => ({ node_id, version }));
+    const { body } = await invoke(bulkNodeVersions, 'bulk-node-versions', { body: { node_versions } });
+    interface Entry {
+      identifier: object;
+      error_message?: string;
+      node_version?: { status: string; downloadUrl?: string };
+    }
+    return (body.node_versions as Entry[])
+      .filter(
+        ({ node_version: shown }) => !shown || /Active|Flagged/.test(shown.status) !== 'downloadUrl' in shown,
+      )
+      .map((entry) => JSON.stringify(entry));
+  },
+
+  'exactly the archives of banned versions are denied': async ({ archives, versions }) => {
+    const wrong = archives.map(async (Key) => {
+      const { nodeId, version } = publishedKeyOf(Key) ?? {};
+      const record = versions.find((each) => each.node_id === nodeId && each.version === version);
+      const { TagSet = [] } = await s3().send(new GetObjectTaggingCommand({ Bucket: bucketName(), Key }));
+      return TagSet.length > 0 === (record?.bans !== undefined) ? [] : [Key];
+    });
+    return (await Promise.all(wrong)).flat();
+  },
+
+  'a published archive has its digest, and a pending version none': async ({ versions }) => {
+    const wrong = versions.map(async ({ archive_key, sha256, size_bytes, status, version }) => {
+      if (archive_key === undefined)
+        return status === records.pending || sha256 === undefined ? [] : [version];
+      const object = await findObject(archive_key);
+      const bytes = await object?.read(0, object.sizeBytes);
+      const found = bytes && createHash('sha256').update(bytes).digest('hex');
+      return found === sha256 && bytes?.length === size_bytes && status !== records.pending ? [] : [version];
+    });
+    return (await Promise.all(wrong)).flat();
+  },
+
+  'what is owed is listed, and nothing else': ({ versions }) =>
+    versions
+      .filter((version) => {
+        const { status, bans, host_node_extract_status: extract } = version;
+        const owed = bans
+          ? undefined
+          : status === records.pending
+            ? 'uploads'
+            : extract === 'pending'
+              ? 'host-nodes'
+              : undefined;
+        return dueWork(version) !== owed;
+      })
+      .map((version) => `${version.version} ${version.status} ${dueWork(version)}`),
+
+  'no version keeps a claim': ({ versions }) =>
+    versions.filter(({ checked_by }) => checked_by !== undefined).map(({ version }) => version),
+
+  'no published version waits for an upload': ({ versions }) =>
+    versions
+      .filter((version) => isPublished(version) && version.upload_id !== undefined)
+      .map(({ version }) => version),
+
+  'a revoked token stays revoked, wherever it moved': ({ items }) => {
+    const revoked = items.filter(({ action }) => action === 'token revoke').map(({ subject }) => subject);
+    const tokens = items.filter(({ sk }) => String(sk).startsWith(personalAccessTokenKey('', '').sk));
+    return tokens
+      .filter(({ id, revoked_at }) => revoked.includes(id) !== (revoked_at !== undefined))
+      .map(({ pk, id }) => `${pk} ${id}`);
+  },
+
+  'each token exists once': ({ items }) => {
+    const ids = items.filter(({ sk }) => String(sk).startsWith('TOKEN#')).map(({ id }) => String(id));
+    return ids.length === 2 && new Set(ids).size === 2 ? [] : ids;
+  },
+
+  'a former id keeps nothing': ({ items, publishers }) =>
+    publishers
+      .filter(({ moved_to }) => moved_to !== undefined)
+      .flatMap((publisher) =>
+        items.filter(({ pk, sk }) => pk === publisher.pk && /^(?:TOKEN|NODE)#/.test(String(sk))),
+      )
+      .map(({ pk, sk }) => `${pk} ${sk}`),
+
+  'members stay until they are removed': ({ items, publishers }) => {
+    const removed = items.filter(({ action }) => action === 'member remove').map(({ subject }) => subject);
+    const members = publishers.flatMap((publisher) => Object.keys(publisher.members)).sort();
+    const wanted = ['mats', 'olga', 'rita'].filter((user) => !removed.includes(user));
+    return isDeepStrictEqual(members, wanted) ? [] : members;
+  },
+
+  'an edit in the history is in the record': ({ items, nodes, versions }) => {
+    const has = (action: string, detail: string) =>
+      items.some((item) => item.action === action && String(item.detail).includes(detail));
+    const [node] = nodes.filter(({ pk }) => pk === nodeKey('pack').pk);
+    const first = versions.find(({ node_id, version }) => node_id === 'pack' && version === '1.0.0');
+    return [
+      has('node update', 'description') === (node?.description === 'described') ? [] : 'description',
+      has('node-version edit', 'deprecated') === (first?.deprecated === true) ? [] : 'deprecated',
+    ].flat();
+  },
+
+  'a person’s edit of a host node stays': ({ items }) =>
+    items
+      .filter(({ edited_by, category }) => edited_by && category !== undefined && category !== 'edited')
+      .map(({ sk }) => String(sk)),
+
+  'no command is open': ({ items }) =>
+    items.filter(({ sk }) => String(sk).startsWith('COMMAND#')).map(({ line }) => String(line)),
+
+  'the index has what the table has': async ({ isIndexed, nodes, publishers }) => {
+    if (!isIndexed) return [];
+    const linesPerPiece = Number.MAX_SAFE_INTEGER;
+    const { written, removed } = await rebuildIndex({ after: undefined, linesPerPiece, progress: () => {} });
+    const shown = nodes.map(async ({ id, status, publisher_id }) => {
+      const isBanned =
+        status === 'NodeStatusBanned' || publishers.find((each) => each.id === publisher_id)?.banned;
+      const { content } = await readIndexFile(nodePath(id)).catch(() => ({ content: { versions: [] } }));
+      return isBanned && content.versions.length > 0 ? [`${id} is shown`] : [];
+    });
+    return [...written, ...removed, ...(await Promise.all(shown)).flat()];
+  },
+};
+
+export async function brokenInvariants(registry: Registry): Promise<string[]> {
+  const broken = Object.entries(invariants).map(async ([sentence, invariant]) => {
+    const found = await invariant(registry);
+    return found.length === 0 ? [] : [`${sentence}: ${found.join(', ')}`];
+  });
+  return (await Promise.all(broken)).flat();
+}
+
+/** The listed uploads whose archive is there, or has been published. */
+export function uploadsIn(
+  versions: readonly records.NodeVersionRecord[],
+  staged: readonly string[],
+): Upload[] {
+  return versions
+    .filter((version) => dueWork(version) === 'uploads')
+    .map(({ node_id: nodeId, version, id: versionId, upload_id: uploadId = 'none', ...rest }) => ({
+      upload: { nodeId, version, versionId, uploadId },
+      isPublished: rest.archive_key !== undefined,
+    }))
+    .flatMap(({ upload, isPublished }) =>
+      isPublished || staged.includes(stagingKey(upload)) ? [upload] : [],
+    );
+}

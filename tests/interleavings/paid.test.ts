@@ -1,0 +1,111 @@
+import '../support/relay.ts';
+import { simulation } from '../support/proxies.ts';
+import { makeWorld, readItems, worldOf } from './worlds.ts';
+import { handler as deliverNotifications } from '../../functions/deliver-notifications.ts';
+import { handler as pollProviders } from '../../functions/poll-providers.ts';
+import { type NotificationRecord, notificationRecord, taskHash } from '../../lib/notifications/records.ts';
+import { usageRecord } from '../../lib/spend/usage-records.ts';
+import { taskKey } from '../../lib/store/keys.ts';
+import { eventOf } from '../../tools/local/consume-queue.ts';
+import { sampleEvent } from '../support/invoke.ts';
+import { say } from '../support/notified.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { setFields } from '../support/registry.ts';
+import { pathOf, storedTask } from '../support/relay.ts';
+import { untilEnd } from '../support/serve.ts';
+import { accountOf, countersOf, pay, sweepAfter } from '../support/spending.ts';
+import { describeInterleavings } from './cases.ts';
+import { command, ended, endpoint, invocation, type Work } from './works.ts';
+
+const user = 'payer';
+const receiver = untilEnd(await startReceiver());
+
+/** The provider knows the world by the prompt. */
+const buy = (kind: string, headers = {}) =>
+  pay(user, 'text-to-video', {
+    body: { prompt: `${worldOf().bucket} ${kind}`, callback_url: `${receiver.url}/${worldOf().bucket}` },
+    headers,
+  });
+
+const path = () => JSON.parse(String(worldOf().known.path));
+const report = (state: string): Work => ({
+  ...endpoint(() => say(path(), { state, creations: [] })),
+  by: 'service',
+});
+
+async function waiting(): Promise<NotificationRecord[]> {
+  const items = (await readItems()).filter(({ sk }) => String(sk).startsWith('NOTIFICATION#'));
+  return items.map((item) => notificationRecord(item)).filter(({ result }) => result === 'pending');
+}
+
+/** The queue shows the messages of all notifications that wait. */
+async function deliver(id: string) {
+  const messages = (await waiting()).map(({ id: notification, attempts }) => ({
+    MessageId: notification,
+    Body: JSON.stringify({ id: notification, attempts }),
+  }));
+  return messages.length === 0
+    ? { isDone: true }
+    : ended(deliverNotifications(eventOf(messages), invocation(id)));
+}
+
+const works: Record<string, Work> = {
+  'payment with a key': endpoint(() => buy('keyed', { 'idempotency-key': 'a-key' })),
+  payment: endpoint(() => buy('plain')),
+  'report of a start': report('processing'),
+  'report of an end': report('success'),
+  delivery: { by: 'service', run: deliver },
+  poll: { by: 'service', run: (id) => ended(pollProviders(sampleEvent('poll-providers'), invocation(id))) },
+  sweep: { by: 'service', run: () => ended(sweepAfter(13)) },
+  block: command(`caller block ${user} --reason leaked`),
+};
+
+const begun = makeWorld(async () => {
+  await buy('begun');
+  const own = pathOf(simulation.received.at(-1)?.body.callback_url);
+  await say(own, { state: 'queueing' });
+  await setFields(taskKey(taskHash(own.task)), {
+    pending_since: new Date(Date.now() - 60_000).toISOString(),
+  });
+  return { path: JSON.stringify(own) };
+});
+
+const maxRounds = 5;
+
+async function problems(): Promise<string[]> {
+  const { bucket } = worldOf();
+  const bought = simulation.received.filter(
+    ({ body, taskId }) => taskId && String(body.prompt).startsWith(`${bucket} `),
+  );
+  const keyed = bought.filter(({ body }) => String(body.prompt).endsWith('keyed'));
+  const usage = (await readItems())
+    .filter(({ pk, state }) => /^USAGE#/.test(String(pk)) && state)
+    .map((item) => usageRecord(item));
+  const counted = usage.filter(({ state }) => state === 'taken' || state === 'unknown');
+  const { credits = 0 } = countersOf(await accountOf(user));
+  const sum = usage.reduce((all, record) => all + record.credits, 0);
+  const task = await storedTask(path().task);
+  const broken = {
+    'a key buys once': keyed.length > 1,
+    'the account equals its records': credits !== sum,
+    // The task of the world before is not in its copies' prompts.
+    'each bought task is in a record': bought.length + 1 > counted.length,
+    'no attempt stays open': usage.some(({ state }) => state === 'reserved'),
+    'each notification is delivered': (await waiting()).length > 0,
+    'an end stays': task?.state !== 'success' && usage.some(({ final_state }) => final_state === 'success'),
+    'a task without an end is polled': task?.state !== 'success' && task?.pending_since === undefined,
+  };
+  return Object.entries(broken).flatMap(([sentence, isBroken]) => (isBroken ? [sentence] : []));
+}
+
+describeInterleavings({
+  works,
+  worldAfter: () => begun,
+  settle: async () => {
+    for (let round = 0; round < maxRounds && (await waiting()).length > 0; round += 1)
+      await deliver('settled');
+    for (const minutes of [13, 30]) await sweepAfter(minutes);
+  },
+  problems,
+  known: [],
+});

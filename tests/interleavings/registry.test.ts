@@ -1,0 +1,103 @@
+import { makeWorld, readItems, worldOf } from './worlds.ts';
+import { zip } from '@node-registry/testing/zip';
+import { nodeVersionRecord } from '../../lib/registry/records.ts';
+import { archiveKey } from '../../lib/bucket/object-keys.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { keysBelow } from '../support/bucket-objects.ts';
+import { addPublishers, publish } from '../support/publish.ts';
+import { put, sha256, uploadAt } from '../support/uploads.ts';
+import { describeInterleavings } from './cases.ts';
+import { brokenInvariants, readRegistry, uploadsIn } from './invariants.ts';
+import { extract, finalize, follow, type Past, update, works } from './works.ts';
+
+const code = `class Load:
+    @classmethod
+    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}}
+    RETURN_TYPES = ("IMAGE",)
+NODE_CLASS_MAPPINGS = {"Load": Load}
+`;
+const archive = zip([
+  { name: '__init__.py', data: code },
+  { name: 'README.md', data: '# Pack' },
+]);
+
+/** A node with a version that is published, and one that waits for its archive. */
+const begun = memo(() =>
+  makeWorld(async () => {
+    await addPublishers();
+    const first = uploadAt((await publish({ nodeId: 'pack' })).body.signedUrl);
+    await put(first, archive);
+    await finalize('made', first);
+    const second = uploadAt((await publish({ nodeId: 'pack', version: '1.1.0' })).body.signedUrl);
+    const [{ id: token }] = await adminJson('token', 'list', 'acme');
+    const published = archiveKey(first, sha256(archive));
+    return { upload: JSON.stringify(second), archive: JSON.stringify(published), token };
+  }),
+);
+
+const run = (line: string) => async () => {
+  const { status, stderr } = await admin(...line.split(' '));
+  if (status !== 0) throw new Error(stderr);
+};
+
+const steps: Record<Past, () => Promise<unknown>> = {
+  // News that the stream has not delivered yet.
+  'an index': () => update({ name: 'New name' }),
+  'no extraction': () => Promise.resolve(),
+  'an upload': () => put(JSON.parse(String(worldOf().known.upload)), archive),
+  'a ban of the node': run('node ban pack --reason spam'),
+  'a ban of the publisher': run('publisher ban acme --reason fraud'),
+  'a ban of the version': run('node-version ban pack 1.0.0 --reason bad'),
+};
+
+const worldAfter = memo((...past: Past[]) =>
+  makeWorld(async () => {
+    if (!past.includes('no extraction')) await works.extraction?.run('made');
+    // Other works do not need one.
+    if (past.includes('an index')) await follow('made');
+    for (const step of past) await steps[step]();
+    return {};
+  }, begun()),
+);
+
+function memo<Given extends string[], Value>(make: (...given: Given) => Value): (...given: Given) => Value {
+  const made = new Map<string, Value>();
+  return (...given) => {
+    const name = given.join();
+    if (!made.has(name)) made.set(name, make(...given));
+    return made.get(name) as Value;
+  };
+}
+
+const maxRounds = 5;
+
+/** What the services do later: finishes what is listed, until nothing is that can be. */
+async function settle(): Promise<void> {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const versions = (await readItems())
+      .filter(({ sk }) => String(sk).startsWith('VERSION#'))
+      .map((item) => nodeVersionRecord(item));
+    const uploads = uploadsIn(versions, await keysBelow('staging/'));
+    const archives = versions.flatMap(({ archive_key, pending_shard }) =>
+      archive_key && pending_shard?.startsWith('extract-') ? [archive_key] : [],
+    );
+    if (uploads.length + archives.length === 0) return;
+    for (const upload of uploads) await finalize('settled', upload);
+    for (const key of archives) await extract('settled', key);
+  }
+}
+
+describeInterleavings({
+  works,
+  worldAfter,
+  settle: async (names) => {
+    await settle();
+    if (names.includes('index')) await follow('settled');
+  },
+  problems: async (names) => brokenInvariants(await readRegistry(await readItems(), names.includes('index'))),
+  known: [
+    // The new node’s transaction doesn't look at the publisher, or all first publishes of one would wait for each other.
+    'publish of a node | merge | meet | 3',
+    'publish of a node | rename | meet | 3',
+  ],
+});

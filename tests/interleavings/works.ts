@@ -1,0 +1,131 @@
+import type { SQSEvent } from 'aws-lambda';
+import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
+import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
+import { handler as updateHostNode } from '../../functions/update-host-node.ts';
+import { handler as updateNode } from '../../functions/update-node.ts';
+import { handler as writeIndex } from '../../functions/write-index.ts';
+import { runCommandLine } from '../../tools/admin/program.ts';
+import { invoke, type Result } from '../support/invoke.ts';
+import { publish } from '../support/publish.ts';
+import { streamEventOf } from '../support/table-stream.ts';
+import { bearer } from '../support/tokens.ts';
+import { eventForKey, eventOf } from '../support/uploads.ts';
+import type { Upload } from '../../lib/bucket/object-keys.ts';
+import { worldOf } from './worlds.ts';
+
+/** How a work ended. What failed is repeated, if whoever calls it repeats it. */
+export interface Ending {
+  isDone: boolean;
+  /** The status of an answer. */
+  status?: number;
+}
+
+export interface Work {
+  /** Who calls it: a client may never come back; a service calls again until it ends well, as an administrator does. */
+  by: 'client' | 'service' | 'administrator';
+  /** What must have happened before. */
+  after?: Past;
+  /** `id` stays the same when the work is repeated. */
+  run: (id: string) => Promise<Ending>;
+}
+
+export type Past =
+  | 'an index'
+  | 'an upload'
+  | 'no extraction'
+  | 'a ban of the node'
+  | 'a ban of the publisher'
+  | 'a ban of the version';
+
+export const invocation = (awsRequestId: string) => ({
+  awsRequestId,
+  getRemainingTimeInMillis: () => 60_000,
+});
+
+export const endpoint = (call: () => Promise<Result>): Work => ({
+  by: 'client',
+  run: async () => {
+    const { status } = await call();
+    return { isDone: status < 500, status };
+  },
+});
+
+export const command = (line: string, after?: Past): Work => ({
+  by: 'administrator',
+  ...(after && { after }),
+  run: async () => {
+    const words = line.replace(/\{(\w+)\}/g, (_, name) => String(worldOf().known[name])).split(' ');
+    const { status, stderr } = await runCommandLine(words);
+    return { isDone: status === 0 || !/run it again|again\.$/i.test(stderr) };
+  },
+});
+
+export const ended = async (work: Promise<unknown>): Promise<Ending> =>
+  work.then(
+    (answer) => ({
+      isDone: !(answer as { batchItemFailures?: unknown[] } | undefined)?.batchItemFailures?.length,
+    }),
+    () => ({ isDone: false }),
+  );
+
+export const update = (body: object) =>
+  invoke(updateNode, 'update-node', {
+    path: { publisherId: 'acme', nodeId: 'pack' },
+    body,
+    headers: { authorization: bearer('olga') },
+  });
+
+const editHostNode = () =>
+  invoke(updateHostNode, 'update-host-node', {
+    path: { nodeId: 'pack', version: '1.0.0', hostNodeName: 'Load' },
+    body: { category: 'edited' },
+    headers: { authorization: bearer('olga') },
+  });
+
+/** Sends S3's event about an upload. */
+export function finalize(id: string, upload: Upload): Promise<Ending> {
+  return ended(finalizeUpload(eventOf(upload), invocation(id)));
+}
+
+/** Sends the queue's message about an archive. */
+export function extract(id: string, archiveKey: string): Promise<Ending> {
+  return ended(extractHostNodes(eventForKey(archiveKey) as SQSEvent, invocation(id)));
+}
+
+/** Delivers what the table's stream has gathered, or again what it delivered under this id and did not end. */
+export async function follow(id: string): Promise<Ending> {
+  const { stream, delivered } = worldOf();
+  const keys = delivered.get(id) ?? stream.splice(0);
+  if (keys.length === 0) return { isDone: true };
+  delivered.set(id, keys);
+  const ending = await ended(writeIndex(streamEventOf(...keys), invocation(id)));
+  if (ending.isDone) delivered.delete(id);
+  return ending;
+}
+
+const known = (name: string) => JSON.parse(String(worldOf().known[name]));
+
+/** What may happen to a registry. One entry is one kind of work. */
+export const works: Record<string, Work> = {
+  'publish of a version': endpoint(() => publish({ nodeId: 'pack', version: '1.2.0' })),
+  'publish of a node': endpoint(() => publish({ nodeId: 'fresh' })),
+  resume: endpoint(() => publish({ nodeId: 'pack', version: '1.1.0', node: { name: 'resumed' } })),
+  deprecation: endpoint(() => publish({ nodeId: 'pack', fields: { deprecated: true } })),
+  update: endpoint(() => update({ description: 'described' })),
+  withdrawal: endpoint(() => update({ status: 'NodeStatusDeleted' })),
+  'host node edit': endpoint(editHostNode),
+  'upload event': { by: 'service', after: 'an upload', run: (id) => finalize(id, known('upload')) },
+  extraction: { by: 'service', after: 'no extraction', run: (id) => extract(id, known('archive')) },
+  index: { by: 'service', after: 'an index', run: follow },
+  'ban of a node': command('node ban pack --reason spam'),
+  'unban of a node': command('node unban pack', 'a ban of the node'),
+  'ban of a version': command('node-version ban pack 1.0.0 --reason bad'),
+  'unban of a version': command('node-version unban pack 1.0.0', 'a ban of the version'),
+  'ban of a publisher': command('publisher ban acme --reason fraud'),
+  'unban of a publisher': command('publisher unban acme', 'a ban of the publisher'),
+  transfer: command('node transfer pack --to rival'),
+  rename: command('publisher rename acme acme2'),
+  merge: command('publisher merge acme --into rival'),
+  'revocation of a token': command('token revoke acme {token}'),
+  'removal of a member': command('member remove acme mats'),
+};
