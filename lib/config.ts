@@ -237,12 +237,35 @@ export const indexQueue = concern(() => ({
   ),
 }));
 
-/** The site's host name. Without it, pages don't give search engines a canonical URL. */
-export const siteAddress = concern(() => ({
-  SITE_DOMAIN_NAME: variable(
-    z.optional(kind.hostName()),
-    'siteDomainName',
-    'Site’s host name, of canonical addresses, feed and sitemap.',
+/** Whose site it is. Without a URL, pages don't give search engines a canonical one. */
+export const site = concern(() => ({
+  SITE_URL: variable(z.optional(kind.address), undefined, 'Site’s URL, if it has a name of its own.'),
+  SITE_NAME: variable(
+    z._default(
+      kind.textMatching(
+        /^[^\p{C}\p{Z}](?:[^\p{C}\p{Zl}\p{Zp}]{0,58}[^\p{C}\p{Z}])?$/u,
+        'be 1 to 60 characters on one line',
+      ),
+      'Node registry',
+    ),
+    'siteName',
+    'Site’s name, on each page.',
+  ),
+  SITE_LOGO: variable(z.optional(kind.address), 'siteLogo', 'URL of its logo, instead of ours.'),
+  SITE_LINKS: variable(
+    kind.namedLinks(),
+    'siteLinks',
+    'Links of its footer, separated by commas, such as `Terms=https://…, Contact=mailto:…`.',
+  ),
+  SITE_REPORT_URL: variable(
+    z.optional(kind.link('{id}')),
+    'siteReportUrl',
+    'Where people report a node: an https or mailto URL with `{id}`.',
+  ),
+  TOOL_PACKAGE: variable(
+    z.optional(kind.installCommand()),
+    'toolPackage',
+    'Your own command that installs a version, with `{id}` and `{version}`; pages show it first.',
   ),
 }));
 

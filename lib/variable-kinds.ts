@@ -76,6 +76,51 @@ function isSecureOrLoopback(value: string): boolean {
 
 const isLoopback = (hostname: string) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 
+/** A URL for people, with these parts in it. */
+export function link(...parts: string[]) {
+  const isLink = (value: string) =>
+    isPeoplesLink(value) && value.length <= 300 && parts.every((part) => value.includes(part));
+  return z.string().check(z.refine(isLink, ['must be an https or mailto URL', ...parts].join(' with ')));
+}
+
+function isPeoplesLink(value: string): boolean {
+  if (/[\s<>"]/.test(value)) return false;
+  if (/^mailto:[^@?]+@[^@]+$/.test(value)) return true;
+  const url = URL.parse(value);
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  return isSafe && url.username === '' && url.password === '';
+}
+
+/** URLs by their names. */
+export function namedLinks() {
+  const entry = /^([^=,]{1,40})=(.+)$/;
+  const isNamed = (text: string) => isPeoplesLink(entry.exec(text)?.[2]?.trim() ?? '');
+  return z.pipe(
+    list().check(
+      z.refine(
+        (entries) => entries.length <= 10 && entries.every(isNamed),
+        'must be up to 10 names with https or mailto URLs, such as Terms=https://example.com/terms, separated by commas',
+      ),
+    ),
+    z.transform((entries) =>
+      Object.fromEntries(
+        entries.map((text): [string, string] => {
+          const [, name = '', url = ''] = entry.exec(text) ?? [];
+          return [name.trim(), url.trim()];
+        }),
+      ),
+    ),
+  );
+}
+
+/** A shell's line. Ids and version labels need no quotes in any shell. */
+export function installCommand() {
+  return textMatching(
+    /^(?=.{1,200}$)(?=.*\{id\})(?=.*\{version\})[\x20-\x7e]+$/,
+    'be a command on one line with {id} and {version}',
+  );
+}
+
 /** Another endpoint of an AWS service, such as the local stack's. */
 export function endpointUrl() {
   return z.string().check(z.refine(isWebAddress, 'must be an absolute http or https URL'));

@@ -437,6 +437,12 @@ describe('the lines', () => {
     { issue: 60, room: 'tools', lines: 3 },
     { issue: 60, room: 'lib functions', lines: 2 },
     // 61
+    // The site. Those of lib and infra are lent by packages.
+    { issue: 61, room: 'lib functions', lines: 160 },
+    { issue: 61, room: 'infra', lines: 60 },
+    { issue: 61, room: 'tools', lines: 74 },
+    { issue: 61, room: 'packages', lines: 855 },
+    { issue: 61, room: 'tests', lines: 22 },
     // 62
     // 63
   ];

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import * as config from '../../lib/config.ts';
 import * as kinds from '../../lib/variable-kinds.ts';
+import { accentProblem } from '@node-registry/site/colors';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import { origins, publicAddress, rollouts, secretReference } from './parameter-rules.ts';
 
@@ -53,6 +54,13 @@ function optional(schema: z.ZodMiniType, about: string): Parameter {
   return { ...required(schema, about), isOptional: true };
 }
 
+const accent = z.string().check(
+  z.check((context) => {
+    const problem = accentProblem(context.value);
+    if (problem !== undefined)
+      context.issues.push({ code: 'custom', input: context.value, message: `must ${problem}` });
+  }),
+);
 const onOff = z.enum(['off', 'on']);
 const perSecond = kinds.wholeNumber(1, 2_500);
 const reserved = kinds.wholeNumber(1, 1_000);
@@ -77,6 +85,8 @@ export const parameters: Record<string, Parameter> = {
     'KMS key of the provider keys, if not the account’s default.',
   ),
   site: required(onOff, '`on` serves a site that searches the registry.'),
+  siteDomainName: optional(kinds.hostName(), 'Site’s host name, of canonical URLs, feed and sitemap.'),
+  siteAccent: required(accent, 'Color of its links and buttons; too light a one is rejected.'),
   corsOrigins: required(origins, 'Allowed origins of browser applications.'),
   rateLimit: required(perSecond, 'Requests a second on every other route.'),
   bulkRateLimit: required(perSecond, 'Bulk requests a second, of up to 1,000 versions.'),

@@ -30,8 +30,8 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
   finalizeUpload: [...stored, config.bucket, config.archives],
   sweepSpending: stored,
   extractHostNodes: [...stored, config.bucket, config.extractionQueue],
-  writeIndex: [...publicFiles, config.indexQueue, config.siteAddress],
-  writeCatalog: [config.bucket, config.siteAddress],
+  writeIndex: [...publicFiles, config.indexQueue, config.site],
+  writeCatalog: [config.bucket, config.site],
   countDownloads: [...stored, config.bucket, config.downloadLogs, config.indexQueue],
 };
 
@@ -66,6 +66,7 @@ const computed: Record<string, string> = {
   NOTIFICATION_QUEUE_URL: reference('notificationQueueUrl, self:custom.notificationQueueUrl'),
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),
   NOTIFICATION_URL: reference('notificationUrl, self:custom.notificationUrl'),
+  SITE_URL: reference('siteUrl, self:custom.siteUrl'),
   TABLE_NAME: reference('tableName, self:custom.tableName'),
   NOTIFY_LOCALHOST: reference("notifyLocalhost, ''"),
 };

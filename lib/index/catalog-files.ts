@@ -1,4 +1,4 @@
-import { createFile, json, maxFilesAtOnce, refreshFile } from '../bucket/public-file.ts';
+import { createFile, json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { latestOf } from '../registry/node-versions.ts';
@@ -14,12 +14,13 @@ import {
 } from '../registry/records.ts';
 import { nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { catalogPath, configPath, pieceOf } from '@node-registry/registry-rules/index-paths';
+import { catalogPath, configPath, nodePath, pieceOf } from '@node-registry/registry-rules/index-paths';
 import { foldNodeId } from '@node-registry/registry-rules/names';
 import type {
   CatalogEntry,
   CatalogPiece,
   IndexConfig,
+  IndexedNode,
 } from '@node-registry/registry-rules/schemas/index-files';
 import { storedHostNodes } from './node-files.ts';
 
@@ -124,7 +125,9 @@ async function readEntries(context: Context, nodeIds: readonly string[]): Promis
   const versions = (await get(context, ...latestKeys)).map((item) => nodeVersionRecord(item));
   const lines = new Map<string, CatalogEntry>();
   await inParallel(entries.entries(), maxFilesAtOnce, async ([place, entry]) => {
-    lines.set(foldNodeId(entry.id), await withHostNodes(context, entry, versions[place]));
+    const node = await readFile(context, nodePath(entry.id), json<IndexedNode>('versions'));
+    const counted = { ...entry, ...(node && { versions: node.versions.length }) };
+    lines.set(foldNodeId(entry.id), await withHostNodes(context, counted, versions[place]));
   });
   return lines;
 }
@@ -158,7 +161,9 @@ function catalogEntry(
   if (!latest) return undefined;
   const { id, name, description, icon, tags, search_ranking, created_at } = node;
   const { preempted_host_node_names: preempted } = node;
-  const { downloads, downloads_90_days } = numbersOf(numbers);
+  const { downloads, downloads_30_days, downloads_90_days } = numbersOf(numbers);
+  const supported_os = latest.supported_os ?? node.supported_os;
+  const supported_accelerators = latest.supported_accelerators ?? node.supported_accelerators;
   return {
     id,
     ...(name && { name }),
@@ -167,10 +172,14 @@ function catalogEntry(
     ...(tags?.length && { tags }),
     publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
     latest_version: latest.version,
+    ...(supported_os?.length && { supported_os }),
+    ...(supported_accelerators?.length && { supported_accelerators }),
     ...(preempted?.length && { preempted_host_node_names: preempted }),
     ...(search_ranking !== undefined && { search_ranking }),
     ...(downloads && { downloads }),
+    ...(downloads_30_days && { downloads_30_days }),
     ...(downloads_90_days && { downloads_90_days }),
+    created_at,
     updated_at: latest.published_at ?? created_at,
   };
 }

@@ -186,7 +186,7 @@ export function indexedNode(
 ): IndexedNode {
   const { latest_version, ...view } = nodeView({ node, publisher, numbers });
   const latest = latestShown(node, publisher);
-  const { downloads_90_days, versions: counts } = numbersOf(numbers);
+  const { downloads_90_days, downloads_by_day, versions: counts } = numbersOf(numbers);
   const counted = (version: PublicVersion | undefined): PublicVersion | undefined => {
     const downloads = counts[String(version?.version)];
     return version && { ...version, ...(downloads !== undefined && { downloads }) };
@@ -197,7 +197,7 @@ export function indexedNode(
       ...(publisher.banned && { status: 'NodeStatusBanned' }),
       publisher: pickFields<PublicPublisher>(publisher, PublicPublisher),
       ...(latest && { latest_version: counted(publicVersion(latest)) }),
-      ...(downloads_90_days !== undefined && { downloads_90_days }),
+      ...(downloads_90_days !== undefined && { downloads_90_days, downloads_by_day }),
       versions: showsVersions(node, publisher)
         ? versions.flatMap((version) => counted(version) ?? []).sort(byPrecedence)
         : [],

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { type Format, json, maxFilesAtOnce, readFile, readText, refreshFile } from '../bucket/public-file.ts';
-import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { readVersions } from '../registry/node-versions.ts';
@@ -17,6 +16,7 @@ import type {
   IndexedReadme,
 } from '@node-registry/registry-rules/schemas/index-files';
 import { nodePage, versionPage } from '@node-registry/site/node-page';
+import { currentSite } from './site.ts';
 
 /*
  * The pages of nodes and versions, made from the node's files of the index. A page's last line contains its
@@ -62,14 +62,13 @@ export async function refreshPages(
   const state = pageState(node);
   const others = known === state ? [] : await readVersions(context, nodeId);
   const all = new Set([...labels, ...others.map(({ version }) => version)]);
-  const { SITE_DOMAIN_NAME: name } = config.siteAddress();
-  const siteUrl = name && `https://${name}`;
+  const site = currentSite();
   await inParallel(all.values(), maxFilesAtOnce, (label) =>
     write(versionPagePath(nodeId, label), async (current) => {
       const files = await readFiles(context, nodeId, label);
       const isOffered = files?.node.versions.some(({ version }) => version === label);
       if (!files || !(isOffered || current)) return undefined;
-      return { state, html: versionPage(siteUrl, files, label) };
+      return { state, html: versionPage(site, files, label) };
     }),
   );
   await write(nodePagePath(nodeId), async () => {
@@ -77,7 +76,7 @@ export async function refreshPages(
     if (!files) return undefined;
     const readme = await readFile(context, readmePath(nodeId), json<IndexedReadme>());
     // The state that the pages of the versions have by now: a change made meanwhile finds another one here.
-    return { state, html: nodePage(siteUrl, { ...files, readme }) };
+    return { state, html: nodePage(site, { ...files, readme }) };
   });
   return written;
 }

@@ -9,6 +9,7 @@ import { ownedNodeRecord } from '../registry/records.ts';
 import { type Key, nodeKey, ownedNodesOf, subjectOf } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { refreshPages } from './page-files.ts';
+import { refreshPublishers } from './publisher-files.ts';
 import { refreshCatalog } from './catalog-files.ts';
 import { refreshHostNodes, refreshNode, refreshReadme } from './node-files.ts';
 
@@ -118,6 +119,10 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
   const parts: Key[][] = [];
   for (const [id, key] of changes.publishers)
     await attempt(`publisher ${id}`, [key], async () => parts.push(...(await addNodesOf(soon, changes, id))));
+  if (changes.publishers.size > 0)
+    await attempt('publishers', [...changes.publishers.values()], () =>
+      refreshPublishers(soon, [...changes.publishers.keys()]),
+    );
   const nodes = changes.nodes;
   await inParallel(nodes.entries(), maxFilesAtOnce, ([id, change]) =>
     attempt(id, change.keys, () => refreshAllOf(soon, id, change)),

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
 import {
+  catalogFolder,
   catalogPath,
   configPath,
   pageRoot,
   publisherPagePath,
   publisherPages,
+  publishersPath,
   searchPages,
   searchPiecePath,
   topPath,
@@ -14,16 +16,19 @@ import type {
   CatalogEntry,
   CatalogPiece,
   IndexConfig,
+  PublisherProfile,
+  Publishers,
   TopNodes,
 } from '@node-registry/registry-rules/schemas/index-files';
-import { byUse, feed, nodesPage, publisherPage, robots, sitemap } from '@node-registry/site/lists';
+import { byUse, feed, homePage, nodesPage, publisherPage, robots, sitemap } from '@node-registry/site/lists';
+import type { Site } from '@node-registry/site/layout';
 import { searchPiecesOf } from '@node-registry/site/search-pieces';
 import { listObjects } from '../bucket/bucket.ts';
 import { json, maxFilesAtOnce, readFile, readText, writeIfMatches } from '../bucket/public-file.ts';
-import { siteAddress } from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { log, withLogFields } from '../log.ts';
+import { currentSite } from './site.ts';
 
 /*
  * The files that rank nodes or span them: the most used, the pages of publishers, the feed and the sitemap. A
@@ -56,16 +61,19 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
   const config = await readFile(context, configPath, json<IndexConfig>());
   if (!config) return undefined;
   const { catalog_pieces: pieces } = config;
-  const etags = await listObjects(context, catalogPath(pieces, 0).replace(/0\.json$/, ''));
-  const { SITE_DOMAIN_NAME: name } = siteAddress();
-  const site = name && `https://${name}`;
-  const source = hash('sha256', JSON.stringify([site, format, ...[...etags].sort()])).slice(0, 16);
+  const folder = catalogPath(pieces, 0).replace(/0\.json$/, '');
+  const etags = [...(await listObjects(context, catalogFolder))].filter(
+    ([key]) => key.startsWith(folder) || key === publishersPath,
+  );
+  const site = currentSite();
+  const source = hash('sha256', JSON.stringify([site, format, ...etags.sort()])).slice(0, 16);
   const top = await readText(context, topPath);
   if (top && json<TopNodes>('nodes').read(top.text)?.content.source === source) return undefined;
 
   // Before the catalog is read: a run that has read a later one writes after this, and then its files stay.
   const listed = await listObjects(context, pageRoot, [
     'feed.xml',
+    'home.html',
     'nodes.html',
     'publishers/',
     'robots.txt',
@@ -79,7 +87,8 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
     );
   });
   entries.sort(byUse);
-  const files = [...pagesOf(site, entries, [...listed.keys()])];
+  const { publishers = [] } = (await readFile(context, publishersPath, json<Publishers>('publishers'))) ?? {};
+  const files = [...pagesOf(site, entries, publishers, [...listed.keys()])];
   let [written, lost] = [0, 0];
   await inParallel(files.values(), maxFilesAtOnce, async ({ key, text, contentType }) => {
     const etag = listed.get(key);
@@ -95,7 +104,7 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
 }
 
 /** Raised with the templates, so that a release writes its pages again. */
-const format = 4;
+const format = 5;
 
 function topOf(entries: readonly CatalogEntry[]): CatalogEntry[] {
   const ranked = entries.filter(({ search_ranking }) => search_ranking !== undefined).length;
@@ -110,30 +119,35 @@ interface File {
 }
 
 function* pagesOf(
-  site: string | undefined,
+  site: Site,
   entries: readonly CatalogEntry[],
+  publishers: readonly PublisherProfile[],
   listed: readonly string[],
 ): Generator<File> {
+  const profiles = new Map(publishers.map((profile) => [foldNodeId(profile.id), profile]));
   const page = (key: string, text: string) => ({ key, text, contentType: 'text/html; charset=utf-8' });
   const byPublisher = Map.groupBy(entries, ({ publisher }) => foldNodeId(publisher.id));
-  for (const [, own] of byPublisher)
-    if (own[0])
-      yield page(publisherPagePath(own[0].publisher.id), publisherPage(site, own[0].publisher, own));
+  for (const [id, own] of byPublisher) {
+    const publisher = { ...own[0]?.publisher, ...profiles.get(id) };
+    yield page(publisherPagePath(id), publisherPage(site, { id, ...publisher }, own));
+  }
   for (const key of listed) {
     const id = key.startsWith(publisherPages) && key.slice(publisherPages.length, -'.html'.length);
     if (id && !byPublisher.has(id)) yield page(key, publisherPage(site, { id }, []));
   }
   yield* piecesOf(entries, listed);
+  yield page(`${pageRoot}home.html`, homePage(site, entries));
   yield page(`${pageRoot}nodes.html`, nodesPage(site, entries.slice(0, maxOnPage)));
-  if (site === undefined) return;
+  const { url, name } = site;
+  if (url === undefined) return;
   const file = (name: string, contentType: string, text: string) => ({
     key: pageRoot + name,
     text,
     contentType,
   });
-  yield file('feed.xml', 'application/atom+xml; charset=utf-8', feed(site, entries));
-  yield file('sitemap.xml', 'application/xml; charset=utf-8', sitemap(site, entries));
-  yield file('robots.txt', 'text/plain; charset=utf-8', robots(site));
+  yield file('feed.xml', 'application/atom+xml; charset=utf-8', feed(url, name, entries));
+  yield file('sitemap.xml', 'application/xml; charset=utf-8', sitemap(url, entries));
+  yield file('robots.txt', 'text/plain; charset=utf-8', robots(url));
 }
 
 /** A piece that no longer has words is emptied. */

@@ -20,9 +20,9 @@ export function searchedText(entry: Entry, field: string): string {
   return String(entry[field as 'id' | 'name' | 'description'] ?? '');
 }
 
-/** Scripts without spaces between words are searched by character. `c++` is a word. */
+/** Scripts without spaces between words are searched by character, as are emoji. `c++` is a word. */
 const word =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:\+\+|#)?/gu;
+  /\p{Extended_Pictographic}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:\+\+|#)?/gu;
 
 export function words(text: string): string[] {
   return text.match(word) ?? [];

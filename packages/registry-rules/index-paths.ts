@@ -24,10 +24,16 @@ export function hostNodesPath(nodeId: string, version: string): string {
   return `${nodeFolder(nodeId)}${version}/host-nodes.json`;
 }
 
+/** The catalog, in any number of pieces. */
+export const catalogFolder = `${root}catalog/`;
+
 /** The number of pieces is part of the path, so a catalog of another size is written next to the live one. */
 export function catalogPath(pieces: number, piece: number): string {
-  return `${root}catalog/${pieces}/${piece}.json`;
+  return `${catalogFolder}${pieces}/${piece}.json`;
 }
+
+/** The profiles of all publishers. It is next to the catalog's pieces, so that one listing finds any change. */
+export const publishersPath = `${catalogFolder}publishers.json`;
 
 /** The most used nodes, which readers show first. */
 export const topPath = `${root}top.json`;

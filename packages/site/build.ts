@@ -2,7 +2,10 @@ import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { noticesOf, packagesIn } from '@node-registry/command-line/bundled-packages';
 import { build } from 'esbuild';
-import { unknownPage } from './templates/layout.ts';
+import { markPicture } from './brand-pictures.ts';
+import { colorStyles } from './colors.ts';
+import { plainSite, type Site, unknownPage } from './templates/layout.ts';
+import { homePage } from './templates/lists.ts';
 import { searchPage } from './templates/search-page.ts';
 
 /** A file as a static host serves it. */
@@ -12,6 +15,8 @@ export interface BuiltFile {
   type: string;
   cacheControl: string;
   content: Uint8Array;
+  /** Whether the registry writes it once it has nodes: it must not be replaced then. */
+  isFirst?: boolean;
 }
 
 const types: Record<string, string> = {
@@ -19,20 +24,22 @@ const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
+  '.png': 'image/png',
 };
 
-/** Also the object that a deployed stage serves as its root. */
 export const sitePage = 'site/index.html';
 export const unknownPath = 'site/unknown.html';
+/** The start page, until the registry writes its own. */
+export const homePath = 'pages/home.html';
 
 /** The worker loads the last script only if the pieces of the index have no result. */
 const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css', 'search-catalog.ts'];
 
 /**
  * The files of the site in a release. The pages of nodes are written one by one, so scripts and styles keep
- * their names, and a browser requests them again after an hour. `links` adds links to pages next to the site.
+ * their names, and a browser requests them again after an hour.
  */
-export async function buildSite(siteUrl?: string, links: Record<string, string> = {}): Promise<BuiltFile[]> {
+export async function buildSite(site: Site = plainSite, accent?: string): Promise<BuiltFile[]> {
   const { outputFiles, metafile } = await build({
     entryPoints: sources.map((name) => fileURLToPath(new URL(`pages/${name}`, import.meta.url))),
     outdir: 'built',
@@ -49,20 +56,22 @@ export async function buildSite(siteUrl?: string, links: Record<string, string> 
   });
   const made = outputFiles.map(({ path, contents }) => {
     const name = basename(path);
-    return toFile(`site/${name}`, name === 'site.css' ? Buffer.concat([contents, hues]) : contents, 3600);
+    return toFile(
+      `site/${name}`,
+      name === 'site.css' ? Buffer.concat([Buffer.from(colorStyles(accent)), contents]) : contents,
+      3600,
+    );
   });
   return [
     ...made,
     toFile('site/third-party.txt', Buffer.from(noticesOf(packagesIn(metafile))), 3600),
-    toFile(unknownPath, Buffer.from(unknownPage()), 60),
-    toFile(sitePage, Buffer.from(searchPage(siteUrl, links)), 60),
+    toFile('site/icon.png', markPicture(64, 64, 0.9, accent), 3600),
+    toFile('site/preview.png', markPicture(1200, 630, 0.5, accent), 3600),
+    toFile(unknownPath, Buffer.from(unknownPage(site)), 60),
+    { ...toFile(homePath, Buffer.from(homePage(site, [])), 30), isFirst: true },
+    toFile(sitePage, Buffer.from(searchPage(site)), 60),
   ];
 }
-
-/** A style attribute would need a looser policy than a class. */
-const hues = Buffer.from(
-  Array.from({ length: 24 }, (_, step) => `.hue-${step}{--hue:${step * 15}}`).join(''),
-);
 
 function toFile(path: string, content: Uint8Array, seconds: number): BuiltFile {
   return { path, type: String(types[extname(path)]), cacheControl: `public, max-age=${seconds}`, content };

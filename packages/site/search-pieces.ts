@@ -1,5 +1,6 @@
 import { plain, searchedText, words, wordsAndTheirParts } from '@node-registry/registry-client/search-words';
 import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
+import { runsOn } from './templates/runs-on.ts';
 
 /*
  * The site's search reads these instead of the whole catalog: a word is in the piece of its first letters, so
@@ -30,9 +31,10 @@ export const unpack = (packed: number) => ({
   kind: packed % kindCount,
 });
 
-/** The keys for a whole name or id, and for a tag. */
+/** The keys for a whole name or id, for a tag, and for a system or accelerator. */
 export const wholeKey = (text: string) => `=${plain(text.trim())}`;
 export const tagKey = (tag: string) => `#${tag}`;
+export const runsOnKey = (kind: string) => `@${kind}`;
 
 /** The piece of a word. Whole names are in the piece of their first word. */
 export function searchPieceOf(text: string): number {
@@ -87,7 +89,7 @@ function wordsOf(entry: CatalogEntry): Map<string, number> {
   add(kinds.preempted, preempted.map(wholeKey));
   add(kinds.whole, [id, name].filter(Boolean).map(wholeKey));
   add(kinds.name, wordsIn('id', 'name'));
-  add(kinds.tag, [...wordsIn('tags', 'publisher'), ...tags.map(tagKey)]);
+  add(kinds.tag, [...wordsIn('tags', 'publisher'), ...tags.map(tagKey), ...runsOn(entry).map(runsOnKey)]);
   add(kinds.text, wordsIn('description', 'host_node_words'));
   return kindOf;
 }

@@ -26,12 +26,12 @@ async function run(): Promise<string[]> {
 }
 
 const text = async (key: string) => (await readObject(key)).text;
-const lists = ['feed.xml', 'nodes.html', 'robots.txt', 'search/', 'sitemap.xml'].map(
+const lists = ['feed.xml', 'home.html', 'nodes.html', 'robots.txt', 'search/', 'sitemap.xml'].map(
   (name) => `pages/${name}`,
 );
 
 beforeAll(async () => {
-  setVariables({ SITE_DOMAIN_NAME: 'nodes.example' });
+  setVariables({ SITE_URL: 'https://nodes.example' });
   for (const id of ['acme', 'other']) await addPublisher(id, {});
   await follow(publisherKey('acme'));
   await addFollowedNode('plain', 'acme');
@@ -102,7 +102,7 @@ describe('writeCatalog', () => {
   });
 
   test('writes neither feed nor sitemap without a name of the site', async () => {
-    setVariables({ SITE_DOMAIN_NAME: '' });
+    setVariables({ SITE_URL: '' });
     expect((await run()).filter((key) => /xml|txt/.test(key))).toEqual([]);
     expect(await keysBelow('pages/publishers/')).toHaveLength(2);
   });

@@ -7,6 +7,7 @@ import { updateConfig } from '../../lib/index/catalog-files.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { putMember } from '../../tools/admin/registry/publishers.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { limitPages } from '../support/admin.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
@@ -52,6 +53,7 @@ const first = new Map<string, Awaited<ReturnType<typeof read>>>();
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
+  await putMember('acme', 'olga', { role: 'owner', name: 'Olga', email: 'olga@example.com' });
   await seed();
   await follow(publisherKey('acme'));
   for (const key of await keysBelow('index/')) first.set(key, await read(key));
@@ -65,7 +67,9 @@ describe('writeIndex', () => {
       const { content, headers } = first.get(catalogPath(16, piece)) ?? {};
       expect([content, headers?.CacheControl]).toEqual([{ nodes: [] }, cacheControl]);
     }
-    expect([...first].filter(([key]) => key.startsWith('index/v1/catalog/'))).toHaveLength(16);
+    expect([...first].filter(([key]) => key.startsWith('index/v1/catalog/'))).toHaveLength(17);
+    const profile = { id: 'acme', name: 'acme', createdAt: expect.any(String), member_names: ['Olga'] };
+    expect(first.get(paths.publishersPath)?.content).toEqual({ publishers: [profile] });
   });
 
   test('writes the file and the catalog line of a node', async () => {
@@ -110,7 +114,8 @@ describe('writeIndex', () => {
       {
         ...{ ...shown, id: 'written', name: 'Node written', description: `${'x'.repeat(299)}\ufffd` },
         publisher: { id: 'acme', name: 'acme' },
-        ...{ latest_version: '1.0.0', host_nodes: 0, updated_at: published_at },
+        ...{ latest_version: '1.0.0', host_nodes: 0, versions: 4, updated_at: published_at },
+        created_at: expect.any(String),
       },
     ]);
   });
@@ -171,7 +176,7 @@ describe('writeIndex', () => {
     // Its own file, README, host nodes, line of the catalog, and two pages: six objects for a publish, each once.
     expect(written).toHaveLength(6);
     expect(new Set(written).size).toBe(6);
-    expect(commands.filter((command) => command === 'GetObjectCommand')).toHaveLength(14);
+    expect(commands.filter((command) => command === 'GetObjectCommand')).toHaveLength(15);
     expect(written[0]).toBe(nodePath('unchanged'));
   });
 

@@ -241,13 +241,13 @@ describe('the typed client', () => {
       PUBLIC_KEY: keys[0]?.publicKey,
       SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
     };
-    const place = { cwd: folder, env, apiUrl: stack.apiUrl, downloadsUrl: stack.pagesUrl };
+    const place = { cwd: folder, env, apiUrl: stack.apiUrl, downloadsUrl: stack.siteUrl };
     const examples = await readExamples();
     const publishing = examples.filter((code) => code.includes('publish('));
     let printed = '';
     for (const code of publishing) printed += await runExample(code, place);
     await rm(archive);
-    const index = createPublicIndex({ downloadsUrl: stack.pagesUrl });
+    const index = createPublicIndex({ downloadsUrl: stack.siteUrl });
     await until(async () => (await index.node('my-node')) !== undefined);
     for (const code of examples) if (!publishing.includes(code)) printed += await runExample(code, place);
 

@@ -81,24 +81,26 @@ inBrowser(`the pages in a browser${note}`, () => {
   test('shows the demo node from the index on the site, and leads back to the home page', async () => {
     // A page is a file: it does not change while it is open.
     await until(async () => {
-      const written = await fetch(`${stack.pagesUrl}/nodes/demo-node`);
+      const written = await fetch(`${stack.siteUrl}/nodes/demo-node`);
       return (await written.text()).includes('Blend Images (demo)');
     });
-    await open('/site/index.html', 1280);
+    await showPage(1280);
+    await page.goto(`${stack.siteUrl}/search`);
     await page.locator('#results a[href="/nodes/demo-node"]').click();
+    await page.waitForURL('**/nodes/demo-node');
+    await page.getByRole('link', { name: 'Host nodes' }).click();
     await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();
     // Another spelling, and a page that does not exist.
     for (const [path, status] of [
       ['nodes/Demo_Node', 200],
       ['nodes/unknown', 404],
     ] as const) {
-      const answer = await fetch(`${stack.pagesUrl}/${path}`);
+      const answer = await fetch(`${stack.siteUrl}/${path}`);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([
         status,
         'text/html; charset=utf-8',
       ]);
     }
-    await page.goBack();
     await page.getByRole('link', { name: 'Local stack' }).click();
 
     await page.getByRole('heading', { level: 1 }).waitFor();

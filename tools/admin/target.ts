@@ -65,7 +65,7 @@ export async function findStage(): Promise<FilePlace> {
   const { BUCKET_NAME, TABLE_NAME = '', AWS_REGION = '' } = process.env;
   if (BUCKET_NAME !== undefined) return { servesDownloads: true };
   const outputs = await readOutputs(TABLE_NAME, AWS_REGION);
-  const { BucketName, DistributionId, DownloadAddress, SiteDomainName = '' } = outputs;
+  const { BucketName, DistributionId, DownloadAddress, SiteSettings = '' } = outputs;
   if (!BucketName || !DownloadAddress)
     throw new Rejection(
       `The stack of ${describeTarget()} has no outputs BucketName and DownloadAddress: deploy it again.`,
@@ -73,7 +73,9 @@ export async function findStage(): Promise<FilePlace> {
   Object.assign(process.env, {
     BUCKET_NAME: BucketName,
     DOWNLOAD_BASE_URL: DownloadAddress,
-    SITE_DOMAIN_NAME: SiteDomainName,
+    ...Object.fromEntries(
+      SiteSettings.split('\n').map((line) => [/^\w*/.exec(line)?.[0], line.replace(/^\w*=/, '')]),
+    ),
   });
   return { distributionId: DistributionId, servesDownloads: DistributionId !== undefined };
 }

@@ -8,6 +8,8 @@ export const ports = {
   issuer: 3001 + offset,
   providers: 3003 + offset,
   pages: 3004 + offset,
+  /** The registry's pages, on an origin without tokens. */
+  site: 3006 + offset,
   s3: localStores.s3Port,
   sqs: 9324 + offset,
   dynamodb: localStores.dynamodbPort,
@@ -70,4 +72,6 @@ export const localEnvironment = {
   CI_ISSUERS: `github ${ciIssuerName} ${keySetUrl}`,
   IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
   VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
+  SITE_URL: localAddress(ports.site),
+  SITE_LINKS: `Local stack=${localAddress(ports.pages)}/, API reference=${localAddress(ports.pages)}/reference/`,
 };

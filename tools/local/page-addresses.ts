@@ -2,11 +2,30 @@ import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 
 const source = readFileSync(new URL('../../infra/template/page-addresses.js', import.meta.url), 'utf8');
-const handler: (event: { request: { uri: string } }) => { uri: string } = runInNewContext(
-  `${source};handler`,
-);
+interface Request {
+  uri: string;
+}
 
-/** The path that the distribution's function maps a URL to. */
-export function leadAddress(uri: string): string {
-  return handler({ request: { uri } }).uri;
+/** The distribution's answer: the object's path, or a redirect to the one URL of a page. */
+interface Redirect {
+  statusCode: number;
+  headers: { location: { value: string } };
+}
+
+const handler: (event: { request: Request & { querystring: object } }) => Request | Redirect =
+  runInNewContext(`${source};handler`);
+
+/** The path that the distribution's function maps a URL to, or the URL that it redirects to. */
+export function leadAddress(uri: string, query = ''): { path: string } | { location: string } {
+  const querystring = Object.fromEntries(
+    query
+      .split('&')
+      .filter(Boolean)
+      .map((pair) => {
+        const [name = '', value = ''] = pair.split('=');
+        return [name, { value }];
+      }),
+  );
+  const led = handler({ request: { uri, querystring } });
+  return 'uri' in led ? { path: led.uri } : { location: led.headers.location.value };
 }

@@ -32,6 +32,7 @@ import { referencePath, startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 import { queues } from './queues.ts';
+import { startSite } from './site.ts';
 import { startSqs } from './sqs.ts';
 import type { Queue } from './sqs-queue.ts';
 
@@ -86,11 +87,16 @@ async function start(fresh: boolean): Promise<void> {
   await Promise.all([
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
-    run(startPages({ port: ports.pages, apiUrl: listening['HTTP API'], s3Url, tokens, requests })),
+    run(startPages({ port: ports.pages, apiUrl: listening['HTTP API'], tokens, requests })),
+    run(startSite({ port: ports.site, s3Url })),
     startService(dynamodbUrl),
   ]);
   const home = localAddress(ports.pages);
-  const pages = { 'Home page': home, 'API reference': home + referencePath };
+  const pages = {
+    'Home page': home,
+    Registry: localAddress(ports.site),
+    'API reference': home + referencePath,
+  };
   const shown = { ownerToken, adminToken, publicKey: notificationPublicKey() };
   const seconds = (performance.now() - began) / 1000;
   process.stdout.write(banner({ seconds, listening: { ...listening, ...pages }, ...shown }));

@@ -101,6 +101,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
 const publicIndex = [
   ['index/v1/config.json', 'IndexConfig'],
   ['index/v1/catalog/{pieces}/{piece}.json', 'CatalogPiece'],
+  ['index/v1/catalog/publishers.json', 'Publishers'],
   ['index/v1/top.json', 'TopNodes'],
   ['index/v1/nodes/{foldedNodeId}.json', 'IndexedNode'],
   ['index/v1/nodes/{foldedNodeId}/readme.json', 'IndexedReadme'],

@@ -1,5 +1,5 @@
 import { marked } from 'marked';
-import { layout } from '@node-registry/site/layout';
+import { layout, plainSite } from '@node-registry/site/layout';
 import { type Content, html, Markup } from '@node-registry/site/markup';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
@@ -61,6 +61,7 @@ export interface ReferencePage {
   apiUrl: string;
   /** The token that they send as `$OWNER`. */
   accessToken: string;
+  /** Links next to the page, in its footer. */
   links: Record<string, string>;
 }
 
@@ -69,11 +70,12 @@ export function referencePage(document: Document, { apiUrl, accessToken, links }
   const { info, components } = document;
   const operations = routesIn(document.paths);
   const schemas = Object.entries(components.schemas);
-  return layout(undefined, {
-    title: 'API reference',
-    description: info.title,
-    links,
-    main: html`<h1>${info.title}</h1>
+  return layout(
+    { ...plainSite, links },
+    {
+      title: 'API reference',
+      description: info.title,
+      main: html`<h1>${info.title}</h1>
 <p>Version ${info.version}</p>
 ${markdown(info.description)}
 <p>The calls below run as they stand, once the shell has a token:</p>
@@ -96,7 +98,8 @@ ${schemas.map(
   ([name, schema]) => html`<article id="schema/${name}"><h3>${name}</h3>
 <p>${inline(schema.description)}</p>${fieldList(schema)}</article>`,
 )}`,
-  });
+    },
+  );
 }
 
 function routesIn(paths: Paths): Route[] {

@@ -33,6 +33,9 @@ export const IndexedNode = z
     publisher: z.optional(PublicPublisher).with(z.describe('Who owns the node')),
     latest_version: z.optional(PublicVersion).with(z.describe('The version to install')),
     downloads_90_days: z.optional(z.int()).with(z.describe('Downloads of the last 90 days')),
+    downloads_by_day: z
+      .optional(z.record(z.string(), z.int()))
+      .with(z.describe('Downloads of each UTC day of the last 90 that has any')),
     versions: z
       .array(PublicVersion)
       .with(z.describe('All published versions, highest precedence first; empty if the node is banned')),
@@ -100,12 +103,15 @@ export const CatalogEntry = z
       })
       .with(z.describe('Who owns the node')),
     latest_version: z.optional(z.string()).with(z.describe('Version label')),
+    versions: z.optional(z.int()).with(z.describe('How many published versions the node has')),
+    supported_os: NodeVersion.shape.supported_os,
+    supported_accelerators: NodeVersion.shape.supported_accelerators,
     host_nodes: z.optional(z.int()).with(z.describe('How many host nodes that version has')),
     host_node_words: z
       .optional(z.string())
       .with(
         z.describe(
-          'For searches: words of the names and titles of its host nodes, up to 2,000 letters, without those that this entry has anyway',
+          'For searches: words of its translations, and of the names and titles of its host nodes, up to 2,000 letters, without those that this entry has anyway',
         ),
       ),
     preempted_host_node_names: z
@@ -113,15 +119,36 @@ export const CatalogEntry = z
       .with(z.describe('Host node names preempted by this node: a search for one finds it first')),
     search_ranking: z.optional(z.int()).with(z.describe('Used for sorting search results')),
     downloads: z.optional(z.int()).with(z.describe('Number of downloads')),
+    downloads_30_days: z.optional(z.int()).with(z.describe('Downloads of the last 30 days')),
     downloads_90_days: z
       .optional(z.int())
       .with(
         z.describe('Downloads of the last 90 days: the order of nodes without a ranking, before their names'),
       ),
+    created_at: z.optional(Timestamp).with(z.describe('Creation time of the node')),
     updated_at: Timestamp.with(z.describe('When that version was published, or the node created')),
   })
   .with(z.meta({ id: 'CatalogEntry', description: 'A node in lists and searches.' }));
 export type CatalogEntry = z.infer<typeof CatalogEntry>;
+
+export const PublisherProfile = z
+  .object({
+    ...PublicPublisher.shape,
+    id: z.string().with(z.describe('Unique identifier of the publisher')),
+    member_names: z.optional(z.array(z.string())).with(z.describe('Display names of its members')),
+  })
+  .with(z.meta({ id: 'PublisherProfile', description: 'A publisher, for its page.' }));
+export type PublisherProfile = z.infer<typeof PublisherProfile>;
+
+export const Publishers = z
+  .object({ revision, publishers: z.array(PublisherProfile).with(z.describe('Sorted by id')) })
+  .with(
+    z.meta({
+      id: 'Publishers',
+      description: 'All publishers that are not banned: `index/v1/catalog/publishers.json`.',
+    }),
+  );
+export type Publishers = z.infer<typeof Publishers>;
 
 export const CatalogPiece = z
   .object({ revision, nodes: z.array(CatalogEntry).with(z.describe('Sorted by id')) })

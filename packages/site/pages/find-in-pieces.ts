@@ -1,7 +1,15 @@
 import { distance } from 'fastest-levenshtein';
 import { minFuzzyLength, partsOf, plain, swapped, words } from '@node-registry/registry-client/search-words';
 import type { SearchPiece } from '../search-pieces.ts';
-import { maxOfWord, pieceLetters, searchPieceOf, tagKey, unpack, wholeKey } from '../search-pieces.ts';
+import {
+  maxOfWord,
+  pieceLetters,
+  runsOnKey,
+  searchPieceOf,
+  tagKey,
+  unpack,
+  wholeKey,
+} from '../search-pieces.ts';
 
 type Load = (piece: number) => Promise<SearchPiece>;
 
@@ -15,18 +23,31 @@ interface Matches {
 const misspelled = 3;
 const unknownRank = 9;
 
-/** The ids of the nodes that have the tag and every word, best first. */
-export async function findInPieces(load: Load, text: string, tag: string) {
+/** What results must have, in addition to every word: a tag, a system and an accelerator. Empty for any. */
+export interface Filters {
+  tag: string;
+  system: string;
+  accelerator: string;
+}
+
+/**
+ * The ids of the nodes that have every word and pass the filters, best first. A node that a cut list lacks is
+ * among them, so the reader of its file compares again.
+ */
+export async function findInPieces(load: Load, text: string, { tag, system, accelerator }: Filters) {
   const typed = [...new Set(words(text))];
+  const runsOn = [system, accelerator].filter(Boolean);
   const all = await Promise.all([
     ...(tag === '' ? [] : [exactly(load, tag, tagKey(tag))]),
+    ...runsOn.map((kind) => exactly(load, kind, runsOnKey(kind))),
     ...typed.map((word) => spelled(load, word)),
   ]);
   // The beginning of a word excludes nothing yet.
   const known = all.filter(({ of }, place) => of.size > 0 || !isShort(typed.at(place - all.length)));
   const { of, isCut } = known.slice(1).reduce(both, known[0] ?? none());
   const whole = text.trim() === '' ? none() : await exactly(load, text, wholeKey(text));
-  for (const [id, match] of whole.of) if (tag === '' || of.has(id)) of.set(id, match);
+  const isFiltered = tag !== '' || runsOn.length > 0;
+  for (const [id, match] of whole.of) if (!isFiltered || of.has(id)) of.set(id, match);
   const ids = [...of].sort(([, a], [, b]) => a.rank - b.rank || a.place - b.place).map(([id]) => id);
   return { ids, isCut };
 }

@@ -2,12 +2,12 @@ import { plain, words } from '@node-registry/registry-client/search-words';
 import { foldNodeId } from '@node-registry/registry-rules/fold-node-id';
 import type { CatalogEntry, IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import type { SearchPiece } from '../search-pieces.ts';
-import { findInPieces, isShort } from './find-in-pieces.ts';
+import { runsOn } from '../templates/runs-on.ts';
+import { type Filters, findInPieces, isShort } from './find-in-pieces.ts';
 
-export interface Question {
+export interface Question extends Filters {
   turn: number;
   text: string;
-  tag: string;
   order: string;
   /** The number of results that the page shows. */
   wanted: number;
@@ -30,15 +30,19 @@ export interface Reply {
 }
 
 const step = 5;
+/** Results that a filter excludes are read as well. */
+const maxRead = 400;
 const maxTags = 100;
 const maxDescription = 300;
 const typingMs = 700;
 let latest = 0;
 
 async function read<Content>(path: string): Promise<Content | undefined> {
-  const answer = await fetch(path);
+  const answer = await fetch(path).catch(() => {
+    throw new Error('The registry can’t be reached. Check your connection.');
+  });
   if (answer.status === 404) return undefined;
-  if (!answer.ok) throw new Error(`The registry answered ${answer.status}.`);
+  if (!answer.ok) throw new Error(`The registry can’t be read now (${answer.status}).`);
   return answer.json();
 }
 
@@ -71,11 +75,17 @@ const entryOf = once(async (id: string): Promise<CatalogEntry | undefined> => {
   const { latest_version: latest, publisher } = node ?? {};
   if (node?.status !== 'NodeStatusActive' || !latest || publisher?.id === undefined) return undefined;
   const { name, description = '', icon, tags, downloads_90_days, created_at = '' } = node;
+  const [supported_os, supported_accelerators] = [
+    latest.supported_os ?? node.supported_os,
+    latest.supported_accelerators ?? node.supported_accelerators,
+  ];
   return {
     ...{ id, description: description.slice(0, maxDescription).toWellFormed() },
     ...(name && { name }),
     ...(icon && { icon }),
     ...(tags && { tags }),
+    ...(supported_os && { supported_os }),
+    ...(supported_accelerators && { supported_accelerators }),
     ...(downloads_90_days && { downloads_90_days }),
     publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
     latest_version: String(latest.version),
@@ -89,17 +99,25 @@ function isIn({ id, name, description, publisher, tags = [] }: CatalogEntry, typ
   return typed.every((word) => said.includes(plain(word)));
 }
 
+const isFiltered = ({ tag, system, accelerator }: Filters) => tag + system + accelerator !== '';
+
+function fits(entry: CatalogEntry, { tag, system, accelerator }: Filters): boolean {
+  const kinds = runsOn(entry);
+  const isOn = (kind: string) => kind === '' || kinds.includes(kind);
+  return (tag === '' || entry.tags?.includes(tag) === true) && isOn(system) && isOn(accelerator);
+}
+
 type Tell = (given: Omit<Reply, 'turn'>) => void;
 
 async function answer(question: Question, tell: Tell): Promise<void> {
-  const { text, tag, order, wanted } = question;
-  const isAll = text.trim() === '' && tag === '';
+  const { text, order, wanted } = question;
+  const isAll = text.trim() === '' && !isFiltered(question);
   if (!isAll && order === '' && (await tellFromPieces(question, tell))) return;
   const typed = words(text);
   if (text.trim() !== '' && typed.length === 0) return tell({ found: [], count: 0 });
   if (order === '' && (isAll || (typed.length > 0 && typed.every(isShort)))) {
     const all = await topNodes();
-    const found = all.filter((entry) => isIn(entry, typed) && (tag === '' || entry.tags?.includes(tag)));
+    const found = all.filter((entry) => isIn(entry, typed) && fits(entry, question));
     if (all.length > 0)
       return tell({ found: found.slice(0, wanted), count: found.length, isTop: true, tags: tagsOf(all) });
   }
@@ -108,19 +126,21 @@ async function answer(question: Question, tell: Tell): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, typingMs));
   if (question.turn !== latest) return;
   const { findInCatalog } = await import('./search-catalog.js');
-  const found = await findInCatalog(text, tag, order);
+  const found = await findInCatalog(text, (entry) => fits(entry, question), order);
   const entries = found.slice(0, wanted).map(({ host_node_words, ...entry }) => entry);
   tell({ found: entries, count: found.length, tags: tagsOf(found) });
 }
 
 /** False if they contain nothing. */
-async function tellFromPieces({ turn, text, tag, wanted }: Question, tell: Tell): Promise<boolean> {
-  const { ids, isCut } = await findInPieces(piece, text, tag);
+async function tellFromPieces(question: Question, tell: Tell): Promise<boolean> {
+  const { turn, text, wanted } = question;
+  const { ids, isCut } = await findInPieces(piece, text, question);
   const found: CatalogEntry[] = [];
   let read = 0;
-  while (read < Math.min(ids.length, wanted) && turn === latest) {
-    const next = ids.slice(read, Math.min(read + step, wanted));
-    found.push(...(await Promise.all(next.map(entryOf))).flatMap((entry) => entry ?? []));
+  while (read < ids.length && found.length < wanted && read < maxRead && turn === latest) {
+    const next = ids.slice(read, read + step);
+    const entries = (await Promise.all(next.map(entryOf))).flatMap((entry) => entry ?? []);
+    found.push(...entries.filter((entry) => fits(entry, question)));
     read += next.length;
     if (found.length > 0) tell({ found: [...found] });
   }
@@ -147,6 +167,6 @@ addEventListener('message', async ({ data }: MessageEvent<Question>) => {
     if (latest === turn) postMessage({ turn, ...given } satisfies Reply);
   };
   await answer(data, tell).catch((error: unknown) =>
-    tell({ error: error instanceof Error ? error.message : 'This part of the page did not work.' }),
+    tell({ error: error instanceof Error ? error.message : 'This part of the page didn’t work.' }),
   );
 });

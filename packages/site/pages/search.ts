@@ -1,6 +1,7 @@
 import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 import { entryCard } from '../templates/entry.ts';
 import { countOf, numberOf } from '../templates/text.ts';
+import { improve } from './improve.ts';
 import { append, at, searchWorker } from './markup-sink.ts';
 import type { Question, Reply } from './search-worker.ts';
 
@@ -9,10 +10,15 @@ const atOnce = 3;
 const maxFound = 200;
 const text = at<HTMLInputElement>('search-text');
 const tag = at<HTMLSelectElement>('search-tag');
+const system = at<HTMLSelectElement>('search-system');
+const accelerator = at<HTMLSelectElement>('search-accelerator');
 const order = at<HTMLSelectElement>('search-order');
 const status = at('search-status');
 const results = at('results');
 const more = at<HTMLButtonElement>('more-results');
+/** The lists of the start page, which a search replaces. */
+const lists = document.querySelectorAll<HTMLElement>('.home');
+const siteName = document.querySelector<HTMLMetaElement>('meta[property="og:site_name"]')?.content ?? '';
 
 let found: CatalogEntry[] = [];
 /** The number of requested results. */
@@ -25,7 +31,7 @@ let place = 0;
 /** A keyboard user continues at the first new entry. */
 let focused: number | undefined;
 let drawing: ReturnType<typeof setTimeout> | undefined;
-const worker = searchWorker();
+let worker: Worker | undefined;
 
 /** URLs used to have their path behind the #. */
 function leaveOldAddress(): void {
@@ -38,6 +44,7 @@ function draw(): void {
   clearTimeout(drawing);
   const from = results.children.length;
   append(results, found.slice(from, from + atOnce).map(entryCard));
+  for (const card of [...results.children].slice(from)) improve(card);
   if (focused !== undefined && results.children[focused]) {
     results.children[focused]?.querySelector('a')?.focus();
     focused = undefined;
@@ -46,10 +53,13 @@ function draw(): void {
   else if (place > 0) scrollTo(0, place);
 }
 
-worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+function take({ data }: MessageEvent<Reply>): void {
   if (data.turn !== turn) return;
   const { error, isSlow, count, tags = [], isTop = false, isCut = false } = data;
-  if (error !== undefined) return fail(error);
+  if (error !== undefined) {
+    fail(error);
+    return;
+  }
   offerTags(tags);
   if (isSlow) {
     status.textContent = 'Searching all nodes…';
@@ -61,18 +71,18 @@ worker.onmessage = ({ data }: MessageEvent<Reply>) => {
   drawn = turn;
   draw();
   if (count === undefined) return;
-  more.hidden = wanted >= Math.min(count, maxFound);
-  more.textContent = `Show more (${numberOf(count - wanted)} left)`;
+  more.hidden = found.length < wanted || wanted >= Math.min(count, maxFound);
+  more.textContent = `Show more (${numberOf(Math.max(count - wanted, 0))} left)`;
   status.textContent = sentenceOf(count, isTop, isCut);
-};
-worker.onerror = () => fail('This part of the page did not work. Load the page again.');
+}
+
+const isAll = () => text.value.trim() === '' && !tag.value && !system.value && !accelerator.value;
 
 function sentenceOf(count: number, isTop: boolean, isCut: boolean): string {
-  const isAll = text.value.trim() === '' && tag.value === '';
-  if (isTop && isAll) return 'The most used nodes. Type to search all of them.';
+  if (isTop && isAll()) return 'The most used nodes. Type to search all of them.';
   if (isTop) return `${countOf(count, 'node')} of the most used. Type three letters to search all of them.`;
   if (count === 0)
-    return isAll ? 'Nothing is published here yet.' : 'No node matches. Try fewer or other words.';
+    return isAll() ? 'Nothing is published here yet.' : 'No node matches. Try fewer or other words.';
   return isCut ? `More than ${countOf(count, 'node')}` : countOf(count, 'node');
 }
 
@@ -84,13 +94,24 @@ more.onclick = () => {
 /** Each turn draws everything again, unless it only requests more. */
 function ask(count: number): void {
   wanted = count;
-  const question = { turn, text: text.value, tag: tag.value, order: order.value, wanted };
-  worker.postMessage(question satisfies Question);
+  if (!worker) {
+    worker = searchWorker();
+    worker.onmessage = take;
+    worker.onerror = () => fail('The search could not start. Load the page again.');
+  }
+  const filters = { tag: tag.value, system: system.value, accelerator: accelerator.value };
+  worker.postMessage({ turn, text: text.value, ...filters, order: order.value, wanted } satisfies Question);
 }
 
 function find(count = step): void {
   turn += 1;
-  document.title = text.value ? `${text.value} · Node registry` : 'Node registry';
+  const isHome = lists.length > 0 && isAll() && order.value === '';
+  for (const list of lists) list.hidden = !isHome;
+  at('found').hidden = isHome;
+  at('search-filters').hidden = isHome;
+  const title = text.value || (isHome ? '' : 'Search');
+  document.title = title ? `${title} · ${siteName}` : siteName;
+  if (isHome) return;
   status.textContent = 'Searching…';
   ask(count);
 }
@@ -112,11 +133,14 @@ function offerTags(names: readonly string[]): void {
   tag.append(...added.map((name) => new Option(name.slice(0, maxTagLetters), name)));
 }
 
+const controls = { q: text, tag, system, accelerator, order };
+
 /** Otherwise, each letter would be a step of the history. */
 function rememberAndFind(): void {
-  const given = Object.entries({ q: text.value, tag: tag.value, order: order.value });
+  const given = Object.entries(controls).map(([name, { value }]) => [name, value] as [string, string]);
   const parameters = new URLSearchParams(given.filter(([, value]) => value !== ''));
-  history.replaceState(null, '', `/search${parameters.size > 0 ? `?${parameters}` : ''}`);
+  const path = lists.length > 0 && parameters.size === 0 ? '/' : '/search';
+  history.replaceState(null, '', `${path}${parameters.size > 0 ? `?${parameters}` : ''}`);
   place = 0;
   find();
 }
@@ -128,13 +152,14 @@ for (const event of ['wheel', 'touchstart', 'keydown'])
 
 leaveOldAddress();
 addEventListener('hashchange', leaveOldAddress);
+improve(document);
 const parameters = new URLSearchParams(location.search);
-text.value ||= parameters.get('q') ?? '';
 const given = parameters.get('tag') ?? '';
 if (given) offerTags([given]);
-tag.value = given;
-order.value = parameters.get('order') ?? '';
-for (const control of [text, tag, order]) control.addEventListener('input', rememberAndFind);
+for (const [name, control] of Object.entries(controls)) {
+  control.value ||= parameters.get(name) ?? '';
+  control.addEventListener('input', rememberAndFind);
+}
 at('search-form').addEventListener('submit', (event) => event.preventDefault());
 const { y = 0, wanted: before = step }: { y?: number; wanted?: number } = history.state ?? {};
 place = y;

@@ -1,7 +1,7 @@
 import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { html, type Markup } from './markup.ts';
 import { readHostNode, type Value } from './read-host-node.ts';
-import { countOf, foreign, pill } from './text.ts';
+import { badge, countOf, foreign, hueOf as hueOfText } from './text.ts';
 
 /** The host's usual colors, in steps of 15 degrees; other types get one from their name. */
 const hues: Record<string, number> = {
@@ -16,7 +16,7 @@ export function hostNodeCard(node: HostNode): Markup {
   const { inputs, widgets, outputs, isComplete } = readHostNode(node);
   const isUnknown = !isComplete && outputs.length === 0;
   return html`<li class="host-node">
-<div class="title"><h3>${foreign(cut(node.display_name || name))}</h3>${statesOf(node)}</div>
+<div class="head"><h3>${foreign(cut(node.display_name || name))}</h3>${statesOf(node)}</div>
 <div class="sockets">${socketList('Inputs', inputs)}${socketList('Outputs', outputs)}</div>
 ${widgets.length > 0 && html`<ul class="widgets" aria-label="Widgets">${widgets.map(widgetRow)}</ul>`}
 ${isUnknown && html`<p class="quiet">Its inputs and outputs are not known.</p>`}
@@ -38,9 +38,9 @@ function openList(open: readonly string[]): Markup | undefined {
 
 function statesOf({ deprecated, experimental, policy }: HostNode): Markup[] {
   return [
-    ...(deprecated ? [pill('deprecated', 'warn')] : []),
-    ...(experimental ? [pill('experimental', 'warn')] : []),
-    ...(policy === 'HostNodePolicyLocalOnly' ? [pill('local only')] : []),
+    ...(deprecated ? [badge('Deprecated', 'warn')] : []),
+    ...(experimental ? [badge('Experimental', 'warn')] : []),
+    ...(policy === 'HostNodePolicyLocalOnly' ? [badge('Local only')] : []),
   ];
 }
 
@@ -69,8 +69,5 @@ function cut(text: string): string {
 }
 
 function hueOf(type: string): number {
-  const known = Object.hasOwn(hues, type) ? hues[type] : undefined;
-  return (
-    known ?? [...type.slice(0, maxShown)].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 24, 7)
-  );
+  return (Object.hasOwn(hues, type) ? hues[type] : undefined) ?? hueOfText(type);
 }

@@ -1,8 +1,25 @@
 import { type Content, html, Markup } from './markup.ts';
 import { withoutTurns, visibleText } from './text.ts';
 
+/** Whose site it is: what an operator chooses for a stage. */
+export interface Site {
+  /** Without it, pages have no canonical URLs, and there is neither a feed nor a sitemap. */
+  url?: string | undefined;
+  name: string;
+  logo?: string | undefined;
+  /** URLs by their names, for the footer: terms, privacy, contact. */
+  links: Readonly<Record<string, string>>;
+  /** Where a node is reported, with `{id}`. */
+  reportUrl?: string | undefined;
+  /** The command that installs a version, with `{id}` and `{version}`. */
+  toolPackage?: string | undefined;
+}
+
+export const plainSite: Site = { name: 'Node registry', links: {} };
+
 export interface Page {
-  title: string;
+  /** The site's name follows it; without it, the site's name is the title. */
+  title?: string;
   description: string;
   /** From the root of the site. */
   path?: string;
@@ -12,9 +29,9 @@ export interface Page {
   isListed?: boolean;
   /** Data for programs, as JSON-LD. */
   facts?: object;
-  scripts?: readonly string[];
-  /** Links to pages next to the site, for example in the local stack. */
-  links?: Record<string, string>;
+  script?: 'page.js' | 'search.js';
+  /** Whether the page has a search of its own. */
+  hasSearch?: boolean;
   main: Content;
 }
 
@@ -26,12 +43,18 @@ const policy = [
 
 const maxDescription = 200;
 
-/** A whole page. Canonical URLs and the feed exist only if the site has a domain name. */
-export function layout(siteUrl: string | undefined, page: Page): string {
-  const title = visibleText(page.title);
+/** Two host nodes and their wire. Its colors are in the styles. */
+const mark = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect x="2" y="6" width="12" height="9" rx="3"/><path d="M14 10.5h3a3 3 0 0 1 3 3V17"/><rect class="second" x="18" y="17" width="12" height="9" rx="3"/></svg>`;
+
+export const lens = html`<svg class="lens" viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.6"/><path d="m10.6 10.6 3.4 3.4"/></svg>`;
+
+/** A whole page. */
+export function layout(site: Site, page: Page): string {
+  const title = visibleText(page.title === undefined ? site.name : `${page.title} · ${site.name}`);
   const description = withoutTurns(page.description).slice(0, maxDescription).toWellFormed();
-  const url = siteUrl !== undefined && page.path !== undefined ? siteUrl + page.path : undefined;
-  const links = Object.entries(page.links ?? {}).map(([name, href]) => html`<a href="${href}">${name}</a> `);
+  const url = site.url !== undefined && page.path !== undefined ? site.url + page.path : undefined;
+  const image = page.image ?? (site.url && `${site.url}/site/preview.png`);
+  const links = Object.entries(site.links);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -45,23 +68,28 @@ export function layout(siteUrl: string | undefined, page: Page): string {
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:type" content="website">
-<meta property="og:site_name" content="Node registry">
-${page.image !== undefined && html`<meta property="og:image" content="${page.image}">`}
+<meta property="og:site_name" content="${site.name}">
+${image && html`<meta property="og:image" content="${image}">`}
 ${url !== undefined && html`<link rel="canonical" href="${url}"><meta property="og:url" content="${url}">`}
 ${page.isListed === false && html`<meta name="robots" content="noindex">`}
 ${page.facts && jsonLd({ ...page.facts, ...(url !== undefined && { url }) })}
-<link rel="icon" href="data:,">
-${siteUrl !== undefined && html`<link rel="alternate" type="application/atom+xml" title="New versions" href="/feed.xml">`}
+<link rel="icon" href="/site/icon.png">
+${site.url !== undefined && html`<link rel="alternate" type="application/atom+xml" title="New versions" href="/feed.xml">`}
 <link rel="stylesheet" href="/site/site.css">
-${page.scripts?.map((name) => html`<script type="module" src="/site/${name}"></script>`)}
+${page.script && html`<script type="module" src="/site/${page.script}"></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header><a class="brand" href="/search">Node registry</a>
-<nav aria-label="Pages"><a href="/search">Search</a> ${links}</nav></header>
-<main id="main" tabindex="-1">
+<header class="top"><div class="wide"><a class="brand" href="/">${site.logo ? html`<img src="${site.logo}" alt="" width="28" height="28">` : mark}<span>${site.name}</span></a>
+${!page.hasSearch && html`<search><form class="find" action="/search">${lens}<input type="search" name="q" placeholder="Search nodes" aria-label="Search nodes" autocomplete="off" spellcheck="false"></form></search>`}
+<nav aria-label="Site"><a href="/search">Browse</a><a href="/nodes">Most used</a></nav></div></header>
+<main id="main" tabindex="-1" class="wide">
 ${page.main}
 </main>
+<footer class="bottom"><div class="wide"><span>${site.name}</span>${
+    (links.length > 0 || site.url !== undefined) &&
+    html`<nav aria-label="About the site">${links.map(([name, href]) => html`<a href="${href}">${name}</a>`)}${site.url !== undefined && html`<a href="/feed.xml">Feed</a>`}</nav>`
+  }</div></footer>
 </body>
 </html>
 `.text;
@@ -74,13 +102,13 @@ function jsonLd(facts: object): Markup {
 }
 
 /** The page for an unknown URL. */
-export function unknownPage(): string {
-  return layout(undefined, {
-    title: 'Not found · Node registry',
+export function unknownPage(site: Site): string {
+  return layout(site, {
+    title: 'Not found',
     description: 'This registry has no such page.',
     isListed: false,
-    main: html`<h1>Not found</h1>
+    main: html`<div class="empty"><h1>Not found</h1>
 <p>This registry has no such node, version or publisher. A node that was published a moment ago has its page within seconds.</p>
-<p><a href="/search">Search for another one</a>.</p>`,
+<p><a class="button" href="/search">Search for another one</a></p></div>`,
   });
 }

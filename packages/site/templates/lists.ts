@@ -1,36 +1,124 @@
-import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
-import { entryCard, nodeAddress } from './entry.ts';
-import { layout } from './layout.ts';
-import { html } from './markup.ts';
-import { countOf, foreign, visibleText, withoutTurns } from './text.ts';
+import type { CatalogEntry, PublisherProfile } from '@node-registry/registry-rules/schemas/index-files';
+import { entryList, nodeAddress, publisherAddress, tagList } from './entry.ts';
+import { layout, type Site } from './layout.ts';
+import { type Content, html } from './markup.ts';
+import { searchForm, searchResults } from './search-page.ts';
+import { compactNumber, countOf, facts, foreign, icon, lines, pictureAddress, visibleText } from './text.ts';
+import { webLink, withoutTurns } from './text.ts';
 
 export { byUse } from '@node-registry/registry-client/search-words';
 
-/** The page of a publisher with its nodes; no entries mean that it has none left. */
-export function publisherPage(
-  siteUrl: string | undefined,
-  publisher: CatalogEntry['publisher'],
-  entries: readonly CatalogEntry[],
-): string {
-  const name = publisher.name || publisher.id;
-  return layout(siteUrl, {
-    title: `${name} · Node registry`,
-    description: `The ${countOf(entries.length, 'node')} that ${name} publishes.`,
-    path: `/publishers/${encodeURIComponent(publisher.id)}`,
+type Publisher = CatalogEntry['publisher'] & Omit<PublisherProfile, 'id'>;
+
+/** The page of a publisher with its nodes, most used first; no entries mean that it has none left. */
+export function publisherPage(site: Site, publisher: Publisher, entries: readonly CatalogEntry[]): string {
+  const {
+    id,
+    description,
+    logo,
+    website,
+    support,
+    source_code_repo: source,
+    member_names: members,
+  } = publisher;
+  const name = publisher.name || id;
+  const downloads = entries.reduce((sum, entry) => sum + (entry.downloads_90_days ?? 0), 0);
+  const links = facts({
+    Website: website && webLink(website),
+    Support: support && webLink(support),
+    'Source code': source && webLink(source),
+    Members: members?.length ? foreign(members.join(', ')) : undefined,
+  });
+  return layout(site, {
+    title: name,
+    description: description || `The ${countOf(entries.length, 'node')} that ${name} publishes.`,
+    path: publisherAddress(id),
+    image: pictureAddress(logo),
     isListed: entries.length > 0,
-    main: html`<h1>${foreign(name)}</h1><p class="quiet"><code>${publisher.id}</code> publishes ${countOf(entries.length, 'node')}.</p>
-<ul class="plain results">${entries.map(entryCard)}</ul>`,
+    script: 'page.js',
+    ...(entries.length > 0 && {
+      facts: {
+        '@type': 'Organization',
+        name,
+        ...(description && { description }),
+        logo: pictureAddress(logo),
+      },
+    }),
+    main: html`<div class="title">${icon(logo, name, id)}<div><h1>${foreign(name)}</h1>
+<p class="by"><code>${id}</code></p></div></div>
+${description && html`<div class="lead" dir="auto">${lines(description)}</div>`}
+<p class="meta"><span>${countOf(entries.length, 'node')}</span>${downloads > 0 && html`<span>↓ ${compactNumber(downloads)} in 90 days</span>`}</p>
+${links && html`<section class="box profile" aria-label="Profile">${links}</section>`}
+<h2>Nodes</h2>
+${entries.length > 0 ? entryList(entries) : html`<p class="empty">Nothing of this publisher is offered now.</p>`}`,
   });
 }
 
 /** The most used nodes, for readers without scripts. */
-export function nodesPage(siteUrl: string | undefined, entries: readonly CatalogEntry[]): string {
-  return layout(siteUrl, {
-    title: 'Most used nodes · Node registry',
+export function nodesPage(site: Site, entries: readonly CatalogEntry[]): string {
+  const title = entries.some(isUsed) ? 'Most used nodes' : 'Nodes';
+  return layout(site, {
+    title,
     description: 'The most used extensions of this registry.',
     path: '/nodes',
-    main: html`<h1>Most used nodes</h1><ul class="plain results">${entries.map(entryCard)}</ul>`,
+    script: 'page.js',
+    main: html`<h1>${title}</h1><h2 class="unseen">List</h2>${entries.length > 0 ? entryList(entries) : nothingYet}`,
   });
+}
+
+const nothingYet = html`<p class="empty">Nothing is published here yet.</p>`;
+const shownOnHome = 6;
+const tagsOnHome = 12;
+
+function isUsed({ downloads_90_days }: CatalogEntry): boolean {
+  return (downloads_90_days ?? 0) > 0;
+}
+
+/** The start page: the search, the registry in numbers, and its nodes by use and by date. */
+export function homePage(site: Site, entries: readonly CatalogEntry[]): string {
+  const by = (date: (entry: CatalogEntry) => string | undefined) =>
+    entries.toSorted((a, b) => (date(b) ?? '').localeCompare(date(a) ?? ''));
+  const added = by(({ created_at }) => created_at).filter(({ created_at }) => created_at);
+  const isLarge = entries.length > shownOnHome;
+  const lists: [title: string, entries: readonly CatalogEntry[]][] = [
+    ['Most used', entries.filter(isUsed)],
+    ['Recently updated', by(({ updated_at }) => updated_at)],
+    ['New', isLarge ? added : []],
+  ];
+  return layout(site, {
+    description: 'Search the extensions that are published in this registry.',
+    path: '/',
+    script: 'search.js',
+    hasSearch: true,
+    main: html`<div class="hero"><h1>Find a node</h1>
+<p>Extensions of the host application. Read what each version brings before you install it.</p>
+${searchForm(true)}
+<div class="home">${frequentTags(entries)}${numbersOf(entries)}</div></div>
+${searchResults(true)}
+<div class="home">${lists.map(([title, of]) => of.length > 0 && html`<h2>${title}</h2>${entryList(of.slice(0, shownOnHome))}`)}
+${entries.length === 0 ? nothingYet : html`<p class="more"><a class="button" href="/nodes">All of the most used</a></p>`}</div>`,
+  });
+}
+
+function frequentTags(entries: readonly CatalogEntry[]): Content {
+  const counts = new Map<string, number>();
+  for (const { tags = [] } of entries) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  const names = [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
+  return tagList(names.slice(0, tagsOnHome), tagsOnHome);
+}
+
+function numbersOf(entries: readonly CatalogEntry[]): Content {
+  const sum = (field: 'versions' | 'host_nodes' | 'downloads_30_days') =>
+    entries.reduce((total, entry) => total + (entry[field] ?? 0), 0);
+  const numbers: [number, string][] = [
+    [entries.length, 'nodes'],
+    [sum('versions'), 'versions'],
+    [sum('host_nodes'), 'host nodes'],
+    [sum('downloads_30_days'), 'downloads in 30 days'],
+  ];
+  const items = numbers.filter(([count]) => count > 0);
+  if (items.length === 0) return undefined;
+  return html`<ul class="stats">${items.map(([count, what]) => html`<li><b>${compactNumber(count)}</b> ${what}</li>`)}</ul>`;
 }
 
 const xml = '<?xml version="1.0" encoding="utf-8"?>\n';
@@ -39,7 +127,7 @@ const maxFed = 50;
 const maxMapped = 50_000;
 
 /** An Atom feed of the latest versions. Its ids are URLs, so it exists only if they last. */
-export function feed(siteUrl: string, entries: readonly CatalogEntry[]): string {
+export function feed(siteUrl: string, siteName: string, entries: readonly CatalogEntry[]): string {
   const latest = entries.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, maxFed);
   // XML allows fewer characters than a publisher's text may have.
   const plain = (text: string) =>
@@ -47,8 +135,8 @@ export function feed(siteUrl: string, entries: readonly CatalogEntry[]): string 
   return (
     xml +
     html`<feed xmlns="http://www.w3.org/2005/Atom">
-<id>${siteUrl}/</id><title>Node registry: new versions</title><updated>${latest[0]?.updated_at ?? '1970-01-01T00:00:00Z'}</updated>
-<link rel="self" href="${siteUrl}/feed.xml"/><link href="${siteUrl}/search"/>
+<id>${siteUrl}/</id><title>${plain(siteName)}: new versions</title><updated>${latest[0]?.updated_at ?? '1970-01-01T00:00:00Z'}</updated>
+<link rel="self" href="${siteUrl}/feed.xml"/><link href="${siteUrl}/"/>
 ${latest.map(
   (entry) => html`<entry><id>${siteUrl}${nodeAddress(entry.id, entry.latest_version)}</id>
 <title>${plain(visibleText(entry.name || entry.id))} ${entry.latest_version}</title><updated>${entry.updated_at}</updated>
@@ -62,14 +150,12 @@ ${latest.map(
 }
 
 export function sitemap(siteUrl: string, entries: readonly CatalogEntry[]): string {
-  const publishers = new Set(
-    entries.map(({ publisher }) => `/publishers/${encodeURIComponent(publisher.id)}`),
-  );
+  const publishers = new Set(entries.map(({ publisher }) => publisherAddress(publisher.id)));
   const nodes = entries.map(
     ({ id, updated_at }) =>
       html`<url><loc>${siteUrl}${nodeAddress(id)}</loc><lastmod>${updated_at}</lastmod></url>\n`,
   );
-  const others = ['/search', '/nodes', ...publishers].map(
+  const others = ['/', '/nodes', ...publishers].map(
     (path) => html`<url><loc>${siteUrl}${path}</loc></url>\n`,
   );
   const urls = [...nodes, ...others].slice(0, maxMapped);
@@ -77,5 +163,5 @@ export function sitemap(siteUrl: string, entries: readonly CatalogEntry[]): stri
 }
 
 export function robots(siteUrl: string): string {
-  return `User-agent: *\nAllow: /\nDisallow: /index/\n\nSitemap: ${siteUrl}/sitemap.xml\n`;
+  return `User-agent: *\nAllow: /\nDisallow: /index/\nDisallow: /search\n\nSitemap: ${siteUrl}/sitemap.xml\n`;
 }

@@ -1,17 +1,20 @@
-import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import type {
   IndexedHostNodes,
   IndexedNode,
   IndexedReadme,
   PublicVersion,
 } from '@node-registry/registry-rules/schemas/index-files';
+import { downloadsLine } from './downloads-line.ts';
 import { nodeAddress, publisherLink, tagList } from './entry.ts';
-import { conditionally, hostNodeCard } from './host-node-card.ts';
-import { installLine } from './install-line.ts';
-import { layout } from './layout.ts';
+import { hostNodeSection } from './host-nodes.ts';
+import { installSection } from './install.ts';
+import { layout, type Site } from './layout.ts';
+import { licenseOf } from './license.ts';
 import { type Content, html, Markup } from './markup.ts';
-import { countOf, dateOf, facts, folded, foreign, icon, lines, notice } from './text.ts';
-import { numberOf, pictureAddress, pill, sizeOf, webAddress, webLink } from './text.ts';
+import { shortNames } from './runs-on.ts';
+import { badge, countOf, dateOf, facts, folded, foreign, icon, lines, notice, visibleText } from './text.ts';
+import { numberOf, pictureAddress, sizeOf, webAddress, webLink } from './text.ts';
+import { translationList } from './translations.ts';
 
 export interface NodeFiles {
   node: IndexedNode;
@@ -20,236 +23,294 @@ export interface NodeFiles {
 }
 
 /** The page of a node, with all data of the index about it and its latest version. */
-export function nodePage(siteUrl: string | undefined, files: NodeFiles): string {
-  const { node, readme } = files;
-  const version = node.latest_version;
-  return layout(siteUrl, {
-    ...headOf(node, version),
+export function nodePage(site: Site, files: NodeFiles, now = new Date()): string {
+  const { node } = files;
+  return layout(site, {
+    ...headOf(node, node.latest_version),
     path: nodeAddress(String(node.id)),
-    main: [
-      introduction(node),
-      version && versionParts(files, version),
-      versionList(node),
-      readme?.text && readmeSection(readme),
-    ],
+    main: isBanned(node) ? bannedPage(node) : parts(site, files, node.latest_version, now),
   });
 }
 
 /** The page of a version. If the version is no longer offered, the page says so. */
-export function versionPage(siteUrl: string | undefined, files: NodeFiles, label: string): string {
+export function versionPage(site: Site, files: NodeFiles, label: string, now = new Date()): string {
   const { node } = files;
   const version = node.versions.find((each) => each.version === label);
-  const page = headOf(node, version);
-  const all = html`<p><a href="${nodeAddress(String(node.id))}">All versions of ${foreign(nameOf(node))}</a></p>`;
-  const gone = notice('warn', `Version ${label} of this node is not offered any more.`);
-  return layout(siteUrl, {
-    ...page,
-    title: `${nameOf(node)} ${label} · Node registry`,
+  const isGone = version === undefined || isBanned(node);
+  const gone = [
+    heading(node, undefined),
+    notice('warn', html`Version ${foreign(label)} of this node is not offered any more.`),
+    html`<p><a href="${nodeAddress(String(node.id))}">The page of ${foreign(nameOf(node))}</a></p>`,
+  ];
+  return layout(site, {
+    ...headOf(node, version),
+    title: `${nameOf(node)} ${label}`,
     path: nodeAddress(String(node.id), label),
-    main: [heading(node), statusNotice(node), version ? versionParts(files, version) : gone, all],
+    ...(isGone && { isListed: false }),
+    main: isBanned(node)
+      ? bannedPage(node)
+      : isGone
+        ? gone
+        : parts(site, { node, hostNodes: files.hostNodes }, version, now, true),
   });
 }
 
-function nameOf({ name, id = '' }: IndexedNode): string {
-  return name || id;
+function isBanned({ status }: IndexedNode): boolean {
+  return status === 'NodeStatusBanned';
+}
+
+/** Nothing that the publisher of a banned node wrote is shown, so its name is its id. */
+function nameOf({ name, id = '', status }: IndexedNode): string {
+  return (status === 'NodeStatusBanned' ? undefined : name) || id;
+}
+
+function bannedPage(node: IndexedNode): Content {
+  const reason = node.status_detail && html` ${foreign(node.status_detail)}`;
+  return [
+    html`<div class="title"><div><h1>${foreign(String(node.id))}</h1></div></div>`,
+    notice('bad', html`<b>This node is banned. Do not install it.</b>${reason}`),
+    html`<p><a class="button" href="/search">Search for another one</a></p>`,
+  ];
 }
 
 function headOf(node: IndexedNode, version: PublicVersion | undefined) {
-  const { id = '', description = '', publisher, license, repository, tags } = node;
+  const { id = '', publisher, license, repository, tags } = node;
   const isOffered = node.status === 'NodeStatusActive' && version !== undefined;
   const codeRepository = webAddress(repository);
+  const description = isBanned(node) ? '' : (node.description ?? '');
   return {
-    title: `${nameOf(node)} · Node registry`,
+    title: nameOf(node),
     description: description || `${nameOf(node)}, an extension of the host application.`,
-    image: pictureAddress(node.banner_url) ?? pictureAddress(node.icon),
+    image: isBanned(node) ? undefined : (pictureAddress(node.banner_url) ?? pictureAddress(node.icon)),
     isListed: isOffered,
-    scripts: ['page.js'],
+    script: 'page.js' as const,
     ...(isOffered && {
       facts: {
-        ...{ '@type': 'SoftwareSourceCode', name: nameOf(node), identifier: id, description },
+        ...{ '@type': 'SoftwareSourceCode', name: nameOf(node), identifier: id },
+        ...(description && { description }),
         ...(codeRepository !== undefined && { codeRepository }),
-        ...{ license, keywords: tags?.join(', '), version: version?.version },
-        ...{ dateModified: version?.createdAt, author: { '@type': 'Organization', name: publisher?.name } },
+        license: licenseOf(license, repository)?.url,
+        ...(tags?.length && { keywords: tags.join(', ') }),
+        ...{ version: version.version, dateModified: version.createdAt },
+        ...{
+          datePublished: node.created_at,
+          author: { '@type': 'Organization', name: publisher?.name ?? publisher?.id },
+        },
       },
     }),
   };
 }
 
-function heading(node: IndexedNode): Markup {
+/** Everything about a node with one of its versions: name, install, the parts that links reach, and the facts. */
+function parts(
+  site: Site,
+  files: NodeFiles,
+  version: PublicVersion | undefined,
+  now: Date,
+  isOfVersion = false,
+): Content {
+  const { node, hostNodes, readme } = files;
+  const id = String(node.id);
+  const latest = node.latest_version;
+  const isOld = isOfVersion && latest !== undefined && latest.version !== version?.version;
+  const banner = isOfVersion ? undefined : pictureAddress(node.banner_url);
+  const list: Part[] = [
+    ...(readme?.text ? [{ id: 'readme', name: 'Read me', content: readmePart(readme) }] : []),
+    ...(version ? [{ id: 'host-nodes', name: 'Host nodes', ...hostNodeSection(hostNodes) }] : []),
+    ...(isOfVersion || node.versions.length === 0
+      ? []
+      : [{ id: 'versions', name: 'Versions', count: node.versions.length, content: versionList(node) }]),
+    ...(version
+      ? [{ id: 'needs', name: 'Needs', count: version.dependencies?.length, content: needs(version) }]
+      : []),
+    ...changesPart(isOfVersion ? [version] : node.versions),
+  ];
+  return html`<div class="node"><div class="intro">
+${heading(node, version, isOfVersion)}
+${notices(node, version, isOld ? latest : undefined)}
+${banner !== undefined && html`<div class="banner"><img src="${banner}" alt="" width="1200" height="300"></div>`}
+${node.description && html`<div class="lead" dir="auto">${lines(node.description)}</div>`}</div>
+${node.status === 'NodeStatusActive' && version && installSection(id, version, site.toolPackage)}
+<div class="parts">${list.length > 1 && html`<nav class="tabs" aria-label="Parts">${list.map(tab)}</nav>`}
+${list.map(section)}</div>
+<aside class="side" aria-label="Facts">${side(site, node, version, isOfVersion, now)}</aside>
+</div>`;
+}
+
+interface Part {
+  id: string;
+  name: string;
+  count?: number | undefined;
+  content: Content;
+}
+
+function tab({ id, name, count }: Part): Markup {
+  return html`<a href="#${id}">${name}${count ? html` <span>${numberOf(count)}</span>` : undefined}</a>`;
+}
+
+function section({ id, name, content }: Part): Markup {
+  return html`<section class="part" id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${name}</h2>${content}</section>`;
+}
+
+function heading(node: IndexedNode, version: PublicVersion | undefined, isOfVersion = false): Markup {
   const { id = '', publisher } = node;
-  return html`<div class="name">${icon(node.icon, nameOf(node))}<div><h1>${foreign(nameOf(node))}</h1>
-<p class="quiet"><code>${id}</code>${publisher?.id !== undefined && html` by ${publisherLink(publisher)}`}</p></div></div>`;
+  const name = nameOf(node);
+  const label = isOfVersion && html` <span class="label">${version?.version}</span>`;
+  return html`<div class="title">${icon(node.icon, name, id)}<div><h1>${foreign(name)}${label}</h1>
+<p class="by"><code>${id}</code>${publisher?.id !== undefined && html` by ${publisherLink(publisher)}`}</p>
+<p class="badges">${badges(node, version)}</p></div></div>`;
 }
 
-function introduction(node: IndexedNode): Markup {
-  const { publisher, description, tags = [], repo_stars, rating } = node;
-  const banner = pictureAddress(node.banner_url);
-  return html`<section class="introduction" aria-label="About the node">
-${heading(node)}
-${statusNotice(node)}
-${banner !== undefined && html`<img class="banner" src="${banner}" alt="" loading="lazy">`}
-${description && html`<div class="description">${lines(description)}</div>`}
-${tagList(tags)}
-${facts({
-  Repository: node.repository && webLink(node.repository),
-  Website: publisher?.website && webLink(publisher.website),
-  Support: publisher?.support && webLink(publisher.support),
-  Author: node.author && foreign(node.author),
-  License: node.license && foreign(node.license),
-  Category: node.category && foreign(node.category),
-  Downloads: downloadsOf(node),
-  Stars: repo_stars && numberOf(repo_stars),
-  Rating: rating,
-  'Takes the place of': node.preempted_host_node_names?.length
-    ? foreign(node.preempted_host_node_names.join(', '))
-    : undefined,
-  'Other languages': translationsOf(node),
-})}
-</section>`;
-}
-
-function downloadsOf({ downloads, downloads_90_days: recent }: IndexedNode): string | undefined {
-  if (downloads === undefined) return undefined;
-  return `${numberOf(downloads)}${recent === undefined ? '' : `, ${numberOf(recent)} of them in the last 90 days`}`;
-}
-
-const maxLanguages = 20;
-
-/** Each language has any value: strings by field, or one string. */
-function translationsOf({ translations }: IndexedNode): Content {
-  if (typeof translations !== 'object' || translations === null) return undefined;
-  const languages = Object.entries(translations).slice(0, maxLanguages);
-  if (languages.length === 0) return undefined;
-  return languages.map(([language, value]) => {
-    const texts = typeof value === 'object' && value !== null ? Object.values(value) : [value];
-    const shown = texts.filter((text) => typeof text === 'string');
-    const tag = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(language) && html` lang="${language}"`;
-    return html`<details><summary>${foreign(language)}</summary><div${tag || undefined}>${shown.map(lines)}</div></details>`;
-  });
-}
-
-function statusNotice({ status, status_detail, versions }: IndexedNode): Markup | undefined {
-  const because = status_detail ? ` ${status_detail}` : '';
-  if (status === 'NodeStatusBanned')
-    return notice('bad', `This node is banned. Do not install it.${because}`);
-  if (status === 'NodeStatusDeleted')
-    return notice(
-      'warn',
-      `Its owner has withdrawn this node. Its versions stay where they are in use.${because}`,
-    );
-  return versions.length === 0 ? notice('plain', 'No version of this node can be installed.') : undefined;
-}
-
-function versionParts({ node, hostNodes }: NodeFiles, version: PublicVersion): Content {
+function badges({ license, repository, status }: IndexedNode, version: PublicVersion | undefined): Content {
   return [
-    version.deprecated &&
-      notice('warn', `Version ${version.version} is deprecated. Choose another one if you can.`),
-    version.status === 'NodeVersionStatusFlagged' &&
-      notice('warn', version.status_reason || 'This version is under review.'),
-    node.status === 'NodeStatusActive' && installSection(String(node.id), version),
-    aboutVersion(version),
-    hostNodeSection(hostNodes),
+    status === 'NodeStatusDeleted' && badge('Withdrawn', 'warn'),
+    version && versionBadges(version),
+    version?.provenance && badge('✓ Published by CI', 'good'),
+    license && badge(licenseOf(license, repository)?.shown),
   ];
 }
 
-function installSection(id: string, version: PublicVersion): Markup {
-  const line = installLine(id, version);
-  const address = webAddress(version.downloadUrl);
-  return html`<section aria-label="Install"><h2>Install ${foreign(String(version.version))}</h2>
-${
-  line === undefined
-    ? html`<p class="quiet">This version has no archive.</p>`
-    : html`<p class="quiet">Run it in the folder where the host looks for nodes. It checks that the bytes are those that were published.</p>
-<div class="copyable"><pre tabindex="0">${line}</pre></div>`
-}
-${
-  address !== undefined &&
-  html`<p><a href="${address}" rel="noopener noreferrer nofollow">Download the archive</a>${version.size_bytes !== undefined && ` (${sizeOf(version.size_bytes)})`}</p>`
-}</section>`;
+function versionBadges(version: PublicVersion): Content {
+  return [
+    /-/.test(String(version.version).split('+')[0] ?? '') && badge('Pre-release', 'accent'),
+    version.deprecated && badge('Deprecated', 'warn'),
+    version.status === 'NodeVersionStatusFlagged' && badge('Under review', 'warn'),
+  ];
 }
 
-function aboutVersion(version: PublicVersion): Markup {
-  const { dependencies, changelog, supported_os = [], supported_accelerators = [], tags = [] } = version;
-  const needed = dependencies?.map((name) => html`<li><code>${foreign(name)}</code></li>`);
-  return html`<section aria-label="About the version">
-<h2>Version ${foreign(String(version.version))} ${version.deprecated && pill('deprecated', 'warn')}</h2>
-${facts({
-  Published: dateOf(version.createdAt),
-  'Published by': provenanceOf(version),
-  'What changed': changelog && lines(changelog),
-  SHA256: version.sha256 && html`<code>${version.sha256}</code>`,
-  'Host version': version.supported_host_version && foreign(version.supported_host_version),
-  Systems: supported_os.length > 0 && foreign(supported_os.join(', ')),
-  Accelerators: supported_accelerators.length > 0 && foreign(supported_accelerators.join(', ')),
-  Tags: tags.length > 0 && foreign(tags.join(', ')),
-  Needs: !needed
-    ? 'unknown: its publisher has not said which packages it needs'
-    : needed.length > 0
-      ? html`<ul class="plain dependencies">${needed}</ul>`
-      : 'no other packages',
-})}</section>`;
+function notices(node: IndexedNode, version: PublicVersion | undefined, newest?: PublicVersion): Content {
+  const { status, status_detail = '', versions } = node;
+  const [, replacement] = /\breplaced by ["'`]?([\w.-]*\w)/i.exec(status_detail) ?? [];
+  const at = newest && nodeAddress(String(node.id));
+  return [
+    status === 'NodeStatusDeleted' &&
+      notice(
+        'warn',
+        html`<b>Its owner has withdrawn this node.</b> Its versions stay where they are in use. ${foreign(status_detail)}${replacement !== undefined && html` <a href="${nodeAddress(replacement)}">Go to ${foreign(replacement)}</a>`}`,
+      ),
+    versions.length === 0 && notice('plain', 'No version of this node can be installed.'),
+    newest &&
+      notice('plain', html`This is an older version. The newest is <a href="${at}">${newest.version}</a>.`),
+    version?.deprecated &&
+      notice('warn', `Version ${version.version} is deprecated. Choose another one if you can.`),
+    version?.status === 'NodeVersionStatusFlagged' &&
+      notice('warn', foreign(version.status_reason || 'This version is under review.')),
+  ];
+}
+
+function side(
+  site: Site,
+  node: IndexedNode,
+  version: PublicVersion | undefined,
+  isOfVersion: boolean,
+  now: Date,
+): Content {
+  const { publisher, downloads_by_day: byDay, tags = [], repository, status } = node;
+  const has = Object.keys(byDay ?? {}).length > 0;
+  const report = site.reportUrl?.replaceAll('{id}', encodeURIComponent(String(node.id)));
+  const links = facts({
+    Source: repository && webLink(repository),
+    Website: publisher?.website && webLink(publisher.website),
+    Support: publisher?.support && webLink(publisher.support),
+  });
+  return [
+    byDay && has && !isOfVersion && box('Downloads', downloadsLine(byDay, now)),
+    version && box('This version', aboutVersion(node, version)),
+    box('About', [
+      facts({
+        License: licenseOf(node.license, repository)?.shown,
+        Author: node.author && foreign(node.author),
+        Category: node.category && foreign(node.category),
+        'All downloads': node.downloads !== undefined && numberOf(node.downloads),
+        Stars: node.repo_stars && numberOf(node.repo_stars),
+        Rating: node.rating,
+        'Takes the place of': node.preempted_host_node_names?.length
+          ? foreign(node.preempted_host_node_names.join(', '))
+          : undefined,
+      }),
+      links,
+      tagList(tags, maxTags, true),
+    ]),
+    box('In other languages', translationList(node.translations)),
+    report !== undefined &&
+      status !== 'NodeStatusDeleted' &&
+      html`<p><a class="quiet" href="${report}">Report this node</a></p>`,
+  ];
+}
+
+const maxTags = 8;
+
+function box(title: string, content: Content): Content {
+  const isEmpty = content === undefined || (Array.isArray(content) && content.every((each) => !each));
+  return isEmpty ? undefined : html`<section class="box"><h2>${title}</h2>${content}</section>`;
+}
+
+function aboutVersion(node: IndexedNode, version: PublicVersion): Content {
+  const own = (field: 'supported_os' | 'supported_accelerators') =>
+    foreign(shortNames(version[field]?.length ? version[field] : node[field]));
+  const has = (field: 'supported_os' | 'supported_accelerators') =>
+    (version[field]?.length || node[field]?.length || 0) > 0;
+  const host = version.supported_host_version || node.supported_host_version;
+  const frontend = version.supported_host_frontend_version || node.supported_host_frontend_version;
+  const { sha256, tags = [] } = version;
+  return facts({
+    Version: foreign(String(version.version)),
+    Published: dateOf(version.createdAt),
+    By: provenanceOf(version),
+    Host: host && foreign(host),
+    'Host’s front end': frontend && foreign(frontend),
+    Systems: has('supported_os') && own('supported_os'),
+    Accelerators: has('supported_accelerators') && own('supported_accelerators'),
+    Downloads: version.downloads !== undefined && numberOf(version.downloads),
+    Size:
+      version.size_bytes !== undefined &&
+      html`<span title="${numberOf(version.size_bytes)} bytes">${sizeOf(version.size_bytes)}</span>`,
+    'SHA-256': sha256 && html`<code class="digest" title="${sha256}">${sha256}</code>`,
+    Tags: tags.length > 0 && foreign(tags.join(', ')),
+  });
 }
 
 /** The CI job that published a version, from the token signed by its issuer. */
 function provenanceOf({ provenance }: PublicVersion): Content {
-  if (!provenance) return 'a person, with a personal access token';
+  if (!provenance) return 'a person, with a token';
   const { issuer, repository, commit, ref, workflow, run } = provenance;
-  return html`<b>${foreign(repository)}</b>, ${foreign(workflow)}, run ${foreign(run)}, commit <code title="${commit}">${foreign(commit.slice(0, 12))}</code> of ${foreign(ref)}, verified by ${foreign(issuer)}`;
+  return html`a CI job of <b>${foreign(repository)}</b>, commit <code title="${commit}">${foreign(commit.slice(0, 12))}</code>
+<details><summary>The job</summary>${foreign(workflow)}, run ${foreign(run)}, of ${foreign(ref)}, verified by ${foreign(issuer)}</details>`;
 }
 
-const maxCards = 60;
-
-/** Banned ones aren't listed, and deprecated ones are folded: the contract hides them. */
-function hostNodeSection(file: IndexedHostNodes | undefined): Markup {
-  const nodes = (file?.host_nodes ?? []).filter(({ policy }) => policy !== 'HostNodePolicyBanned');
-  const current = nodes.filter(({ deprecated }) => !deprecated);
-  const deprecated = nodes.filter((node) => node.deprecated);
-  const others = current.slice(maxCards).map(nameLine);
-  const sentence = sentenceOf(file, nodes);
-  return html`<section id="host-nodes" aria-label="Host nodes"><h2>Host nodes</h2>
-${sentence && html`<p class="quiet">${foreign(sentence)}</p>`}
-${current.length > 0 && html`<ul class="plain host-nodes">${current.slice(0, maxCards).map(hostNodeCard)}</ul>`}
-${others.length > 0 && html`<details><summary>${countOf(others.length, 'more host node')}, by name</summary><ul>${others}</ul></details>`}
-${deprecated.length > 0 && html`<details><summary>${countOf(deprecated.length, 'deprecated host node')}</summary><ul>${deprecated.map(nameLine)}</ul></details>`}
-</section>`;
-}
-
-function nameLine({ host_node_name = '', display_name, conditional }: HostNode): Markup {
-  return html`<li><code>${foreign(host_node_name)}</code> ${display_name && foreign(display_name)} ${conditional && conditionally}</li>`;
-}
-
-function sentenceOf(file: IndexedHostNodes | undefined, nodes: readonly HostNode[]): string | undefined {
-  const count = nodes.length;
-  if (!file || file.host_node_extract_status === 'pending')
-    return 'The host nodes are still being read from the archive. Look again in a minute.';
-  const { host_node_extract_status: status, host_node_extract_reason: reason = '' } = file;
-  if (status === 'failed')
-    return `${count === 0 ? 'No host node' : 'Not all host nodes'} could be read from the archive. ${reason}`;
-  if (count === 0) return 'This version has no host nodes.';
-  const conditional = nodes.filter((node) => node.conditional).length;
-  const open = nodes.filter(({ left_open = [] }) => left_open.length > 0).length;
-  return [
-    countOf(count, 'host node'),
-    ...(conditional > 0 ? [`${countOf(conditional, 'is', 'are')} listed only under a condition`] : []),
-    ...(open > 0 ? [`${countOf(open, 'has', 'have')} values that the code does not show`] : []),
-  ].join('. ');
+function needs({ dependencies }: PublicVersion): Content {
+  if (!dependencies) return html`<p class="quiet">Its publisher has not said which packages it needs.</p>`;
+  if (dependencies.length === 0) return html`<p class="quiet">It needs no other packages.</p>`;
+  return html`<ul class="plain rows">${dependencies.map((name) => html`<li><code>${foreign(name)}</code></li>`)}</ul>`;
 }
 
 const maxVersions = 10;
 
-function versionList(node: IndexedNode): Markup | undefined {
-  if (node.versions.length === 0) return undefined;
+function versionList(node: IndexedNode): Content {
   const items = node.versions.map((version) => {
     const label = String(version.version);
-    return html`<li><a href="${nodeAddress(String(node.id), label)}">${foreign(label)}</a> ${label === node.latest_version?.version && pill('latest')}${version.deprecated && pill('deprecated', 'warn')}${version.status === 'NodeVersionStatusFlagged' && pill('under review', 'warn')}
-<span class="quiet">${dateOf(version.createdAt)}${version.size_bytes !== undefined && `, ${sizeOf(version.size_bytes)}`}${version.downloads !== undefined && `, ${countOf(version.downloads, 'download')}`}${version.provenance !== undefined && ', published by a CI job'}${version.sha256 && html`, <code title="${version.sha256}">${version.sha256.slice(0, 12)}</code>`}</span></li>`;
+    const { size_bytes, downloads, provenance, sha256 } = version;
+    return html`<li><span><a href="${nodeAddress(String(node.id), label)}">${foreign(label)}</a> ${label === node.latest_version?.version && badge('Latest', 'good')}${versionBadges(version)}</span>
+<span class="meta"><span>${dateOf(version.createdAt)}</span>${size_bytes !== undefined && html`<span>${sizeOf(size_bytes)}</span>`}${downloads !== undefined && html`<span>${countOf(downloads, 'download')}</span>`}${provenance && html`<span>by CI</span>`}${sha256 && html`<code title="${sha256}">${sha256.slice(0, 12)}</code>`}</span></li>`;
   });
-  return html`<section aria-label="Versions"><h2>Versions</h2>${folded(items, maxVersions, 'versions')}</section>`;
+  return folded(items, maxVersions, 'rows');
+}
+
+const maxChanges = 10;
+
+function changesPart(versions: readonly (PublicVersion | undefined)[]): Part[] {
+  const told = versions.filter((version) => version?.changelog).slice(0, maxChanges);
+  if (told.length === 0) return [];
+  const content = told.map(
+    (version) =>
+      html`<h3>${foreign(String(version?.version))} <small>${dateOf(version?.createdAt)}</small></h3><div class="readme">${lines(version?.changelog ?? '')}</div>`,
+  );
+  return [{ id: 'changes', name: 'Changes', content }];
 }
 
 /** Its HTML was sanitized when it was written. Without HTML, the text is shown unchanged. */
-function readmeSection({ html: safe, text, is_cut }: IndexedReadme): Markup {
-  const content = !safe ? html`<pre tabindex="0">${foreign(text)}</pre>` : new Markup(safe);
-  return html`<section aria-label="README"><h2>README</h2><div class="readme">${content}</div>
-${is_cut && html`<p class="quiet">The rest of it is in the archive.</p>`}</section>`;
+function readmePart({ html: safe, text, is_cut }: IndexedReadme): Content {
+  const content = !safe ? html`<pre tabindex="0">${visibleText(text)}</pre>` : new Markup(safe);
+  return html`<div class="readme" dir="auto">${content}</div>
+${is_cut && html`<p class="quiet">The rest of it is in the archive.</p>`}`;
 }

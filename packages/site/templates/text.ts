@@ -25,12 +25,14 @@ export function lines(text: string): Markup {
   return html`<div class="lines">${foreign(text)}</div>`;
 }
 
-export function pill(text: string, tone: 'warn' | 'plain' = 'plain'): Markup {
-  return html`<span class="pill ${tone}">${text}</span> `;
+type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent';
+
+export function badge(content: Content, tone: Tone = 'plain'): Markup {
+  return html`<span class="badge ${tone}">${content}</span> `;
 }
 
-export function notice(tone: 'plain' | 'warn' | 'bad', sentence: string): Markup {
-  return html`<p class="notice ${tone}">${foreign(sentence)}</p>`;
+export function notice(tone: Tone, content: Content): Markup {
+  return html`<p class="notice ${tone}">${content}</p>`;
 }
 
 /** Undefined if the URL isn't a web address, or contains a password. */
@@ -60,6 +62,21 @@ export function numberOf(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+const units = [
+  [1_000_000_000, 'B'],
+  [1_000_000, 'M'],
+  [1000, 'k'],
+] as const;
+
+/** A large number in three digits, with the exact one behind it. */
+export function compactNumber(count: number): Content {
+  const [size, letter] = units.find(([unit]) => count >= unit) ?? [1, ''];
+  if (letter === '') return numberOf(count);
+  const share = count / size;
+  const short = share >= 99.95 ? String(Math.round(share)) : share.toFixed(1).replace('.0', '');
+  return html`<span title="${numberOf(count)}">${short}${letter}</span>`;
+}
+
 export function dateOf(timestamp: string | undefined): Markup | undefined {
   const date = new Date(timestamp ?? '');
   if (timestamp === undefined || Number.isNaN(date.getTime())) return undefined;
@@ -78,10 +95,11 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 }
 
 /** A list of names and values, without the empty ones. */
-export function facts(entries: Record<string, Content>): Markup {
+export function facts(entries: Record<string, Content>): Markup | undefined {
   const rows = Object.entries(entries).filter(
     ([, value]) => value !== undefined && value !== '' && value !== false,
   );
+  if (rows.length === 0) return undefined;
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
@@ -94,12 +112,18 @@ export function folded(items: readonly Markup[], shown: number, list: string): C
   return [open(items.slice(0, shown)), rest.length > 0 && more];
 }
 
-/** A publisher's picture, or the first letter if no picture can be shown. */
-export function icon(address: string | undefined, name: string): Markup {
+const hues = 24;
+const maxHashed = 100;
+
+/** One of the 24 hue classes, the same for the same text. */
+export function hueOf(text: string): number {
+  return [...text.slice(0, maxHashed)].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % hues, 7);
+}
+
+/** A publisher's picture over a tile with the first letter, which shows if the picture fails. */
+export function icon(address: string | undefined, name: string, id = name): Markup {
   const [letter = '?'] = name.match(/[\p{L}\p{N}]/u) ?? [];
   const src = pictureAddress(address);
-  const tile = html`<span class="icon" aria-hidden="true">${letter.toUpperCase()}</span>`;
-  return src === undefined
-    ? tile
-    : html`<img class="icon" src="${src}" alt="" width="40" height="40" loading="lazy">`;
+  const picture = src !== undefined && html`<img src="${src}" alt="" width="64" height="64" loading="lazy">`;
+  return html`<span class="icon hue-${hueOf(id)}" aria-hidden="true">${letter.toUpperCase()}${picture}</span>`;
 }

@@ -6,12 +6,13 @@ import type { IndexedNode } from '@node-registry/registry-rules/schemas/index-fi
 import { type BuiltFile, buildSite, sitePage, unknownPath } from '../build.ts';
 import { renderReadme } from '../readme.ts';
 import { entryCard } from '../templates/entry.ts';
+import { plainSite, type Site } from '../templates/layout.ts';
 import { byUse, feed, publisherPage, sitemap } from '../templates/lists.ts';
 import { nodePage, versionPage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, listed, manyNodes, version } from './listed-nodes.ts';
 import { leadAddress } from './serve-files.ts';
 
-const site = 'https://nodes.example';
+const site: Site = { ...plainSite, url: 'https://nodes.example' };
 const place = { path: 'README.md', repository: 'https://code.example/acme/blend.git' };
 const turned = '\u202egnp.exe\u200b';
 const hostile = '"><script>alert(1)</script>';
@@ -27,7 +28,8 @@ const plain = (page: string) => page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' 
 describe('the page of a node', () => {
   const dependencies = ['numpy>=2'];
   const whole = {
-    ...{ name: 'Whole', description: 'All\nof it.', license: 'MIT' },
+    ...{ name: 'Whole', description: 'All\nof it.', license: 'MIT', supported_os: ['Linux'] },
+    downloads_by_day: { [new Date(Date.now() - 5 * 86_400_000).toISOString().slice(0, 10)]: 56 },
     ...{ downloads: 1234, downloads_90_days: 56, repo_stars: 5, rating: 4.5 },
     ...{ translations: { de: { description: 'Alles davon.' } }, preempted_host_node_names: ['Mix'] },
     banner_url: 'https://img.example/b.png',
@@ -59,16 +61,20 @@ describe('the page of a node', () => {
     ['install line', 'sha256sum --check'],
     ['version with its address', 'href="/nodes/whole-node/1.0.0%2Ba"'],
     ['changelog with its lines', 'Faster.\nSmaller.'],
-    ['size', '12.3 kB'],
+    ['size', 'title="12,345 bytes">12.3 kB'],
     ['digest', 'ab'.repeat(32)],
     ['dependency', 'numpy&gt;=2'],
     ['publisher', 'href="/publishers/acme"'],
     ['tag of the version', 'beta'],
-    ['translation', '<div lang="de">'],
+    ['translation', '<summary><bdi>German</bdi></summary>'],
+    ['language of a text', 'data-field="description" lang="de"'],
+    ['license', 'href="https://spdx.org/licenses/MIT.html"'],
+    ['system', '<dt>Systems</dt><dd><bdi>Linux</bdi></dd>'],
     ['stars', '<dt>Stars</dt><dd>5</dd>'],
     ['rating', '<dt>Rating</dt><dd>4.5</dd>'],
-    ['downloads', '<dd>1,234, 56 of them in the last 90 days</dd>'],
-    ['downloads of a version', ', 7 downloads'],
+    ['downloads', '<dt>All downloads</dt><dd>1,234</dd>'],
+    ['line of downloads', '<b>56</b> <span class="quiet">in 30 days</span>'],
+    ['downloads of a version', '<span>7 downloads</span>'],
     [
       'certainty',
       '3 host nodes. 1 is listed only under a condition. 1 has values that the code does not show',
@@ -96,8 +102,8 @@ describe('the page of a node', () => {
   );
 
   test.each([
-    [undefined, 'Needs unknown'],
-    [[], 'Needs no other packages'],
+    [undefined, 'has not said which packages it needs'],
+    [[], 'It needs no other packages'],
   ])('says of dependencies that are %j: %s', (dependencies, sentence) => {
     const versions = [version('a', '1.0.0', { ...(dependencies && { dependencies }) })];
     expect(plain(pageOf('a', { versions }))).toContain(sentence);
@@ -106,7 +112,7 @@ describe('the page of a node', () => {
   test('lists no banned host node, each deprecated one once, and has no address of its own without a name of the site', () => {
     expect(page).not.toContain('Evil');
     expect(page.split('<bdi>Old</bdi>')).toHaveLength(2);
-    expect(nodePage(undefined, filesOf(listed('whole')))).not.toMatch(/canonical|og:url|feed/);
+    expect(nodePage(plainSite, filesOf(listed('whole')))).not.toMatch(/canonical|og:url|feed/);
   });
 
   test.each([
@@ -200,22 +206,24 @@ describe('a README', () => {
 
 describe('an address', () => {
   test.each([
-    ['/', '/site/index.html'],
+    ['/', '/pages/home.html'],
     ['/search', '/site/index.html'],
     ['/nodes', '/pages/nodes.html'],
-    ['/nodes/My__Node.X/', '/pages/nodes/my-node-x.html'],
+    ['/nodes/My__Node.X/', '301 /nodes/my-node-x'],
+    ['/nodes/my-node-x', '/pages/nodes/my-node-x.html'],
+    ['/nodes/a/v1.0', '301 /nodes/a/1.0.0'],
     ['/nodes/a/1.0.0+b', '/pages/nodes/a/1.0.0%2Bb.html'],
     ['/nodes/a/1.0.0%2Bb', '/pages/nodes/a/1.0.0%2Bb.html'],
-    ['/nodes/%E0%A4%A', '/pages/nodes/%25e0%25a4%25a.html'],
-    ['/publishers/acme', '/pages/publishers/acme.html'],
+    ['/nodes/%E0%A4%A', '301 /nodes/%25e0%25a4%25a'],
+    ['/publishers/Acme', '301 /publishers/acme'],
     ['/feed.xml', '/pages/feed.xml'],
     ['/index/v1/nodes/a/1.0.0+b/host-nodes.json', '/index/v1/nodes/a/1.0.0%2Bb/host-nodes.json'],
-    ['/search/', '/site/index.html'],
+    ['/search/', '301 /search'],
     ['/lost', '/pages/lost'],
     ['/archives/a.zip', '/pages/archives/a.zip'],
-    ['/index/', '/pages/index'],
-    ['//nodes/a', '/pages//nodes/a'],
-    ['/nodes/%2e%2e/..%2findex', '/pages/nodes/-/..%2Findex.html'],
+    ['/index/', '/index/'],
+    ['//thief.example/', '/pages//thief.example'],
+    ['/nodes/%2e%2e/..%2findex', '301 /nodes/-/..%2Findex'],
   ])('%s leads to %s', (address, object) => {
     expect(leadAddress(address)).toBe(object);
   });
@@ -238,13 +246,16 @@ describe('the lists', () => {
   });
 
   test('are a feed that keeps the rules of Atom (RFC 4287)', () => {
-    const [one, empty] = [feed(site, entries.slice(0, 1)), feed(site, [])];
+    const [one, empty] = [
+      feed('https://nodes.example', 'Nodes', entries.slice(0, 1)),
+      feed('https://nodes.example', 'Nodes', []),
+    ];
     const shown = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;';
 
     expect(one).toBe(`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
-<id>https://nodes.example/</id><title>Node registry: new versions</title><updated>2026-01-06T00:00:00.000Z</updated>
-<link rel="self" href="https://nodes.example/feed.xml"/><link href="https://nodes.example/search"/>
+<id>https://nodes.example/</id><title>Nodes: new versions</title><updated>2026-01-06T00:00:00.000Z</updated>
+<link rel="self" href="https://nodes.example/feed.xml"/><link href="https://nodes.example/"/>
 <entry><id>https://nodes.example/nodes/a/1.0.0</id>
 <title>${shown} 1.0.0</title><updated>2026-01-06T00:00:00.000Z</updated>
 <link href="https://nodes.example/nodes/a/1.0.0"/>
@@ -256,7 +267,9 @@ describe('the lists', () => {
   });
 
   test('are a sitemap with the pages of publishers', () => {
-    expect(sitemap(site, entries)).toContain('<loc>https://nodes.example/publishers/acme</loc>');
+    expect(sitemap('https://nodes.example', entries)).toContain(
+      '<loc>https://nodes.example/publishers/acme</loc>',
+    );
   });
 });
 
@@ -269,8 +282,8 @@ describe('the built site', () => {
       .reduce((sum, { content }) => sum + gzipSync(content).length, 0);
 
   beforeAll(async () => {
-    files = await buildSite('https://nodes.example');
-  });
+    files = await buildSite(site);
+  }, 60_000);
 
   test('has the licenses of the packages in its scripts beside them', () => {
     expect(textOf('site/third-party.txt')).toMatch(
@@ -282,7 +295,10 @@ describe('the built site', () => {
   test('needs 50,000 bytes in five requests before the first of 4,000 nodes is shown', () => {
     const top = JSON.stringify({ nodes: entriesOf(manyNodes(100)) });
 
-    expect(textOf(sitePage).match(/="\/site\/[^"]+"/g)).toEqual(['="/site/site.css"', '="/site/search.js"']);
+    expect(textOf(sitePage).match(/="\/site\/[^"]+(?:css|js)"/g)).toEqual([
+      '="/site/site.css"',
+      '="/site/search.js"',
+    ]);
     expect(
       bytesOf(sitePage, 'site.css', 'search.js', 'search-worker.js') + gzipSync(top).length,
     ).toBeLessThan(50_000);

@@ -9,20 +9,21 @@ const entries = [
   of('relight', { name: 'Relight', tags: ['image', 'c++'] }),
   of('relight-two', { name: 'Relight a portrait', preempted_host_node_names: ['KSampler (Fast)'] }),
   of('joined', { name: 'VideoHelperSuite', host_node_words: 'constructor stabilize' }),
-  of('blend', { publisher: { id: 'b', name: 'Crème' } }),
+  of('blend', { publisher: { id: 'b', name: 'Crème' }, supported_os: ['OS Independent'] }),
+  of('emoji', { name: '🎬 Film' }),
   of('cpp', { name: 'C++ tools' }),
   of('fancy', { name: '𝗔𝗜𝗢 𝓖' }),
   of('chinese', { name: '影片節點工具' }),
 ] as ReturnType<typeof entriesOf>;
 
-const search = async (text: string, tag = '', all = entries) => {
+const search = async (text: string, tag = '', all = entries, system = '') => {
   const pieces = searchPiecesOf(all);
   const loaded = new Set<number>();
   const load = async (piece: number) => {
     loaded.add(piece);
     return pieces.get(piece) ?? { nodes: [], words: {} };
   };
-  return { ...(await findInPieces(load, text, tag)), loaded: loaded.size };
+  return { ...(await findInPieces(load, text, { tag, system, accelerator: '' })), loaded: loaded.size };
 };
 
 describe('a search of pieces', () => {
@@ -43,6 +44,7 @@ describe('a search of pieces', () => {
     ['letters of another style', 'aio', ['fancy']],
     ['a sign that belongs to a word', 'c++', ['cpp', 'relight']],
     ['a character of a script without spaces', '節', ['chinese']],
+    ['a picture', '🎬', ['emoji']],
     ['nothing', 'nothing', []],
   ])('finds %s', async (_, text, ids) => {
     const { ids: found, loaded } = await search(text);
@@ -51,9 +53,10 @@ describe('a search of pieces', () => {
     expect(loaded).toBeLessThanOrEqual(8);
   });
 
-  test('keeps to a tag', async () => {
+  test('keeps to a tag and a system', async () => {
     expect((await search('relight', 'c++')).ids).toEqual(['relight']);
     expect((await search('', 'image')).ids).toEqual(['most-used', 'relight']);
+    expect((await search('', '', entries, 'linux')).ids).toEqual(['blend']);
   });
 
   test('knows that a frequent word has more nodes, and still finds all of a rare one', async () => {

@@ -6,17 +6,25 @@ import { gzipSync } from 'node:zlib';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import { buildSite, unknownPath } from '../build.ts';
 import { searchPiecesOf } from '../search-pieces.ts';
-import { byUse, nodesPage, publisherPage } from '../templates/lists.ts';
+import { plainSite } from '../templates/layout.ts';
+import { byUse, homePage, nodesPage, publisherPage } from '../templates/lists.ts';
 import { nodePage, versionPage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, type Listed } from './listed-nodes.ts';
 
 const built = buildSite().then((files) => new Map(files.map((file) => [file.path, file])));
 const pieces = 16;
 const source = readFileSync(new URL('../../../infra/template/page-addresses.js', import.meta.url), 'utf8');
-const lead: (event: { request: { uri: string } }) => { uri: string } = runInNewContext(`${source};handler`);
+interface Led {
+  uri?: string;
+  headers?: { location: { value: string } };
+}
+const lead: (event: { request: object }) => Led = runInNewContext(`${source};handler`);
 
-/** What the distribution's function makes of an address. */
-export const leadAddress = (uri: string) => lead({ request: { uri } }).uri;
+/** What the distribution's function makes of a URL: an object's path, or `301` and another URL. */
+export function leadAddress(uri: string, querystring: object = {}): string {
+  const { uri: path, headers } = lead({ request: { uri, querystring } });
+  return path ?? `301 ${headers?.location.value}`;
+}
 
 /** The files of an index and its pages, as `writeIndex` and `writeCatalog` write them. */
 function indexFiles(listed: readonly Listed[]): Map<string, string> {
@@ -36,13 +44,14 @@ function indexFiles(listed: readonly Listed[]): Map<string, string> {
   for (const { node } of listed) files.set(paths.nodePath(String(node.id)), JSON.stringify(node));
   for (const item of listed.slice(0, 100)) {
     const [id, own] = [String(item.node.id), filesOf(item)];
-    files.set(paths.nodePagePath(id), nodePage(undefined, own));
+    files.set(paths.nodePagePath(id), nodePage(plainSite, own));
     for (const { version } of item.node.versions)
-      files.set(paths.versionPagePath(id, String(version)), versionPage(undefined, own, String(version)));
+      files.set(paths.versionPagePath(id, String(version)), versionPage(plainSite, own, String(version)));
   }
   for (const [id, own] of Map.groupBy(entries, ({ publisher }) => publisher.id))
-    if (own[0]) files.set(paths.publisherPagePath(id), publisherPage(undefined, own[0].publisher, own));
-  files.set(`${paths.pageRoot}nodes.html`, nodesPage(undefined, entries.slice(0, 30)));
+    if (own[0]) files.set(paths.publisherPagePath(id), publisherPage(plainSite, own[0].publisher, own));
+  files.set(`${paths.pageRoot}nodes.html`, nodesPage(plainSite, entries.slice(0, 30)));
+  files.set(`${paths.pageRoot}home.html`, homePage(plainSite, entries));
   return files;
 }
 
@@ -59,8 +68,13 @@ export async function serveSite(listed: readonly Listed[]): Promise<SiteHost> {
   const asked: SiteHost['asked'] = [];
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    const path = decodeURIComponent(leadAddress(pathname).slice(1));
-    const found = files.get(path)?.content ?? index.get(path);
+    const led = leadAddress(pathname);
+    if (led.startsWith('301')) {
+      response.writeHead(301, { location: led.slice(4) }).end();
+      return;
+    }
+    const path = decodeURIComponent(led.slice(1));
+    const found = index.get(path) ?? files.get(path)?.content;
     const content = gzipSync(found ?? files.get(unknownPath)?.content ?? '');
     asked.push({ path, bytes: content.length });
     const type =

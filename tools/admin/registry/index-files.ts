@@ -7,16 +7,18 @@ import {
   nodePagePath,
   nodePath,
   pieceOf,
+  publishersPath,
   readmePath,
   topPath,
   versionPagePath,
 } from '@node-registry/registry-rules/index-paths';
 import { refreshPiece, updateConfig } from '../../../lib/index/catalog-files.ts';
 import { refreshHostNodes, refreshNode, refreshReadme } from '../../../lib/index/node-files.ts';
+import { refreshPublishers } from '../../../lib/index/publisher-files.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
-import { nodeRecord } from '../../../lib/registry/records.ts';
+import { nodeRecord, publisherRecord } from '../../../lib/registry/records.ts';
 import { foldNodeId } from '@node-registry/registry-rules/names';
-import { nodeKey } from '../../../lib/store/keys.ts';
+import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { newContext, scanFor } from './administration.ts';
 import { readVersions } from '../../../lib/registry/node-versions.ts';
 
@@ -88,6 +90,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     await Promise.all(some.map(writeNode));
     progress(start + some.length, nodeIds.length, String(some.at(-1)));
   }
+  await write(publishersPath, refreshPublishers(newContext(), await listPublishers()));
   const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
   for (let piece = 0; piece < pieces; piece += 1) {
     const refresh = refreshPiece(newContext(), { pieces, piece }, byPiece.get(piece) ?? [], true);
@@ -104,6 +107,11 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
 async function listIds(): Promise<string[]> {
   const nodes = scanFor(nodeKey('').sk, { ProjectionExpression: 'id' });
   return Array.fromAsync(nodes, (item) => foldNodeId(nodeRecord(item).id));
+}
+
+async function listPublishers(): Promise<string[]> {
+  const publishers = scanFor(publisherKey('').sk, { ProjectionExpression: 'id' });
+  return Array.fromAsync(publishers, (item) => publisherRecord(item).id);
 }
 
 /** Files of nodes that were published meanwhile are newer than the list, and stay. */

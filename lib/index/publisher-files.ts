@@ -1,0 +1,44 @@
+import { publishersPath } from '@node-registry/registry-rules/index-paths';
+import { foldNodeId } from '@node-registry/registry-rules/names';
+import {
+  PublicPublisher,
+  type PublisherProfile,
+  type Publishers,
+} from '@node-registry/registry-rules/schemas/index-files';
+import { json, refreshFile } from '../bucket/public-file.ts';
+import type { Context } from '../context.ts';
+import { pickFields, publisherRecord, type PublisherRecord } from '../registry/records.ts';
+import { publisherKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+
+/**
+ * Updates the profiles of some publishers. One file holds all of them, because a publisher rarely changes, and
+ * the lists that need them are written together.
+ */
+export function refreshPublishers(
+  context: Context,
+  ids: readonly string[],
+): Promise<'written' | 'unchanged'> {
+  const next = async (current: Publishers | undefined) => {
+    const records = await get(context, ...ids.map(publisherKey));
+    const profiles = new Map(current?.publishers.map((profile) => [foldNodeId(profile.id), profile]));
+    for (const [place, id] of ids.entries()) {
+      const record = publisherRecord(records[place]);
+      if (record && !record.banned && record.moved_to === undefined)
+        profiles.set(foldNodeId(id), profileOf(record));
+      else profiles.delete(foldNodeId(id));
+    }
+    return { publishers: [...profiles.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+  };
+  const options = { onlyIfDifferent: true, format: json<Publishers>('publishers') };
+  return refreshFile(context, publishersPath, next, options);
+}
+
+function profileOf(record: PublisherRecord): PublisherProfile {
+  const names = Object.values(record.members).flatMap(({ name }) => name || []);
+  return {
+    ...pickFields<PublicPublisher>(record, PublicPublisher),
+    id: record.id,
+    ...(names.length > 0 && { member_names: names }),
+  };
+}

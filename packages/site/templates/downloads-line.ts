@@ -1,0 +1,26 @@
+import { html, type Markup } from './markup.ts';
+import { numberOf } from './text.ts';
+
+const days = 90;
+const height = 40;
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The downloads of the last 90 days as a line. Today is left out: its logs are still to come. */
+export function downloadsLine(byDay: Readonly<Record<string, number>>, now: Date): Markup {
+  const counts = Array.from({ length: days }, (_, place) => {
+    const day = new Date(now.getTime() - (days - place) * dayMs).toISOString().slice(0, 10);
+    return byDay[day] ?? 0;
+  });
+  const max = Math.max(...counts, 1);
+  const points = counts
+    .map((count, day) => `${day},${round(height - 2 - (count / max) * (height - 4))}`)
+    .join(' ');
+  const lately = counts.slice(-30).reduce((sum, count) => sum + count, 0);
+  const said = `Downloads a day over ${days} days, ${numberOf(max)} at most`;
+  return html`<p class="figure"><b>${numberOf(lately)}</b> <span class="quiet">in 30 days</span></p>
+<svg class="spark" viewBox="0 0 ${days - 1} ${height}" preserveAspectRatio="none" role="img" aria-label="${said}"><title>${said}</title><polygon points="0,${height} ${points} ${days - 1},${height}"/><polyline points="${points}" vector-effect="non-scaling-stroke"/></svg>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

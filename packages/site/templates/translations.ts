@@ -1,0 +1,57 @@
+import { type Content, html, type Markup } from './markup.ts';
+import { foreign, lines } from './text.ts';
+
+const maxLanguages = 20;
+const maxFields = 20;
+const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+
+/** A language's tag in the form of BCP 47, with its English name; undefined for any other text. */
+function languageOf(tag: string): { tag: string; name: string } | undefined {
+  try {
+    const [known = ''] = Intl.getCanonicalLocales(tag.replaceAll('_', '-'));
+    const name = names.of(known);
+    return name === undefined ? undefined : { tag: known, name };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The strings of each language: by field, or one that describes the node. */
+function textsOf(translations: unknown): [language: string, texts: [field: string, text: string][]][] {
+  if (typeof translations !== 'object' || translations === null) return [];
+  return Object.entries(translations)
+    .slice(0, maxLanguages)
+    .map(([language, value]) => {
+      const fields = Object.entries(
+        typeof value === 'object' && value !== null ? value : { description: value },
+      );
+      const texts = fields.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+      return [language, texts.slice(0, maxFields)];
+    });
+}
+
+/**
+ * A node's texts in other languages, each named in words. The script puts the name and description of the
+ * visitor's language in their places.
+ */
+export function translationList(translations: unknown): Content {
+  const items = textsOf(translations).flatMap(([key, texts]): Markup[] => {
+    if (texts.length === 0) return [];
+    const language = languageOf(key);
+    const lang = language && html` lang="${language.tag}"`;
+    const rows = texts.map(
+      ([field, text]) =>
+        html`<div><dt>${inWords(field)}</dt><dd data-field="${field}"${lang} dir="auto">${lines(text)}</dd></div>`,
+    );
+    return [
+      html`<details class="translation"${lang && html` data-language="${language?.tag}"`}><summary>${foreign(language?.name ?? key)}</summary><dl class="stacked">${rows}</dl></details>`,
+    ];
+  });
+  return items.length === 0 ? undefined : items;
+}
+
+/** `supported_os` becomes `Supported os`. */
+function inWords(field: string): Markup {
+  const text = field.replace(/[_-]+/g, ' ').trim();
+  return foreign(text.charAt(0).toUpperCase() + text.slice(1));
+}
