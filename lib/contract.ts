@@ -64,8 +64,6 @@ export interface Contract {
   price?: PriceRule;
   /** The provider that reports the task's state, and the field of the request with the URL to notify. */
   notifies?: { provider: ProviderName; field: 'webhook_url' | 'callback_url' };
-  /** Whether the response is sent as gzip to callers that accept it. */
-  isCompressed?: boolean;
   /** Whether an Idempotency-Key is honored. */
   idempotent?: boolean;
 }

@@ -417,6 +417,8 @@ describe('the lines', () => {
     // Interleavings. What they replace goes next.
     { issue: 55, room: 'tests', lines: 915 },
     { issue: 55, room: 'tools', lines: 3 },
+    // the compression of one operation
+    { issue: 55, room: 'lib functions', lines: -10 },
     // 56
     // 57
     // 58

@@ -40,7 +40,6 @@ export const bulkNodeVersions = contract({
   }),
   status: 200,
   errors: [],
-  isCompressed: true,
 });
 
 export const deployedBulkNodeVersions: Deployed<typeof bulkNodeVersions> = {

@@ -18,7 +18,7 @@ import {
 } from '../requests/attempt.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { type CheckedRequest, readOnce, readRequest } from './read-request.ts';
-import { compression, gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';
+import { gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';
 import type { SerializedJson } from '../json.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
@@ -94,36 +94,32 @@ const lastAnswerMs = 400;
 /** Steps that return a value are called here, in order; steps that surround all of them are middlewares. */
 export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined, work: Work<C>) {
   const schema = config.atStart(config.configured(() => bodySchema(contract, config.videoRules)));
-  return gatewayHandler(
-    contract.name,
-    async (request, invocation) => {
-      const endsAt = endOf(invocation);
-      const body = readOnce(request, contract.freeForm);
-      const { caller, job } = await admit(contract.access, request.headers.authorization, body, jobOf);
-      const call = {
-        ...readRequest(contract, schema(), request, body),
-        sent: body(),
-        caller: caller as CallerOf<C['access']>,
-        job,
-        ifMatch: request.headers['if-match'],
-        requestId: request.requestId,
-        context: requestContext(invocation),
-      };
-      const progress: Progress = { isSent: false };
-      const late = () => {
-        const code = progress.isSent ? 'provider_timeout' : 'unavailable';
-        const reason = describeOpenCalls(call.context);
-        return new ApiError(code, { reason, headers: { ...progress.taskHeaders } });
-      };
-      const working = work(call, keyedRequest(contract, call, request), progress);
-      const answer = await inTime(working, endsAt - lastAnswerMs, late);
-      // Also for a replay: an ignored field may be why the response is not what the caller meant.
-      const ignored = ignoredFields(schema(), body());
-      if (ignored === undefined) return answer;
-      return { ...answer, headers: { ...answer.headers, 'x-ignored-fields': ignored } };
-    },
-    ...(contract.isCompressed ? [compression()] : []),
-  );
+  return gatewayHandler(contract.name, async (request, invocation) => {
+    const endsAt = endOf(invocation);
+    const body = readOnce(request, contract.freeForm);
+    const { caller, job } = await admit(contract.access, request.headers.authorization, body, jobOf);
+    const call = {
+      ...readRequest(contract, schema(), request, body),
+      sent: body(),
+      caller: caller as CallerOf<C['access']>,
+      job,
+      ifMatch: request.headers['if-match'],
+      requestId: request.requestId,
+      context: requestContext(invocation),
+    };
+    const progress: Progress = { isSent: false };
+    const late = () => {
+      const code = progress.isSent ? 'provider_timeout' : 'unavailable';
+      const reason = describeOpenCalls(call.context);
+      return new ApiError(code, { reason, headers: { ...progress.taskHeaders } });
+    };
+    const working = work(call, keyedRequest(contract, call, request), progress);
+    const answer = await inTime(working, endsAt - lastAnswerMs, late);
+    // Also for a replay: an ignored field may be why the response is not what the caller meant.
+    const ignored = ignoredFields(schema(), body());
+    if (ignored === undefined) return answer;
+    return { ...answer, headers: { ...answer.headers, 'x-ignored-fields': ignored } };
+  });
 }
 
 function keyedRequest<C extends Contract>(

@@ -17,15 +17,17 @@ interface Start extends Record<string, unknown> {
   clockAheadMs: number;
 }
 
-export type Middleware = MiddlewareObj<GatewayRequest, Answer, Error, Invocation, Start>;
+type Middleware = MiddlewareObj<GatewayRequest, Answer, Error, Invocation, Start>;
 
 type Work = (request: GatewayRequest, invocation: Invocation) => Promise<Answer>;
 
+export type GatewayFunction = (event: APIGatewayProxyEventV2, invocation: Invocation) => Promise<Answer>;
+
 /** A function behind the gateway. This one list has everything around its work, from the outside in. */
-export function gatewayHandler(name: string, work: Work, ...inner: Middleware[]) {
+export function gatewayHandler(name: string, work: Work): GatewayFunction {
   // The work enforces its own deadline: middy's starts and stops a timer for every request.
-  const pipeline = middy(work, { timeoutEarlyInMillis: 0 }).use([requestLine(name), errorAnswers, ...inner]);
-  return (event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> =>
+  const pipeline = middy(work, { timeoutEarlyInMillis: 0 }).use([requestLine(name), errorAnswers]);
+  return (event, invocation) =>
     // The request line completes the event.
     withLogFields({}, () => pipeline(event as GatewayRequest, invocation));
 }
@@ -99,47 +101,4 @@ function errorAnswer(thrown: unknown, requestId: string): Answer {
 export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<string, string>): Answer {
   const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: text };
-}
-
-/** Compresses a response with gzip if the caller accepts that: the gateway compresses nothing itself. */
-export function compression(): Middleware {
-  // An import would load it in every function: two percent of a cold start.
-  const { gzipSync } = process.getBuiltinModule('node:zlib');
-  const compress: Compress = (text) => gzipSync(text, { level }).toString('base64');
-  return {
-    after: (request) => {
-      const { response, event } = request;
-      if (response) request.response = compressed(response, event.headers['accept-encoding'], compress);
-    },
-  };
-}
-
-type Compress = (text: string) => string;
-
-/** A smaller response fits into one packet anyway. */
-const minBytes = 1400;
-
-/**
- * Digests dominate the compressed size. Of 1,000 typical versions level 1 leaves 13.4 % in 5.4 ms of CPU,
- * level 6 11.2 % in 9.5 ms and level 9 10.9 % in 13 ms; on the largest response, 6 MB, level 6 takes four
- * times as long.
- */
-const level = 1;
-
-function compressed(answer: Answer, acceptEncoding: string | undefined, compress: Compress): Answer {
-  const headers = { ...answer.headers, vary: 'accept-encoding' };
-  if (!accepts(acceptEncoding) || answer.body.length < minBytes) return { ...answer, headers };
-  return {
-    statusCode: answer.statusCode,
-    headers: { ...headers, 'content-encoding': 'gzip' },
-    body: compress(answer.body),
-    isBase64Encoded: true,
-  };
-}
-
-/** `gzip;q=0` rejects gzip. */
-function accepts(acceptEncoding = ''): boolean {
-  return acceptEncoding
-    .split(',')
-    .some((coding) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
 }
