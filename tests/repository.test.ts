@@ -429,10 +429,10 @@ describe('the lines', () => {
     { issue: 59, room: 'packages', lines: 10 },
     { issue: 59, room: 'tests', lines: 110 },
     // 60
-    { issue: 60, room: 'packages', lines: 93 },
+    { issue: 60, room: 'packages', lines: 495 },
     // Lent by packages.
     { issue: 60, room: 'infra', lines: 11 },
-    { issue: 60, room: 'tests', lines: 71 },
+    { issue: 60, room: 'tests', lines: 134 },
     // the client: entries, and sentences for people
     { issue: 60, room: 'packages', lines: 161 },
     { issue: 60, room: 'tests', lines: 28 },

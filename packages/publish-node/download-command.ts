@@ -1,13 +1,22 @@
 import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
+import type { IndexedNode, PublicVersion } from '@node-registry/registry-client';
 import { exitCodes, Failure } from './failure.ts';
 import { write } from './new-file.ts';
-import type { Ending, Mean } from './output.ts';
+import { type Ending, type Mean, say } from './output.ts';
 import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
 import { unpack } from './unpack.ts';
 
 interface DownloadFlags extends ReadFlags {
   output?: string | undefined;
   unpack?: string | undefined;
+}
+
+function warn({ id, status, status_detail: why }: IndexedNode, version: PublicVersion): void {
+  const because = (text: string | undefined) => (text ? `: ${text}` : '.');
+  if (status === 'NodeStatusDeleted') say(`${id} is withdrawn${because(why)}`);
+  if (version.deprecated) say(`${id} ${version.version} is deprecated${because(version.changelog)}`);
+  if (version.status === 'NodeVersionStatusFlagged')
+    say(`${id} ${version.version} is flagged${because(version.status_reason)}`);
 }
 
 /** Downloads a version, and keeps it only if its bytes match the published ones. */
@@ -17,6 +26,7 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   const registry = await openRegistry(flags, wanted);
   const node = await requireNode(registry, wanted.node);
   const version = requireVersion(node, wanted.version);
+  warn(node, version);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of await registry.download(version)) {

@@ -1,4 +1,5 @@
 import { RegistryError } from '@node-registry/registry-client';
+import { ProxyFault } from './proxy.ts';
 
 /** The exit codes of the command, for CI scripts. */
 export const exitCodes = {
@@ -67,12 +68,19 @@ export function throwAll(failures: readonly Failure[]): void {
   throw new Failure('usage', sentence, { problems }, parts);
 }
 
+export const diskFull = 'The disk is full.';
+
+export function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(Object(error).code);
+}
+
 const replaced = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'];
 
 /** An error of the registry or of a file, as an exit of the command. Any other is a bug, and is unchanged. */
 export function foreseen(error: unknown): unknown {
   if (error instanceof RegistryError) return failureOf(error);
   const { code = '', syscall, path }: NodeJS.ErrnoException = Object(error);
+  if (isDiskFull(error)) return new Failure('usage', diskFull, { cause: error });
   if (error instanceof Failure || syscall === undefined || path === undefined) return error;
   const why = replaced.includes(code)
     ? 'has changed while it was read. Run it again'
@@ -103,6 +111,8 @@ export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
   const { code, status = 0, details: problems, requestId, sentence: message } = error;
   const hint = hints[code] === undefined ? '' : ` ${hints[code]}`;
   const facts = { code, problems, requestId, cause: error };
+  const proxyFault = proxyFaultIn(error);
+  if (proxyFault) return new Failure('tryAgain', proxyFault.message, facts);
   if (code === 'archive_rejected') return new Failure('archiveRejected', message, facts);
   if (code === 'unreachable') {
     return new Failure('tryAgain', `${message} Name another: --base-url, or NODE_REGISTRY_URL.`, facts);
@@ -113,6 +123,11 @@ export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
   const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
   if (isTemporary) return new Failure('tryAgain', `${message}${whenAgain(error)}`, facts);
   return new Failure('rejected', `The registry rejected the request: ${message}${hint}`, facts);
+}
+
+function proxyFaultIn(error: Error): ProxyFault | undefined {
+  if (error instanceof ProxyFault) return error;
+  return error.cause instanceof Error ? proxyFaultIn(error.cause) : undefined;
 }
 
 /** For a request's `catch`. */

@@ -1,4 +1,5 @@
-import type { Address } from './connect.ts';
+import type { RegistryClient } from '@node-registry/registry-client';
+import { type Address, connectWithTokens } from './connect.ts';
 import { Failure, type Hints } from './failure.ts';
 import { isThisMachine, proxiedFetch } from './proxy.ts';
 
@@ -68,7 +69,7 @@ function storedIdentity({ token, accessToken }: IdentityFlags, environment: Node
   };
 }
 
-export function accessTokenHint(given: string | undefined, used: string | undefined): string {
+function accessTokenHint(given: string | undefined, used: string | undefined): string {
   if (given !== undefined) return 'It came from --access-token.';
   return used
     ? 'It came from NODE_REGISTRY_ACCESS_TOKEN.'
@@ -152,4 +153,16 @@ async function boundedText(response: Response): Promise<string | undefined> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
+}
+
+export interface OwnerFlags extends Address {
+  accessToken?: string | undefined;
+}
+
+/** For changes that only owners make, and the hint for a rejected token. */
+export function connectAsOwner(flags: OwnerFlags): { registry: RegistryClient; hint: string } {
+  const accessToken = flags.accessToken ?? process.env.NODE_REGISTRY_ACCESS_TOKEN;
+  const hint = accessTokenHint(flags.accessToken, accessToken);
+  if (!accessToken) throw new Failure('usage', hint, { about: '--access-token' });
+  return { registry: connectWithTokens(flags, accessToken), hint };
 }

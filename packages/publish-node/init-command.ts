@@ -86,15 +86,16 @@ const overOwn = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
 async function projectTable(folder: string, root: string, flags: Metadata): Promise<string[]> {
   const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].find((name) => existsSync(join(root, name)));
   const repository = await originOf(root);
+  const requirements = await readRequirements(root);
   return [
     '[project]',
     entry('name', flags.node ?? nodeIdFrom(basename(resolve(folder)))),
     entry('version', flags.version ?? '1.0.0'),
-    entry('description', flags.description ?? ''),
+    ...(flags.description ? [entry('description', flags.description)] : []),
     ...(license ? [`license = { file = ${JSON.stringify(license)} }`] : []),
-    'dependencies = [',
-    ...((await readRequirements(root)) ?? []).map((line) => `  ${JSON.stringify(line)},`),
-    ']',
+    ...(requirements === undefined
+      ? ['# dependencies = []    # unknown: an empty list means that there are none']
+      : ['dependencies = [', ...requirements.map((line) => `  ${JSON.stringify(line)},`), ']']),
     '',
     ...(repository ? ['[project.urls]', entry('Repository', repository), ''] : []),
   ];

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { Failure } from './failure.ts';
 
 const reasons: Record<string, string> = {
@@ -8,6 +8,7 @@ const reasons: Record<string, string> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its parent is a file',
   ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
 };
 
 export function reasonOf(error: unknown): string {
@@ -17,7 +18,9 @@ export function reasonOf(error: unknown): string {
 
 /** Writes a file, by default never over another one. */
 export async function write(file: string, content: Uint8Array | string, flag: string | number = 'wx') {
-  await writeFile(file, content, { flag }).catch((cause) => {
+  await writeFile(file, content, { flag }).catch(async (cause) => {
+    // Half of a new file is worse than none.
+    if (flag === 'wx' && cause.syscall === 'write') await rm(file, { force: true });
     const sentence =
       cause.code === 'EEXIST'
         ? `${file} exists. Name a new file with --output.`

@@ -34,7 +34,7 @@ export function identityOptions(command: Command): Command {
     .option(...json);
 }
 
-export function allowHttpOption(): Option {
+function allowHttpOption(): Option {
   return new Option('--allow-http', 'Send tokens without encryption, in a closed network');
 }
 
@@ -45,12 +45,23 @@ export function outputOption(): Option {
   );
 }
 
-function collect(path: string, others: string[] = []): string[] {
+export function ownerOptions(command: Command): Command {
+  return command
+    .option('--access-token <token>', 'An access token of an owner; better in NODE_REGISTRY_ACCESS_TOKEN')
+    .addOption(baseUrlOption())
+    .addOption(allowHttpOption())
+    .option(...json);
+}
+
+export function collect(path: string, others: string[] = []): string[] {
   return [...others, path];
 }
 
 export function metadataOf(flags: Metadata): Metadata {
-  const names = ['publisher', 'node', 'version', 'displayName', 'description', 'changelog'] as const;
+  const names = [
+    ...(['publisher', 'node', 'version', 'displayName', 'description', 'changelog'] as const),
+    ...(['icon', 'banner', 'tags', 'repository', 'license'] as const),
+  ];
   return Object.fromEntries(
     names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
   );

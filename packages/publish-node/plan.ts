@@ -1,6 +1,7 @@
 import { together } from './failure.ts';
 import { countOf } from './files/left-out.ts';
-import { chooseFiles, largestOf, type Pack, type PackedFile, pack } from './files/pack.ts';
+import { sectionOf } from './changelog.ts';
+import { type Chosen, chooseFiles, largestOf, type Pack, type PackedFile, pack } from './files/pack.ts';
 import { type Mean, say } from './output.ts';
 import { megabytes } from './progress.ts';
 import {
@@ -51,10 +52,23 @@ export async function planOf<Other>(
   const { files, unpackedBytes } = chosen;
   say(`Packing ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${megabytes(unpackedBytes)}.`);
   const packed = pack(chosen);
-  const notes = [...packed.notes, ...gitNotes(files), ...metadataNotes(project)];
+  const changelog = changelogIn(chosen, project);
+  const said =
+    changelog === undefined ? [] : [`The change log is the part on ${project.version} of CHANGELOG.md.`];
+  const notes = [...packed.notes, ...gitNotes(files), ...metadataNotes(project), ...said];
   const more = notes.length - maxNotes;
   say(...notes.slice(0, maxNotes), ...(more > 0 ? [`and ${more} more notes.`] : []));
-  return { project, packed, notes, other: found };
+  return { project: { ...project, ...(changelog && { changelog }) }, packed, notes, other: found };
+}
+
+const maxChangelogBytes = 100_000;
+
+function changelogIn({ contents }: Chosen, { changelog, version }: Project): string | undefined {
+  const [, file] = [...contents].find(([path]) => /^changelog\.md$/i.test(path)) ?? [];
+  if (changelog !== undefined || file === undefined || file.content.length > 10 * maxChangelogBytes)
+    return undefined;
+  const section = sectionOf(file.content.toString(), version);
+  return section !== undefined && section.length <= maxChangelogBytes ? section : undefined;
 }
 
 const maxNames = 5;

@@ -1,20 +1,22 @@
 import { type Command, CommanderError, Option } from 'commander';
 import { createCommand, outliveReaders, positiveNumber } from '@node-registry/command-line/command';
 import manifest from './package.json' with { type: 'json' };
+import { editCommand, type EditFlags } from './edit-command.ts';
 import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';
-import { exitCodes } from './failure.ts';
+import { diskFull, exitCodes, isDiskFull } from './failure.ts';
 import { leaveStep } from './github-step.ts';
 import { initCommand } from './init-command.ts';
 import { type Ending, end, type Mean, printReport, reportOf, say, tell } from './output.ts';
 import {
-  allowHttpOption,
   baseUrlOption,
+  collect,
   downloadsUrlOption,
   identityOptions,
   json,
   metadataOf,
   outputOption,
+  ownerOptions,
   packOptions,
   version,
 } from './options.ts';
@@ -48,19 +50,43 @@ const packAbout = {
   notes: 'It is byte for byte what publish would upload. Nothing is sent.',
 };
 const whoamiAbout = {
+  named: true,
   name: 'whoami',
   summary: 'Show what your tokens may do for a publisher and a node',
   notes: 'Asks the registry for two changes that it can only reject. Nothing changes.',
 };
 const withdrawAbout = {
+  named: true,
   name: 'withdraw',
   summary: 'Remove a node of yours from every list; its versions stay downloadable',
 };
-const restoreAbout = { name: 'restore', summary: 'Put a withdrawn node of yours back' };
+const restoreAbout = { named: true, name: 'restore', summary: 'Put a withdrawn node of yours back' };
 const deprecateAbout = {
   name: 'deprecate',
   summary: 'Mark a published version as deprecated, or undo that',
   notes: 'Its bytes stay downloadable.',
+};
+
+const editAbout = {
+  named: true,
+  name: 'edit',
+  summary: 'Change the metadata of a node without a release, as pyproject.toml and the options name it',
+  notes: 'It needs the access token of an owner.',
+};
+
+const removal =
+  'Published bytes stay for those who depend on them. "withdraw" removes a node from every list, and "deprecate NODE@VERSION" marks a version.';
+const login = 'There is no session: set NODE_REGISTRY_TOKEN to a personal access token.';
+/** Words that people know from other tools, and what to do instead. */
+const elsewhere: Record<string, string> = {
+  ...{ unpublish: removal, yank: removal, remove: removal, delete: removal },
+  ...{ login, logout: login, adduser: login },
+  ...{ install: 'To get a version: download NODE.', add: 'To get a version: download NODE.' },
+  ...{
+    info: 'To see a node: show NODE.',
+    view: 'To see a node: show NODE.',
+    list: 'To list versions: versions NODE.',
+  },
 };
 
 const exitHelp = `
@@ -97,7 +123,12 @@ export async function run(args: readonly string[]): Promise<number> {
   const act: Act = async ({ json = false, github = false }, work) => {
     const ending = await end(json, work);
     exitCode = ending.exitCode;
-    if (github) await leaveStep(reportOf(ending.report), process.env);
+    if (github)
+      await leaveStep(reportOf(ending.report), process.env).catch((error: unknown) => {
+        if (!isDiskFull(error)) throw error;
+        say(diskFull);
+        exitCode ||= exitCodes.usage;
+      });
   };
   const about = { name: 'publish-node', summary: 'Publish a folder as a version of a node' };
   const program = createCommand(
@@ -105,10 +136,20 @@ export async function run(args: readonly string[]): Promise<number> {
     output,
   )
     .enablePositionalOptions()
+    .helpCommand('help [command]', 'Show the help of a command')
     .addHelpText('afterAll', exitHelp);
   addPublishing(program, act);
   addOwning(program, act);
   addReading(program, act);
+  const [word = ''] = args;
+  const instead = Object.hasOwn(elsewhere, word)
+    ? `There is no command "${word}". ${elsewhere[word]}`
+    : undefined;
+  if (instead !== undefined) {
+    say(instead);
+    if (args.includes('--json')) printReport(reportOf({ error: 'usage', message: instead }));
+    return exitCodes.usage;
+  }
   if (args.length === 0) {
     program.outputHelp();
     return exitCodes.done;
@@ -134,7 +175,7 @@ export async function runToExitCode(args: readonly string[]): Promise<void> {
 }
 
 type Work<Flags> = (named: string, flags: Flags, mean: Mean) => Promise<Ending>;
-type About = Parameters<typeof createCommand>[0];
+type About = Parameters<typeof createCommand>[0] & { named?: boolean };
 
 function add(program: Command, about: About): Command {
   const command = createCommand(about, output);
@@ -145,7 +186,7 @@ function add(program: Command, about: About): Command {
 /** A command on a folder. Names come from its pyproject.toml, unless an option gives them. */
 function onFolder<Flags>(program: Command, act: Act, about: About, work: Work<Flags>): Command {
   return add(program, about)
-    .argument('[folder]', 'The folder', '.')
+    .argument('[folder]', about.named ? 'The folder, or NODE@VERSION' : 'The folder', '.')
     .option('--publisher <id>', 'The publisher; [tool.node-registry] publisher')
     .option('--node <id>', 'The node; [project] name')
     .action((folder: string, flags) =>
@@ -184,20 +225,23 @@ function addOwning(program: Command, act: Act): void {
       ...(withdraws ? withdrawAbout : restoreAbout),
       notes: 'It needs the access token of an owner.',
     };
-    onFolder<WithdrawFlags>(program, act, about, (folder, flags, mean) =>
+    const command = onFolder<WithdrawFlags>(program, act, about, (folder, flags, mean) =>
       withdrawCommand(folder, { ...flags, withdraws }, mean),
-    )
-      .option('--reason <text>', 'The reason, shown with the node')
-      .option('--access-token <token>', 'An access token of an owner; better in NODE_REGISTRY_ACCESS_TOKEN')
-      .addOption(baseUrlOption())
-      .addOption(allowHttpOption())
-      .option(...json);
+    ).option('--reason <text>', 'The reason, shown with the node');
+    ownerOptions(command);
   }
-  identityOptions(add(program, deprecateAbout).arguments('<node> <version>'))
+  const edit = onFolder<EditFlags>(program, act, editAbout, editCommand)
+    .option('--display-name <text>', 'The name for people')
+    .option('--description <text>', 'What the node does')
+    .option('--tags <tag>', 'A tag; may be repeated', collect);
+  for (const field of ['icon', 'banner', 'repository', 'license']) edit.option(`--${field} <text>`);
+  ownerOptions(edit);
+  identityOptions(add(program, deprecateAbout).arguments('<node[@version]> [version]'))
     .option('--publisher <id>', 'The publisher; default: from the pyproject.toml here')
     .option('--undo', 'Undo the deprecation')
-    .option('--changelog <text>', 'A new changelog of this version, such as why it is deprecated')
-    .action((node: string, version: string, flags) =>
+    .option('--reason <text>', 'Why, as the last line of its change log')
+    .addOption(new Option('--changelog <text>', 'A new change log of this version').conflicts('reason'))
+    .action((node: string, version: string | undefined, flags) =>
       act(flags, (mean) => deprecateCommand(node, version, flags, mean)),
     );
 }
@@ -205,7 +249,12 @@ function addOwning(program: Command, act: Act): void {
 /** The commands that work without a token. */
 function addReading(program: Command, act: Act): void {
   const notes = 'It needs no token.';
-  const status = { name: 'status', summary: 'Show whether a version is published, and if not, why', notes };
+  const status = {
+    named: true,
+    name: 'status',
+    summary: 'Show whether a version is published, and if not, why',
+    notes,
+  };
   onFolder(program, act, status, statusCommand)
     .option(...version)
     .addOption(baseUrlOption())
@@ -221,7 +270,13 @@ function addReading(program: Command, act: Act): void {
       );
   const node = '<node[@version]>';
   const searched = 'Find nodes by words of their ID, name, description, tags, publisher or host nodes';
-  reading(['search', '<words...>'], searched, searchCommand);
+  const page = (text: string) => Math.ceil(positiveNumber(text));
+  reading(['search', '<words...>'], searched, searchCommand).option(
+    '--page <number>',
+    'Show these twenty',
+    page,
+    1,
+  );
   reading(['versions', '<node>'], 'List the published versions of a node', versionsCommand);
   reading(['show', node], 'Show a node, its versions, and one of them with its host nodes', showCommand);
   reading(['download', node], 'Download a version and verify its bytes', downloadCommand)

@@ -5,6 +5,7 @@ import { normalizeVersion, semanticSpelling } from '@node-registry/registry-rule
 
 import type { PublishInput } from '@node-registry/registry-client';
 import { Failure, throwAll } from './failure.ts';
+import { wantedOf } from './reading.ts';
 import type { Meant } from './output.ts';
 import { type Metadata, type PyProject, readPyProject } from './pyproject.ts';
 import { isRunByPage } from '@node-registry/registry-rules/web-address';
@@ -30,6 +31,21 @@ export async function readMetadata(folder: string, flags: Metadata): Promise<Rea
   const read = await readPyProject(await requireFolder(folder));
   const ownVersion = read.metadata.version;
   return { ...read, ownVersion, metadata: { ...read.metadata, ...Object.fromEntries(said) } };
+}
+
+/** The same for a folder, or for NODE or NODE@VERSION, whose publisher the current folder may name. */
+export async function readNamed(text: string, flags: Metadata, hasVersion = false): Promise<ReadMetadata> {
+  const { node, version = flags.version } = wantedOf(text);
+  const isFolder = (await stat(text).catch(() => undefined))?.isDirectory() === true;
+  if (isFolder || !NodeId.safeParse(node).success) return readMetadata(text, flags);
+  if (hasVersion && version === undefined)
+    throw new Failure(
+      'usage',
+      `There is no folder "${text}". For a node, name its version: ${node}@VERSION.`,
+    );
+  const { metadata } = await readMetadata('.', flags);
+  const named = { publisher: metadata.publisher, node, version };
+  return { metadata: named, failures: [], unread: [], ownVersion: undefined };
 }
 
 /** Everything that a publish needs, or all problems with it. */

@@ -17,7 +17,32 @@ export function proxyFor(url: URL, environment: NodeJS.ProcessEnv): URL | undefi
   if (!text || isThisMachine(url) || isExcepted(url, named('NO_PROXY') ?? '')) return undefined;
   const proxy = /^[a-z0-9+.-]+:\/\//i.test(text) ? text : `http://${text}`;
   if (/^https?:/i.test(proxy) && URL.canParse(proxy)) return new URL(proxy);
-  throw new TypeError('fetch failed', { cause: { code: 'PROXY_URL_INVALID' } });
+  throw new TypeError('fetch failed', { cause: new ProxyFault('in the environment', 'PROXY_URL_INVALID') });
+}
+
+/** A fault of the proxy, not of the registry behind it. */
+export class ProxyFault extends Error {
+  readonly code: string;
+
+  constructor(proxy: string, code: string) {
+    const plain = code.replace('PROXY_', '');
+    const why = reasons[plain] ?? (/^HPE_/.test(plain) ? reasons.HPE : `fails with ${plain}`);
+    super(`The proxy ${proxy} ${why}. It is named by HTTPS_PROXY, HTTP_PROXY or ALL_PROXY.`);
+    this.code = code;
+  }
+}
+
+const reasons: Record<string, string> = {
+  URL_INVALID: 'has no valid http or https URL',
+  407: 'asks for a login: write it into its URL, as in http://NAME:PASSWORD@HOST',
+  ECONNREFUSED: 'refuses connections',
+  ENOTFOUND: 'has an unknown host name',
+  ECONNRESET: 'ended the connection',
+  HPE: 'does not answer as a proxy does',
+};
+
+function codeOf(error: unknown): string {
+  return String(Object(error).code ?? 'no reason');
 }
 
 export function isThisMachine({ hostname }: URL): boolean {
@@ -37,6 +62,8 @@ function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
       return hostname === host || (isIP(hostname) === 0 && hostname.endsWith(`.${host}`));
     });
 }
+
+const stalled = 'the proxy stalled';
 
 /** Node's request, through a proxy if the environment names one. */
 export async function requestTo(url: URL, options: http.RequestOptions): Promise<http.ClientRequest> {
@@ -69,8 +96,12 @@ export async function requestTo(url: URL, options: http.RequestOptions): Promise
     headers: { host: target, ...headers },
   });
   const socket = await new Promise<Socket>((resolve, reject) => {
-    const fail = (code: string) => reject(Object.assign(new Error('no tunnel'), { code }));
-    tunnel.on('error', reject).on('timeout', () => tunnel.destroy(new Error('the proxy stalled')));
+    const fail = (code: string) => reject(new ProxyFault(proxy.origin, code));
+    tunnel
+      .on('error', (error) =>
+        error.message === stalled || signal?.aborted ? reject(error) : fail(`PROXY_${codeOf(error)}`),
+      )
+      .on('timeout', () => tunnel.destroy(new Error(stalled)));
     tunnel.on('response', ({ statusCode }) => fail(`PROXY_${statusCode}`));
     tunnel.on('connect', ({ statusCode }, connected) => {
       if (statusCode === 200) resolve(connected);
@@ -91,16 +122,20 @@ export async function requestTo(url: URL, options: http.RequestOptions): Promise
 /** The part of fetch that the client uses. Without a proxy, Node's own. */
 export const proxiedFetch: Fetch = async (address, init) => {
   const url = new URL(address);
-  if (proxyFor(url, process.env) === undefined) return fetch(address, init);
+  const proxy = proxyFor(url, process.env);
+  if (proxy === undefined) return fetch(address, init);
   const { method = 'GET', body, signal } = init;
   try {
     const headers = Object.fromEntries(new Headers(init.headers));
     const outgoing = await requestTo(url, { method, headers, ...(signal && { signal }) });
     const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      outgoing.on('error', reject).on('response', resolve);
+      const fail = (error: Error) =>
+        reject(url.protocol === 'http:' ? new ProxyFault(proxy.origin, codeOf(error)) : error);
+      outgoing.on('error', fail).on('response', resolve);
       outgoing.end(body === null ? undefined : body);
     });
     const { statusCode: status = 0, headers: named } = response;
+    if (status === 407) throw new ProxyFault(proxy.origin, 'PROXY_407');
     const plain = Object.entries(named).map(([name, value]): [string, string] => [name, String(value)]);
     return new Response(hasBody(status) ? (Readable.toWeb(response) as ReadableStream) : null, {
       status,

@@ -31,6 +31,7 @@ const PeersTable = z.object({
   Banner: text,
   includes: texts,
   'requires-comfyui': text,
+  version: z.optional(z.object({ path: text })),
 });
 
 /** The table that older projects have instead of [project]. Its dependencies have a syntax of their own. */
@@ -66,8 +67,9 @@ const Tables = z.object({
       'node-registry': z._default(OwnTable, {}),
       comfy: z._default(PeersTable, {}),
       poetry: z._default(PoetryTable, {}),
+      hatch: z._default(z.object({ version: z.optional(z.object({ path: text })) }), {}),
     }),
-    { 'node-registry': {}, comfy: {}, poetry: {} },
+    { 'node-registry': {}, comfy: {}, poetry: {}, hatch: {} },
   ),
 });
 type Tables = z.infer<typeof Tables>;
@@ -112,7 +114,8 @@ export async function readPyProject(folder: string): Promise<PyProject> {
   try {
     const file = await readOwnFile(root, projectFile);
     if (file === undefined) return unreadable('is not a file of the folder of at most 1 MB');
-    return withRequirements(read(parse(file.content.toString().replace(/^\uFEFF/, ''))), root);
+    const value = parse(file.content.toString().replace(/^\uFEFF/, ''));
+    return withRequirements(await withDynamicVersion(read(value), value, root), root);
   } catch (error) {
     // The parser's own sentence quotes the file.
     if (error instanceof TomlError)
@@ -122,6 +125,17 @@ export async function readPyProject(folder: string): Promise<PyProject> {
 }
 
 const projectFile = 'pyproject.toml';
+
+/** A version that is in a file of the pack, as other tools read it from there without running anything. */
+async function withDynamicVersion(project: PyProject, value: object, root: string): Promise<PyProject> {
+  const { tool } = Tables.safeParse(value).data ?? {};
+  const path = tool?.comfy.version?.path ?? tool?.hatch.version?.path;
+  if (path === undefined || project.metadata.version !== undefined) return project;
+  const file = await readOwnFile(root, path);
+  const found = /^(?:__version__|VERSION|version)\s*(?::[^=\n]*)?=\s*["']([^"'\n]+)["']/m;
+  const version = found.exec(file?.content.toString() ?? '')?.[1];
+  return version === undefined ? project : { ...project, metadata: { ...project.metadata, version } };
+}
 
 /** Unnamed dependencies are unknown. An empty list means that there are none. */
 async function withRequirements(project: PyProject, root: string): Promise<PyProject> {
@@ -167,13 +181,16 @@ function remove(value: object, path: readonly PropertyKey[]): void {
 function metadataOf({ project, tool }: Tables): Metadata {
   const { 'node-registry': own, comfy: peers, poetry } = tool;
   const { repository = poetry.homepage } = poetry;
+  const dependencies = project.dependencies?.filter((dependency) => dependency.trim() !== '');
+  // Packs name the host's pages among their dependencies; it is no package that they install.
+  const frontend = dependencies?.find((dependency) => frontendPackage.test(dependency));
   const metadata: Metadata = {
     publisher: own.publisher || peers.PublisherId,
     node: project.name || poetry.name,
     version: project.version || poetry.version,
     displayName: own['display-name'] || peers.DisplayName,
     description: project.description || poetry.description,
-    dependencies: project.dependencies?.filter((dependency) => dependency.trim() !== ''),
+    dependencies: dependencies?.filter((dependency) => dependency !== frontend),
     license: licenseOf(project.license) || poetry.license,
     repository: repositoryOf(project.urls ?? {}) || repository,
     icon: own.icon || peers.Icon,
@@ -182,7 +199,7 @@ function metadataOf({ project, tool }: Tables): Metadata {
     includes: own.includes ?? peers.includes,
     allow: own.allow,
     hostVersion: own['requires-host'] || peers['requires-comfyui'],
-    hostFrontendVersion: own['requires-host-frontend'],
+    hostFrontendVersion: own['requires-host-frontend'] || frontend?.replace(frontendPackage, '').trim(),
     os: classified(project.classifiers ?? poetry.classifiers, 'Operating System :: '),
     accelerators: classified(project.classifiers ?? poetry.classifiers, 'Environment :: GPU :: ', 'GPU :: '),
     notes: notesOn(project, poetry),
@@ -191,6 +208,7 @@ function metadataOf({ project, tool }: Tables): Metadata {
   return Object.fromEntries(said);
 }
 
+const frontendPackage = /^\s*comfyui[-_.]frontend[-_.]package(?![\w.-])/i;
 const poetryNote = 'The dependencies of [tool.poetry] are left out. List them as [project] dependencies.';
 const licenseNote = 'The text of the license is left out. Name its file: license = { file = "LICENSE" }.';
 

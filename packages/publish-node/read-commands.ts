@@ -1,6 +1,7 @@
 import { fields, table } from '@node-registry/command-line/table';
 import * as z from 'zod/mini';
 import { CatalogPiece, IndexedHostNodes } from '@node-registry/registry-rules/schemas/index-files';
+import type { PublicVersion } from '@node-registry/registry-client';
 import { exitCodes } from './failure.ts';
 import { hostNodeLines } from './host-nodes.ts';
 import type { Ending, Mean } from './output.ts';
@@ -14,23 +15,34 @@ import {
 } from './reading.ts';
 
 const maxShown = 20;
+const maxDescription = 60;
 
-export async function searchCommand(text: string, flags: ReadFlags): Promise<Ending> {
+interface SearchFlags extends ReadFlags {
+  page: number;
+}
+
+function shortened(text: string | undefined): string | undefined {
+  const [line = ''] = text?.split('\n', 1) ?? [];
+  return line.length > maxDescription ? `${line.slice(0, maxDescription - 1)}…` : line;
+}
+
+export async function searchCommand(text: string, { page, ...flags }: SearchFlags): Promise<Ending> {
   const nodes = await (await openRegistry(flags)).nodes.search(text);
   requireShape(CatalogPiece, { nodes }, 'its nodes');
-  const shown = nodes.slice(0, maxShown);
-  const rows = shown.map(({ id, latest_version, name, publisher }) => [
-    id,
-    latest_version,
-    name,
-    publisher.id,
+  const shown = nodes.slice((page - 1) * maxShown, page * maxShown);
+  const rows = shown.map(({ id, latest_version, name, publisher, description }) => [
+    ...[id, latest_version, name, publisher.id, shortened(description)],
   ]);
-  const more = nodes.length > maxShown ? [`and ${nodes.length - maxShown} more`] : [];
+  const left = nodes.length - page * maxShown;
+  const more = left > 0 ? [`and ${left} more: --page ${page + 1}`] : [];
   const none = 'No node has all of these words.';
   return {
     exitCode: exitCodes.done,
     report: { status: 'found', nodes },
-    lines: [...table(['NODE', 'VERSION', 'NAME', 'PUBLISHER'], rows, { none }).split('\n'), ...more],
+    lines: [
+      ...table(['NODE', 'VERSION', 'NAME', 'PUBLISHER', 'DESCRIPTION'], rows, { none }).split('\n'),
+      ...more,
+    ],
   };
 }
 
@@ -68,6 +80,7 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
     size: version.size_bytes === undefined ? undefined : `${version.size_bytes} bytes`,
     sha256: version.sha256,
     download: version.downloadUrl,
+    'published by': provenanceOf(version),
     dependencies: version.dependencies === undefined ? 'unknown' : version.dependencies.join(', ') || 'none',
     changelog: version.changelog,
     versions: labels.slice(0, maxShown).join(', ') + more,
@@ -89,6 +102,12 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
         : ['', 'Its host nodes are being read.']),
     ],
   };
+}
+
+function provenanceOf({ provenance }: PublicVersion): string | undefined {
+  if (!provenance) return undefined;
+  const { repository, commit, ref, workflow, run, issuer } = provenance;
+  return `${workflow} of ${repository} at ${ref} (${commit}), run ${run} (${issuer})`;
 }
 
 const named = ({ host_node_name: name = '', ...fields }: HostNode) => ({ name, fields });

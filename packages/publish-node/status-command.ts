@@ -2,7 +2,7 @@ import { fields } from '@node-registry/command-line/table';
 import { connect } from './connect.ts';
 import { exitCodes, Failure } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
-import { meantBy, readMetadata, requireNamed } from './project.ts';
+import { meantBy, readNamed, requireNamed } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 
 interface StatusFlags {
@@ -12,7 +12,7 @@ interface StatusFlags {
 
 /** Anyone may ask: it takes no token. */
 export async function statusCommand(folder: string, flags: StatusFlags, mean: Mean): Promise<Ending> {
-  const read = await readMetadata(folder, flags.metadata);
+  const read = await readNamed(folder, flags.metadata, true);
   mean(meantBy(read));
   const { publisher, node, version } = requireNamed(read);
   const registry = connect(flags);

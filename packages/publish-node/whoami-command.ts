@@ -3,7 +3,7 @@ import { connectWithTokens } from './connect.ts';
 import { exitCodes, failureOf } from './failure.ts';
 import { type Identity, type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
-import { meantBy, readMetadata, requireOwned } from './project.ts';
+import { meantBy, readNamed, requireOwned } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 
 interface WhoamiFlags extends IdentityFlags {
@@ -16,7 +16,7 @@ interface WhoamiFlags extends IdentityFlags {
  * both fail only for that.
  */
 export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Mean): Promise<Ending> {
-  const read = await readMetadata(folder, flags.metadata);
+  const read = await readNamed(folder, flags.metadata);
   mean({ ...meantBy(read), version: undefined });
   const meant = requireOwned(read);
   const { publisher, node } = meant;

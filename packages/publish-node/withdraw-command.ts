@@ -1,26 +1,21 @@
-import { type Address, connectWithTokens } from './connect.ts';
 import { exitCodes, explain, Failure } from './failure.ts';
-import { accessTokenHint } from './identity.ts';
+import { connectAsOwner, type OwnerFlags } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
-import { meantBy, readMetadata, requireOwned } from './project.ts';
+import { meantBy, readNamed, requireOwned } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 
-export interface WithdrawFlags extends Address {
+export interface WithdrawFlags extends OwnerFlags {
   metadata: Metadata;
   withdraws: boolean;
   reason?: string | undefined;
-  accessToken?: string | undefined;
 }
 
 /** An owner removes a node from every list, or restores it. Published versions stay for their users. */
 export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean: Mean): Promise<Ending> {
-  const read = await readMetadata(folder, flags.metadata);
+  const read = await readNamed(folder, flags.metadata);
   mean({ ...meantBy(read), version: undefined });
   const { publisher, node } = requireOwned(read);
-  const accessToken = flags.accessToken ?? process.env.NODE_REGISTRY_ACCESS_TOKEN;
-  const hint = accessTokenHint(flags.accessToken, accessToken);
-  if (!accessToken) throw new Failure('usage', hint, { about: '--access-token' });
-  const registry = connectWithTokens(flags, accessToken);
+  const { registry, hint } = connectAsOwner(flags);
   const status = flags.withdraws ? 'NodeStatusDeleted' : 'NodeStatusActive';
   const changed = await registry.nodes
     .update(publisher, node, { status, status_detail: flags.reason ?? null })

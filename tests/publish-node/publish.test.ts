@@ -113,6 +113,15 @@ describe('publish-node deprecate', () => {
     const during = await storedVersion('aged');
     const undone = await deprecate('1.0.0', '--undo', '--json');
 
+    const reasoned = await deprecate('1.0.0', '--reason', 'It is slow.');
+    const repeated = await publishNode(['deprecate', 'aged@1.0.0', '--reason', 'It is slow.'], {
+      cwd: folder,
+      env: access,
+    });
+    expect([reasoned.code, repeated.code]).toEqual([0, 0]);
+    expect((await storedVersion('aged'))?.changelog).toBe('Use 2.0.0.\n\nDeprecated: It is slow.');
+    await deprecate('1.0.0', '--undo');
+
     expect(marked).toMatchObject({ code: 0, stdout: expect.stringContaining('aged 1.0.0 is deprecated') });
     expect(during).toMatchObject({ deprecated: true, changelog: 'Use 2.0.0.' });
     // Unknown is no empty list.

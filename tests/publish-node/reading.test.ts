@@ -59,7 +59,8 @@ describe('publish-node', () => {
 
     expect([exitCode, nodes[0]?.id]).toEqual([0, 'blender']);
     const { stdout } = await command('search', 'blends', 'images');
-    expect(stdout).toMatch(/^blender +1\.0\.0 +- +demo$/m);
+    expect(stdout).toMatch(/^blender +1\.0\.0 +- +demo +Blends. images$/m);
+    expect((await command('search', 'blends', '--page', '2')).stdout).not.toContain('blender');
     expect((await command('search', 'nothing')).stdout).toContain('No node has all of these words.');
     expect((await command('versions', 'blender')).stdout).toMatch(/^1\.0\.0 +\d{4}-\d\d-\d\d +\d+ +-$/m);
   });
@@ -102,6 +103,33 @@ describe('publish-node', () => {
     const bytes = await readFile(join(folder, output));
     expect([sha256(bytes), bytes.length]).toEqual([digest, archive_bytes]);
     expect([again.exitCode, again.message]).toEqual([2, expect.stringContaining(`${output} exists. Name a`)]);
+  });
+
+  test('download warns of a version that is deprecated, and of a node that is withdrawn', async () => {
+    const sums = { sha256: sha256(Buffer.from('x')), size_bytes: 1 };
+    const server = await serve((request, response) => {
+      if (request.url?.endsWith('.zip')) return response.end('x');
+      const version = {
+        ...sums,
+        version: '1.0.0',
+        deprecated: true,
+        changelog: 'Use 2.',
+        downloadUrl: `${server.url}/a.zip`,
+      };
+      const node = {
+        id: 'old',
+        status: 'NodeStatusDeleted',
+        status_detail: 'Gone.',
+        latest_version: version,
+        versions: [version],
+      };
+      return response.end(JSON.stringify(node));
+    });
+    const args = ['download', 'old', '--output', join(folder, 'old.zip'), '--downloads-url', server.url];
+    const { code: exitCode, stderr } = await publishNode(args, { env });
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('old is withdrawn: Gone.\nold 1.0.0 is deprecated: Use 2.\n');
   });
 
   test.each(['a new', 'an empty'])('download unpacks into %s folder, with usual modes', async (kind) => {

@@ -44,7 +44,7 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   const listed = all.filter((path) => !isLeftOut(path)).sort();
   const byRule = all.flatMap((path) => ruleFor(path) ?? []);
   const { leftOut, isCut } = leftOutFiles(root, [...excluded, ...byRule], new Set(listed));
-  const { paths, failures } = onlyFiles(root, listed);
+  const { paths, failures, notes } = onlyFiles(root, listed);
   const missing = fromGit?.emptySubmodules.filter((path) => !isLeftOut(`${path}/`)) ?? [];
   const empty = missing.map((path) => ({ path, message: 'is empty.' }));
   return {
@@ -53,6 +53,7 @@ export async function listFiles(folder: string, includes: readonly string[] = []
     notes: [
       ...(fromGit?.notes ?? []),
       ...all.filter((path) => isOurs(path) && isLeftOut(path)).map(ownArchive),
+      ...notes,
       ...leftOutNotes(leftOut, isCut),
     ],
     leftOut,
@@ -95,18 +96,21 @@ const emptySubmodules =
  * No kind of link in a zip works on every system, so a link to a published file becomes a copy, even if a
  * parent is a link.
  */
-function onlyFiles(root: string, paths: readonly string[]): Pick<FileList, 'paths' | 'failures'> {
+function onlyFiles(root: string, paths: readonly string[]) {
   const published = new Set(paths);
   const problems: Problem[] = [];
+  const dangling: string[] = [];
   for (const path of paths.filter((name) => !name.includes('\uFFFD'))) {
     const message = problemOf(root, path, published);
-    if (message !== undefined) problems.push({ path, message });
+    if (message === 'nothing') dangling.push(path);
+    else if (message !== undefined) problems.push({ path, message });
   }
-  const others = new Set(problems.map(({ path }) => path));
+  const others = new Set([...dangling, ...problems.map(({ path }) => path)]);
   const sentence = 'Some files cannot be published. Exclude them with .publishignore.';
   return {
     paths: paths.filter((path) => !others.has(path)),
     failures: rejection(sentence, problems),
+    notes: dangling.map((path) => `${path} is left out: it is a link to nothing.`),
   };
 }
 
@@ -116,6 +120,6 @@ function problemOf(root: string, path: string, published: ReadonlySet<string>): 
   const place = realPlace(root, path);
   const isItself = place?.normalize('NFC') === path.normalize('NFC') && stats.isFile();
   if (place !== undefined && (isItself || published.has(place))) return undefined;
-  const exists = existsSync(join(root, path));
-  return `is a link to ${exists ? 'something that is not published' : 'nothing'}. Put the file in its place.`;
+  if (!existsSync(join(root, path))) return 'nothing';
+  return 'is a link to something that is not published. Put the file in its place.';
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { emptyFiles, writeFiles } from '@node-registry/testing/shell';
@@ -11,10 +11,16 @@ import { proxiedFetch, proxyFor, requestTo } from '../proxy.ts';
 const seen: string[] = [];
 const proxy = createServer((request, response) => {
   seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? ''}`);
-  response.writeHead(401, { 'content-type': 'application/json' });
+  response.writeHead(request.url?.includes('login.example') ? 407 : 401, {
+    'content-type': 'application/json',
+  });
   response.end('{"error":"unauthorized","message":"No."}');
 });
 let address = '';
+const talker = createTcpServer((socket) =>
+  socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.6\r\n'),
+);
+let garbage = '';
 
 beforeAll(async () => {
   proxy.on('connect', ({ method, url }, socket) => {
@@ -23,6 +29,8 @@ beforeAll(async () => {
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  await once(talker.listen(0, '127.0.0.1'), 'listening');
+  garbage = `127.0.0.1:${(talker.address() as AddressInfo).port}`;
 });
 
 beforeEach(async () => {
@@ -32,6 +40,7 @@ beforeEach(async () => {
 
 afterAll(() => {
   proxy.close();
+  talker.close();
 });
 
 describe('a token', () => {
@@ -55,6 +64,37 @@ describe('a token', () => {
     expect(before).toBe(0);
     expect(allowed.stderr).toContain('Tokens go to http://registry.example without encryption');
     expect(seen[0]).toMatch(/^P\w+ http:\/\/registry\.example\/.* Basic bWU6c2VjcmV0$/);
+  });
+});
+
+describe('a fault of a proxy', () => {
+  test.each([
+    ['of a login', () => `http://${address}`, 'https://registry.example', 'PROXY_407', 'asks for a login'],
+    ['of a login', () => `http://${address}`, 'http://login.example', 'PROXY_407', 'asks for a login'],
+    ['that is dead', () => 'http://127.0.0.1:1', 'https://registry.example', 'PROXY_ECONNREFUSED', 'refuses'],
+    ['that is dead', () => 'http://127.0.0.1:1', 'http://registry.example', 'ECONNREFUSED', 'refuses'],
+    [
+      'of another kind',
+      () => `http://${garbage}`,
+      'https://registry.example',
+      /^PROXY_HPE_/,
+      'does not answer as',
+    ],
+  ])('names the proxy, %s', async (_, proxyUrl, registry, code, why) => {
+    const environment = jest.replaceProperty(process, 'env', { ALL_PROXY: proxyUrl() });
+    const error = await proxiedFetch(registry, {}).catch((fault: unknown) => fault);
+    environment.restore();
+    const { cause } = error as { cause: { code: string; message: string } };
+
+    expect(cause.code).toMatch(code);
+    expect(cause.message).toMatch(new RegExp(`^The proxy ${proxyUrl()} ${why}.* It is named by HTTPS_PROXY`));
+  });
+
+  test('is what a command reports', async () => {
+    const args = ['status', '--node', 'x', '--version', '1.0.0', '--base-url', 'https://registry.example'];
+    const { code, stderr } = await publishNode(args, { cwd: folder, env: { HTTPS_PROXY: address } });
+
+    expect([code, stderr]).toEqual([5, expect.stringMatching(/^The proxy \S+ asks for a login: /)]);
   });
 });
 

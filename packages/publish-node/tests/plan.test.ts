@@ -7,6 +7,7 @@ import { directory, folder } from '@node-registry/testing/folders';
 import { publishNode } from '@node-registry/testing/publish-node';
 import { emptyFiles, type Files, git, writeFiles } from '@node-registry/testing/shell';
 import { unzip } from '@node-registry/testing/unzip';
+import { sectionOf } from '../changelog.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
 
@@ -446,6 +447,60 @@ describe('the command line', () => {
     for (const name of 'publish pack status whoami withdraw restore deprecate show init'.split(' '))
       expect(stdout).toContain(`  ${name} `);
   });
+});
+
+describe('a word from another tool', () => {
+  test.each([
+    ['unpublish', 'withdraw'],
+    ['yank', 'deprecate NODE@VERSION'],
+    ['login', 'NODE_REGISTRY_TOKEN'],
+    ['install', 'download NODE'],
+    ['list', 'versions NODE'],
+  ])('leads from %s to %s', async (word, instead) => {
+    const { code, stderr } = await publishNode([word, 'my-node']);
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining(instead)]);
+  });
+
+  test('help shows the help of a command', async () => {
+    expect(await publishNode(['help', 'publish'])).toEqual(await publishNode(['publish', '--help']));
+  });
+});
+
+describe('CHANGELOG.md', () => {
+  const log = '# Changes\n\n## [v1.1.0] - 2026-01-01\n\n### Fixed\n- A\n\n## 1.0.0\nFirst.\n\n## 0.9\nOld.\n';
+
+  test.each([
+    ['1.1.0', '### Fixed\n- A'],
+    ['1.0.0', 'First.'],
+    ['0.9.0', 'Old.'],
+    ['2.0.0', undefined],
+  ])('has the part on %s', (version, part) => {
+    expect(sectionOf(log.replaceAll('\n', '\r\n'), version)).toBe(part);
+  });
+
+  test('is the change log of a version unless an option names another', async () => {
+    await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'CHANGELOG.md': log });
+    const note = 'The change log is the part on 1.0.0 of CHANGELOG.md.';
+
+    expect((await plan()).notes).toEqual([note]);
+    expect((await plan(['--changelog', 'Other.'])).notes).toEqual([]);
+  });
+});
+
+test('a link to nothing is left out with a note', async () => {
+  await writeFiles(folder, { 'pyproject.toml': project('1.0.0') });
+  await symlink('nowhere', join(folder, 'gone.py'));
+
+  expect((await plan()).notes).toEqual(['gone.py is left out: it is a link to nothing.']);
+});
+
+test('a full disk is named', async () => {
+  await writeFiles(folder, { 'pyproject.toml': project('1.0.0') });
+  const args = ['publish', folder, '--dry-run', '--github'];
+  const { code, stderr } = await publishNode(args, { env: { GITHUB_OUTPUT: '/dev/full' } });
+
+  expect([code, stderr]).toEqual([2, expect.stringContaining('The disk is full.')]);
 });
 
 describe('pack', () => {

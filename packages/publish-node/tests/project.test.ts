@@ -53,6 +53,26 @@ describe('dependencies and license', () => {
 });
 
 describe('a pyproject.toml', () => {
+  test.each([
+    ['comfy', '__version__: Final = "1.4.0"'],
+    ['hatch', "# Doc\nVERSION = '1.4.0'"],
+  ])('has its version in a file that [tool.%s.version] names', async (tool, code) => {
+    await writeFile(join(folder, 'about.py'), `${code}\nother = "9.9.9"\n`);
+    const dynamic = `[project]\nname = "x"\ndynamic = ["version"]\n[tool.${tool}.version]\npath = "about.py"\n`;
+    const project = await projectOf(`${dynamic}[tool.node-registry]\npublisher = "me"\n`);
+
+    expect(project.version).toBe('1.4.0');
+  });
+
+  test('names the version of the host’s pages as a dependency, which is not one of the pack', async () => {
+    const dependencies = 'dependencies = ["numpy", "comfyui-frontend-package>=1.20"]';
+    const project = await projectOf(`${base}${dependencies}\n[tool.node-registry]\npublisher = "me"\n`);
+
+    expect(requestOf(project).version).toMatchObject({
+      ...{ dependencies: ['numpy'], supported_host_frontend_version: '>=1.20' },
+    });
+  });
+
   test('configures a publish with every key, as docs/examples/pyproject.toml shows it', async () => {
     const example = join(import.meta.dirname, '../../../docs/examples/pyproject.toml');
     const project = await projectOf(await readFile(example, 'utf8'));
@@ -178,7 +198,7 @@ describe('publish-node init without a change', () => {
     const rejected = await initAfter(before).catch(shown);
 
     expect(rejected).toContainEqual(expect.stringContaining('Write the tables there yourself.'));
-    expect(rejected).toContain('  line 9: publisher = "demo"');
+    expect(rejected).toContain('  line 7: publisher = "demo"');
     expect(await file()).toBe(before);
   });
 });

@@ -184,7 +184,7 @@ describe('a folder with several problems', () => {
   test('reports all problems at once: metadata, identity, includes, links, paths, secrets and allow entries', async () => {
     const wrong = '[project]\nversion = "1.0.0rc1"\ndependencies = "numpy"\n[tool.node-registry]\ntag = []\n';
     await writeFiles(folder, { 'pyproject.toml': wrong, '.env': 'A=1', 'aux.py': '', 'node.py': '' });
-    await symlink('nowhere', join(folder, 'link.py'));
+    await symlink('..', join(folder, 'link.py'));
     const options = '--publisher Me! --include web/dist --include ../x --allow nothere.txt --allow .evn';
     const { code, stdout, stderr } = await publishNode(['publish', folder, ...options.split(' ')]);
 
@@ -199,7 +199,7 @@ describe('a folder with several problems', () => {
       'The includes entry "web/dist" names no file.',
       'The includes entry "../x" leads out of the folder.',
       'Some files cannot be published. Exclude them with .publishignore.',
-      '  link.py: is a link to nothing. Put the file in its place.',
+      '  link.py: is a link to something that is not published. Put the file in its place.',
       'The registry would reject these paths. Exclude them with .publishignore.',
       '  aux.py: the name "aux.py" cannot be written on Windows. Rename it.',
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
