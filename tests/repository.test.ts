@@ -434,8 +434,10 @@ describe('the lines', () => {
     { issue: 60, room: 'infra', lines: 11 },
     { issue: 60, room: 'tests', lines: 134 },
     // the client: entries, and sentences for people
-    { issue: 60, room: 'packages', lines: 161 },
+    { issue: 60, room: 'packages', lines: 178 },
     { issue: 60, room: 'tests', lines: 28 },
+    // its cookbook, of which packages lend 60
+    { issue: 60, room: 'tests', lines: 140 },
     { issue: 60, room: 'tools', lines: 3 },
     { issue: 60, room: 'lib functions', lines: 2 },
     // 61

@@ -1,4 +1,4 @@
-import { type PublishInput, type Published, type PublishOptions, publish } from './publish.ts';
+import { type PublishInput, type Published, findVersion, type PublishOptions, publish } from './publish.ts';
 import { createPaidClient } from './paid-client.ts';
 import { type Call, freshKey, hostNodeSegment, segment } from './request.ts';
 import { retriedWhole } from './registry-error.ts';
@@ -12,6 +12,7 @@ import type {
   CallOptions,
   ConditionalOptions,
   KeyedOptions,
+  NodeVersion,
   PublishBody,
   Reply,
 } from './types.ts';
@@ -107,6 +108,14 @@ export function createRegistryClient(options: ClientOptions) {
         }
         return entries;
       }),
+
+    /** A version from the public index, which has no rate limit; from the API if it is not there yet. */
+    async get(nodeId: string, version: string, given: CallOptions = {}): Promise<NodeVersion | undefined> {
+      const isIndexed = options.downloadsUrl !== undefined;
+      const indexed = isIndexed ? await index.versions(nodeId, given).catch(() => []) : [];
+      const found = indexed.find((each) => each.version === version);
+      return found ?? findVersion(versions, { node_id: nodeId, version }, given);
+    },
 
     /** Registers a version, or resumes a pending one; `publish` also uploads its archive and waits. */
     async register(publisherId: string, nodeId: string, body: PublishBody, given: KeyedOptions = {}) {

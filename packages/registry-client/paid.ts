@@ -230,5 +230,5 @@ function factsOf(response: Response) {
 /** It has started and is paid for, so its id must not be lost. */
 function withoutStatus(taskId: string | undefined, idempotencyKey: string): RegistryError {
   const message = `The task ${taskId} has started, but this registry does not show task status, because it does not relay notifications.`;
-  return new RegistryError('no_status', message, { taskId, idempotencyKey });
+  return new RegistryError('no_status', message, { taskId, idempotencyKey, mayBeDone: true });
 }

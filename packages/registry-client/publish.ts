@@ -103,7 +103,7 @@ function tokenOf(token: AccessToken, timeoutMs: number, signal: AbortSignal | un
   return within(timeoutMs, signal, token, () => new RegistryError('timed_out', sentence));
 }
 
-async function findVersion(versions: Versions, pair: BulkPair, options: CallOptions) {
+export async function findVersion(versions: Pick<Versions, 'bulk'>, pair: BulkPair, options: CallOptions) {
   const [entry] = await versions.bulk([pair], options);
   if (entry?.status === 'error') throw new RegistryError('invalid_request', String(entry.error_message));
   return entry?.node_version;

@@ -83,6 +83,7 @@ export async function waitForTask(
     const retry = () => waitForTask(statusUrl, options, started);
     return new RegistryError(code, sentence, {
       ...{ statusUrl, taskId, retry, idempotencyKey: started?.idempotencyKey },
+      mayBeDone: code !== 'task_failed',
     });
   };
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * growth)) {

@@ -261,6 +261,138 @@ describe('the typed client', () => {
   });
 });
 
+describe('docs/examples/cookbook', () => {
+  const place = resolve('docs/examples/cookbook');
+  /** What the recipes use of frameworks that this repository doesn't install. */
+  const frameworks: Record<string, string> = {
+    react: `const own = {};
+      export const useRef = (current) => (own.ref ??= { current });
+      export const useState = (first) => [own.shown ?? first, (next) => { own.shown = next; }];`,
+    express: `const express = () => ({ post(_, __, handler) { this.handler = handler; } });
+      express.raw = () => undefined;
+      export default express;`,
+    fastify: `export default () => ({ addContentTypeParser() {}, post(_, handler) { this.handler = handler; } });`,
+  };
+  const hook = `import { receiver } from './FRAMEWORK.mjs';
+    const { body, headers } = JSON.parse(process.env.SIGNED);
+    const app = receiver((id, { state }) => console.log(id, state));`;
+  const film = expect.stringMatching(/^http:.*\.webm$/);
+
+  test.each<[string, string, unknown[]]>([
+    [
+      'react',
+      `import { createPaidClient } from '@node-registry/registry-client/paid';
+      import { useFilm } from './react.mjs';
+      const registry = createPaidClient({ baseUrl: process.env.REGISTRY, accessToken: process.env.ACCESS_TOKEN });
+      await Promise.all([1, 2].map(() => useFilm(registry).make('rain')));
+      console.log(useFilm(registry).url);`,
+      [film],
+    ],
+    [
+      'next-route',
+      `import { POST } from './next-route.mjs';
+      const body = JSON.stringify({ order: '1', prompt: 'rain' });
+      const ask = () => POST(new Request('http://shop', { method: 'POST', headers: { 'x-customer': 'a' }, body }));
+      const [one, other] = await Promise.all([ask(), ask()]);
+      console.log(one.status, (await one.json()).statusUrl === (await other.json()).statusUrl);`,
+      ['200 true'],
+    ],
+    [
+      'express',
+      `${hook.replace('FRAMEWORK', 'express')}
+      const response = { sendStatus: (status) => console.log(status) };
+      await app.handler({ headers, body: Buffer.from(body) }, response);
+      await app.handler({ headers, body: Buffer.from('{}') }, response);`,
+      ['204', 'msg_1 success', '400'],
+    ],
+    [
+      'fastify',
+      `${hook.replace('FRAMEWORK', 'fastify')}
+      const reply = { code: (status) => ({ send: () => console.log(status) }) };
+      await app.handler({ headers, body }, reply);
+      await app.handler({ headers, body: '{}' }, reply);`,
+      ['msg_1 success', '204', '400'],
+    ],
+    [
+      'queue-worker',
+      `import { work } from './queue-worker.mjs';
+      const job = { id: 7, prompt: 'rain' };
+      const [one, other] = await Promise.all([work(job), work(job)]);
+      console.log(one.done[0] === other.done[0] && one.done[0]);`,
+      [film],
+    ],
+    [
+      'shop',
+      `import { deliver, goOn } from './shop.mjs';
+      const show = ({ media }) => console.log(media[0]);
+      await deliver('order-1', 'rain', show);
+      await goOn(() => 'rain', show, console.log);`,
+      [film],
+    ],
+  ])('has a recipe that pays once, or accepts what is signed: %s', async (_, contents, lines) => {
+    const before = await startedTasks();
+    const outfile = join(folder, 'recipe.mjs');
+    await build({
+      stdin: { contents, resolveDir: place },
+      ...{
+        outfile,
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        conditions: ['in-tree'],
+        logLevel: 'silent',
+      },
+      plugins: [
+        {
+          name: 'frameworks',
+          setup({ onResolve, onLoad }) {
+            onResolve({ filter: /^(?:react|express|fastify)$/ }, ({ path }) => ({ path, namespace: 'own' }));
+            onLoad({ filter: /./, namespace: 'own' }, ({ path }) => ({ contents: frameworks[path] ?? '' }));
+          },
+        },
+      ],
+    });
+    const { stdout } = await run(process.execPath, [outfile], { cwd: folder, env: recipeEnvironment() });
+
+    expect(stdout.trim().split('\n')).toEqual(lines);
+    expect((await startedTasks()) - before).toBe(contents.includes('receiver') ? 0 : 1);
+  });
+
+  test.each([
+    ['python3', 'film.py'],
+    ['sh', 'film.sh'],
+  ])('has a program without the client that pays once: %s %s', async (command, file) => {
+    const before = await startedTasks();
+    const ask = () =>
+      run(command, [join(place, file), `${file}-1`, 'a "red" boat'], { env: recipeEnvironment() });
+    const [one, other] = [await ask(), await ask()];
+
+    expect(one.stdout).toContain('.webm');
+    expect(other.stdout).toBe(one.stdout);
+    expect((await startedTasks()) - before).toBe(1);
+  });
+
+  function recipeEnvironment() {
+    const body = JSON.stringify({ task_id: '1', state: 'success' });
+    const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
+    return {
+      ...{
+        ...plainEnvironment,
+        REGISTRY: stack.apiUrl,
+        ACCESS_TOKEN: stack.token('OWNER'),
+        DATABASE: ':memory:',
+      },
+      PUBLIC_KEY: keys[0]?.publicKey,
+      SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
+    };
+  }
+
+  async function startedTasks(): Promise<number> {
+    const record = await (await fetch(`${stack.simulatorsUrl}/control/record`)).json();
+    return (record as { tasks: object[] }).tasks.length;
+  }
+});
+
 inBrowser(`serves the typed client on a page of another origin${note}`, () => {
   test('publishes, relights a photo of 12 MB with progress, verifies, and understands errors', async () => {
     const { outputFiles } = await build({

@@ -54,6 +54,7 @@ describe('createPublicIndex', () => {
     const [version] = await registry.nodes.versions('upscaler');
 
     expect(await registry.nodes.get('upscaler')).toMatchObject({ latest_version: version });
+    expect(await registry.versions.get('upscaler', '1.0.0')).toEqual(version);
     const listed = (await registry.nodes.list()).map(({ id }) => id);
     expect(listed).toEqual(['My_Sampler.x', 'demo-node', 'upscaler']);
     expect((await registry.nodes.search('upscaler')).map(({ id }) => id)).toEqual(['upscaler']);

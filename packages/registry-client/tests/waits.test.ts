@@ -364,6 +364,15 @@ describe('the public index', () => {
     expect(sent[0]?.init).toEqual({ headers: {}, credentials: 'omit', signal: expect.any(AbortSignal) });
   });
 
+  test('is asked for a version before the API', async () => {
+    const version = { version: '1.0.0', status: 'NodeVersionStatusPending' };
+    answers = (place) => [json(200, node), bulk(version)][place] ?? 'lost';
+    const client = clientWith({ downloadsUrl: 'https://downloads.example.com' });
+
+    expect((await endOf(client.versions.get('any', '1.0.0'))).result).toEqual(version);
+    expect(sent.map(({ init }) => init.method)).toEqual([undefined, 'POST']);
+  });
+
   test('takes a catalog as fresh for a minute, and lets its reader change the list', async () => {
     const entry = (id: string) => ({ id, publisher: { id: 'demo' }, updated_at: '' });
     answers = (place) =>
