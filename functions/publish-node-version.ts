@@ -6,7 +6,7 @@ import { type Call, endpoint } from '../lib/http/endpoint.ts';
 import { isObject } from '../lib/json.ts';
 import { ciJobOf, givenCredential } from '../lib/registry/credentials.ts';
 import { requireSameNode } from '../lib/registry/nodes.ts';
-import { findAwaitedUpload, registerVersion } from '../lib/registry/publishing.ts';
+import { findAwaitedUpload, registerVersion } from '../lib/registry/publish.ts';
 
 export const handler = endpoint(
   publishNodeVersion,

@@ -269,6 +269,8 @@ const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/requests\/idempotency-key/, ({ idempotent }) => idempotent === true],
   [/^lib\/(?:spend\/|providers\/provider-call|requests\/caller-images)/, ({ price }) => price !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
+  // lib/registry/may.ts names its types.
+  [/^lib\/registry\/credentials/, ({ name }) => name === 'publishNodeVersion'],
   // lib/requests/attempt.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/dynamodb/, ({ price, access }) => price === undefined && access !== 'anyone'],
 ];
@@ -411,9 +413,10 @@ describe('the lines', () => {
   /** Lines that a commit needs beyond its room's, granted by its issue, or makes room for (below 0): a row below its issue. */
   const changes: { issue: number; room: Room; lines: number }[] = [
     // 55
-    // decide; its users fall with the next steps
-    { issue: 55, room: 'lib functions', lines: 110 },
-    { issue: 55, room: 'tests', lines: 130 },
+    // decide, and may with its crossing
+    { issue: 55, room: 'lib functions', lines: 312 },
+    { issue: 55, room: 'tools', lines: 33 },
+    { issue: 55, room: 'tests', lines: 538 },
     // Interleavings. What they replace goes next.
     { issue: 55, room: 'tests', lines: 915 },
     { issue: 55, room: 'tools', lines: 3 },

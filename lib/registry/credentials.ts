@@ -1,20 +1,11 @@
 import { hash } from 'node:crypto';
-import type { Context } from '../context.ts';
 import type { Provenance } from '@node-registry/registry-rules/schemas/node-version';
 import { hashPersonalAccessToken, isWellFormed } from '@node-registry/registry-rules/personal-access-tokens';
 import { type CiJob, verifyCiToken } from '../auth/ci-tokens.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import type { Item } from '../store/items.ts';
-import {
-  idTokenKey,
-  isSameNodeId,
-  type Key,
-  keyName,
-  personalAccessTokenKey,
-  trustKey,
-} from '../store/keys.ts';
-import { queryAll } from '../store/read.ts';
+import { idTokenKey, isSameNodeId, type Key, keyName, personalAccessTokenKey } from '../store/keys.ts';
 import { putting, update, updating, type Write } from '../store/write.ts';
 import {
   type CredentialRecord,
@@ -23,7 +14,6 @@ import {
   type NodeVersionRecord,
   tokenRecord,
   type TrustRecord,
-  trustRecord,
 } from './records.ts';
 
 /** The credential of a publish: the SHA-256 of a personal access token, or a CI job. */
@@ -60,34 +50,31 @@ interface FoundRecords {
   trusts: readonly TrustRecord[];
 }
 
-export function requireCredential(
+/** What a publish proves with its credential, or why the credential is rejected. */
+export function acceptCredential(
   { tokenHash, job }: GivenCredential,
   { item, trusts }: FoundRecords,
   { nodeId, versionKey }: { nodeId: string; versionKey: Key },
-): AcceptedCredential {
+): AcceptedCredential | ApiError {
   if (!job) {
-    const token = requireToken(item);
+    const token = tokenRecord(item);
+    if (!token || token.revoked_at !== undefined || token.expires_at <= new Date().toISOString())
+      return new ApiError('invalid_personal_access_token');
     note({ token_id: token.id });
     return { record: token, kept: { token_id: token.id, token_hash: tokenHash }, writes: [] };
   }
   const { repository, run } = job;
   note({ ci_repository: repository, ci_run: run });
-  const trust = requireTrust(job, nodeId, trusts);
+  const trust = trustFor(job, nodeId, trusts);
+  if (trust instanceof ApiError) return trust;
   note({ trust_id: trust.id });
-  const kept = { trust_id: trust.id, provenance: provenanceOf(job) };
   const use = useToken(job, item, versionKey);
+  if (use instanceof ApiError) return use;
+  const kept = { trust_id: trust.id, provenance: provenanceOf(job) };
   if (trust.repository_id !== undefined) return { record: trust, kept, writes: [use] };
   // The pin also records the use: a separate write would conflict with the transaction on the same item.
   const last_used_at = new Date().toISOString();
   return { record: { ...trust, last_used_at }, kept, writes: [use, pinIds(trust, job, last_used_at)] };
-}
-
-function requireToken(item: Item | undefined) {
-  const token = tokenRecord(item);
-  if (!token || token.revoked_at !== undefined || token.expires_at <= new Date().toISOString()) {
-    throw new ApiError('invalid_personal_access_token');
-  }
-  return token;
 }
 
 const useIntervalMs = 60_000;
@@ -107,16 +94,11 @@ export async function recordUse({ last_used_at = '', id, ...key }: CredentialRec
   ]).catch((error: unknown) => log('warn', 'credential_use', { credential_id: id, ...describeError(error) }));
 }
 
-/** All jobs that a publisher trusts or once trusted. */
-export async function readTrusts(context: Context, publisherId: string): Promise<TrustRecord[]> {
-  return (await queryAll(context, trustKey(publisherId, ''))).map((item) => trustRecord(item));
-}
-
 /**
  * The trust that allows a job to publish a node. An error names the first part that doesn't match, starting
  * with the repository.
  */
-function requireTrust(job: CiJob, nodeId: string, trusts: readonly TrustRecord[]): TrustRecord {
+function trustFor(job: CiJob, nodeId: string, trusts: readonly TrustRecord[]): TrustRecord | ApiError {
   const found = findTrust(
     job,
     nodeId,
@@ -124,7 +106,7 @@ function requireTrust(job: CiJob, nodeId: string, trusts: readonly TrustRecord[]
   );
   if (!('missing' in found)) return found;
   const wasTrusted = !('missing' in findTrust(job, nodeId, trusts));
-  throw rejected(wasTrusted ? 'trust_revoked' : found.missing, job);
+  return rejected(wasTrusted ? 'trust_revoked' : found.missing, job);
 }
 
 /** Why a publisher rejects a job with a valid token. */
@@ -209,10 +191,10 @@ export function usedTokenKey({ issuer, tokenId }: Pick<CiJob, 'issuer' | 'tokenI
 }
 
 /** An ID token publishes one version, which it may resume. */
-function useToken(job: CiJob, used: Item | undefined, versionKey: Key): Write {
+function useToken(job: CiJob, used: Item | undefined, versionKey: Key): Write | ApiError {
   const used_for = keyName(versionKey);
   const earlier = idTokenRecord(used);
-  if (earlier && earlier.used_for !== used_for) throw rejected('token_used', job);
+  if (earlier && earlier.used_for !== used_for) return rejected('token_used', job);
   const record: IdTokenRecord = { ...usedTokenKey(job), used_for, ttl: job.expiresAt + expiryMarginSeconds };
   return putting(record, { anyOf: [[['pk', 'absent']], [['used_for', '=', used_for]]] });
 }

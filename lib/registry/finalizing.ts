@@ -10,7 +10,8 @@ import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey
 import { get } from '../store/read.ts';
 import { update, updating } from '../store/write.ts';
 import { versionWrites } from './node-versions.ts';
-import { forgetPending } from './publishing-limits.ts';
+import { type AnswerOf, closedBy } from './may.ts';
+import { forgetPending } from './pending-versions.ts';
 import {
   credentialRecord,
   type NodeRecord,
@@ -90,34 +91,42 @@ async function findObstacle(
   { publisher_id, token_hash = '', trust_id }: NodeVersionRecord,
   node: NodeRecord | undefined,
 ): Promise<PendingReason | undefined> {
-  const [publisherItem, credentialItem] = await get(
+  const [publisher, credential] = await get(
     context,
     publisherKey(publisher_id),
     trust_id === undefined
       ? personalAccessTokenKey(publisher_id, token_hash)
       : trustKey(publisher_id, trust_id),
   );
-  const publisher = publisherRecord(publisherItem);
-  if (!publisher || publisher.banned) return pendingBecause('publisher_banned', 'The publisher is banned.');
-  if (!node || node.status === 'NodeStatusDeleted')
-    return pendingBecause('node_deleted', 'The node is withdrawn.');
-  if (node.status === 'NodeStatusBanned') return pendingBecause('node_banned', 'The node is banned.');
-  const credential = credentialRecord(credentialItem);
-  if (credential && credential.revoked_at === undefined) return undefined;
-  const code = trust_id === undefined ? 'token_revoked' : 'trust_revoked';
+  const found = { publisher: publisherRecord(publisher), usedCredential: credentialRecord(credential), node };
+  const answer = closedBy(undefined, 'activate version', found);
+  return answer && pendingBecause(...obstacles[answer](trust_id === undefined));
+}
+
+type Obstacle = readonly [code: StatusReasonCode, sentence: string];
+
+const bannedPublisher = (): Obstacle => ['publisher_banned', 'The publisher is banned.'];
+const withdrawnNode = (): Obstacle => ['node_deleted', 'The node is withdrawn.'];
+const codeOf = (isToken: boolean) => (isToken ? 'token_revoked' : 'trust_revoked');
+
+const obstacles = {
+  'publisher gone': bannedPublisher,
+  'banned publisher': bannedPublisher,
+  'node gone': withdrawnNode,
+  'withdrawn node': withdrawnNode,
+  'banned node': () => ['node_banned', 'The node is banned.'],
   // Revoked credentials stay. They are missing only if the node moved to another publisher without them.
-  if (!credential)
-    return pendingBecause(
-      code,
-      'The node belongs to another publisher than the one that began this version.',
-    );
-  return pendingBecause(
-    code,
-    trust_id === undefined
+  'credential gone': (isToken) => [
+    codeOf(isToken),
+    'The node belongs to another publisher than the one that began this version.',
+  ],
+  'revoked credential': (isToken) => [
+    codeOf(isToken),
+    isToken
       ? 'The token that this version was published with is revoked.'
       : 'The publisher no longer trusts the workflow that published it.',
-  );
-}
+  ],
+} as const satisfies Record<AnswerOf<'activate version'>, (isToken: boolean) => Obstacle>;
 
 function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {
   const remedy = 'Once that has changed, publish this version again.';

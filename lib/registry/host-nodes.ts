@@ -1,21 +1,21 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { Context } from '../context.ts';
 import { type Caller, callerName } from '../caller.ts';
-import { ApiError, errorCatalog } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { HostNode, type HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersionInPath } from '@node-registry/registry-rules/version-label';
 import { absent, type Condition, withChanges } from '../store/items.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
-import { get, query } from '../store/read.ts';
-import { untilWritten } from '../store/dynamodb.ts';
-import { update } from '../store/write.ts';
-import { requireAdmin, requireFits, requireNode, requireNotBannedNode } from './nodes.ts';
-import { requireOwner } from './publishers.ts';
+import { decide, type Found } from '../store/decide.ts';
+import { updating } from '../store/write.ts';
+import { may } from './may.ts';
+import { requireFits } from './nodes.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
   hostNodeView,
+  nodeRecord,
   nodeVersionRecord,
   publisherRecord,
 } from './records.ts';
@@ -42,27 +42,48 @@ export function changeHostNode(
   const normal = normalizeVersionInPath(version);
   if (normal === undefined) throw new ApiError('node_version_not_found');
   const key = hostNodeKey(nodeId, normal, hostNodeName);
-  return untilWritten(context, async () => {
-    const { node, version, current, publisher } = await readAround(context, nodeId, normal, hostNodeName);
-    if (node) note({ publisher_id: node.publisher_id });
-    if (!caller.isAdmin) requireNotBannedNode(node);
-    if (!version) throw new ApiError('node_version_not_found');
+  const names = hostNodeKey(nodeId, normal, '');
+  const first = [nodeKey(nodeId), nodeVersionKey(nodeId, normal), key] as const;
+  const following = (...[node, label, entry]: Found<typeof first>) => {
+    const isNamed = entry !== undefined || nodeVersionRecord(label)?.host_node_extract_status !== 'success';
+    return [
+      node && publisherKey(nodeRecord(node).publisher_id),
+      // One page has more names than any known pack, and a suggestion isn't worth another read.
+      { page: isNamed || caller.isAdmin ? undefined : names },
+    ] as const;
+  };
+  return decide(context, { first, following }, ([node, label, entry, publisher, page], { now }) => {
+    const [current, policy] = [
+      hostNodeRecord(entry),
+      changes.policy || (changes.policy === null ? null : undefined),
+    ];
+    const found = {
+      node: nodeRecord(node),
+      version: nodeVersionRecord(label),
+      publisher: publisherRecord(publisher),
+      nodeId,
+    };
+    if (found.node) note({ publisher_id: found.node.publisher_id });
+    may(caller, 'update host node', found);
+    if (changesBan(current, policy))
+      may(caller, 'ban or unban host node', { ...found, fields: ['body.policy'] });
+    // Once an archive has been read, its names are known, so another name is most likely misspelled.
+    const known = page.map(({ sk }) => String(sk).slice(names.sk.length));
+    if (!current) may(caller, 'add host node', { ...found, meant: nearest(hostNodeName, known) });
     const fields = {
       ...changes,
-      policy: changes.policy || (changes.policy === null ? null : undefined),
+      policy,
       host_node_name: hostNodeName,
       touched: touchedBy(changes, current),
       edited_by: callerName(caller),
-      edited_at: new Date().toISOString(),
+      edited_at: new Date(now).toISOString(),
     };
-    if (!publisher && !caller.isAdmin) throw new ApiError('forbidden');
-    if (publisher) requireOwner(publisher, caller);
-    if (!caller.isAdmin && changesBan(current, fields.policy)) requireAdmin(['body.policy']);
-    if (!caller.isAdmin && !current && version.host_node_extract_status === 'success')
-      throw await unknownHostNode(context, nodeId, normal, hostNodeName);
     requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
-    const result = await update<HostNodeRecord>(context, key, fields, unchangedSince(current));
-    return result.written ? hostNodeView(result.item) : undefined;
+    const before = current ?? { ...key, host_node_name: hostNodeName, revision: 0 };
+    return {
+      writes: [updating<HostNodeRecord>(key, fields, unchangedSince(current))],
+      result: hostNodeView(withChanges<HostNodeRecord>(before, fields)),
+    };
   });
 }
 
@@ -94,27 +115,6 @@ export function touchedFields(current: HostNodeRecord | undefined): readonly str
   return isExtracted ? [] : Object.keys(HostNode.shape).filter((field) => field in current);
 }
 
-/** Once an archive has been read, its names are known, so another name is most likely misspelled. */
-async function unknownHostNode(
-  context: Context,
-  nodeId: string,
-  version: string,
-  name: string,
-): Promise<ApiError> {
-  const { pk, sk: prefix } = hostNodeKey(nodeId, version, '');
-  const names: string[] = [];
-  for await (const page of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', prefix] })) {
-    names.push(...page.map(({ sk }) => String(sk).slice(prefix.length)));
-    // One page has more names than any known pack, and a suggestion isn't worth another read.
-    break;
-  }
-  const meant = nearest(name, names);
-  const { message } = errorCatalog.host_node_not_found;
-  return new ApiError('host_node_not_found', {
-    message: meant === undefined ? message : `${message} Did you mean "${meant}"?`,
-  });
-}
-
 function nearest(name: string, names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
   const found = closest(name, names);
@@ -124,22 +124,4 @@ function nearest(name: string, names: readonly string[]): string | undefined {
 function changesBan(current: HostNodeRecord | undefined, policy: HostNode['policy'] | null): boolean {
   const banned = 'HostNodePolicyBanned';
   return policy !== undefined && (policy === banned) !== (current?.policy === banned);
-}
-
-/** The records that decide a change of a host node. The node names its publisher: that is read after it. */
-async function readAround(context: Context, nodeId: string, version: string, hostNodeName: string) {
-  const [nodeItem, versionItem, current] = await get(
-    context,
-    nodeKey(nodeId),
-    nodeVersionKey(nodeId, version),
-    hostNodeKey(nodeId, version, hostNodeName),
-  );
-  const node = requireNode(nodeItem, nodeId);
-  const [publisher] = await get(context, publisherKey(node.publisher_id));
-  return {
-    node,
-    version: nodeVersionRecord(versionItem),
-    current: hostNodeRecord(current),
-    publisher: publisherRecord(publisher),
-  };
 }

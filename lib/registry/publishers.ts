@@ -1,38 +1,18 @@
-import type { Caller } from '../caller.ts';
-import { ApiError } from '../errors.ts';
 import { Publisher } from '@node-registry/registry-rules/schemas/publisher';
-import type { Item } from '../store/items.ts';
-import { type Member, type PublisherRecord, publisherRecord, pickFields } from './records.ts';
-
-export function requirePublisher(item: Item | undefined): PublisherRecord {
-  if (!item) throw new ApiError('publisher_not_found');
-  return publisherRecord(item);
-}
+import { type Member, type PublisherRecord, pickFields } from './records.ts';
 
 const takenDays = 90;
 
+/** Whether a publisher was renamed or merged so long ago that its old id no longer means the new one. */
+export function isGivenUp({ moved_to, moved_at = '' }: PublisherRecord): boolean {
+  return moved_to !== undefined && Date.now() - Date.parse(moved_at) >= takenDays * 24 * 60 * 60 * 1000;
+}
+
 /** The publisher's id, if given in another spelling or, for a time, as its id before a rename or a merge. */
-export function movedTo(item: Item | undefined, asked: string): string | undefined {
-  const { id, moved_to, moved_at = '' } = publisherRecord(item) ?? {};
-  if (moved_to === undefined) return id === asked ? undefined : id;
-  if (Date.now() - Date.parse(moved_at) < takenDays * 24 * 60 * 60 * 1000) return moved_to;
-  const message = `This publisher is "${moved_to}" now, and its old id is no longer accepted.`;
-  throw new ApiError('publisher_not_found', { message });
-}
-
-/** Owners edit their publisher unless it is banned; admins edit every publisher. */
-export function requireOwner(publisher: PublisherRecord, caller: Caller): void {
-  if (caller.isAdmin) return;
-  if (memberOf(publisher, caller.userId)?.role !== 'owner') throw new ApiError('forbidden');
-  requireNotBanned(publisher);
-}
-
-export function requireMember(publisher: PublisherRecord, userId: string): void {
-  if (!memberOf(publisher, userId)) throw new ApiError('forbidden');
-}
-
-export function requireNotBanned(publisher: PublisherRecord): void {
-  if (publisher.banned) throw new ApiError('publisher_banned');
+export function movedTo(publisher: PublisherRecord | undefined, asked: string): string | undefined {
+  if (!publisher || isGivenUp(publisher)) return undefined;
+  const id = publisher.moved_to ?? publisher.id;
+  return id === asked ? undefined : id;
 }
 
 /** A user id is free text, and may be the name of a property that every object has. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type * as z from 'zod/mini';
 import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import type { Node, NodeStatus } from '@node-registry/registry-rules/schemas/node';
@@ -8,6 +7,7 @@ import type {
   StatusReasonCode,
 } from '@node-registry/registry-rules/schemas/node-version';
 import type { Publisher, PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
+import type { Once } from '../store/decide.ts';
 import { historyKey, type Key } from '../store/keys.ts';
 import { absent, typedRead } from '../store/items.ts';
 import { updating, type Write } from '../store/write.ts';
@@ -243,7 +243,7 @@ export interface Change {
 }
 
 /** Part of the transaction that makes the change. */
-export function historyOf(actor: string, { of, ...change }: Change): Write {
-  const at = new Date().toISOString();
-  return updating<HistoryRecord>(historyKey(of, at, randomUUID()), { at, actor, ...change }, absent);
+export function historyOf(actor: string, { of, ...change }: Change, { id, now }: Once): Write {
+  const at = new Date(now).toISOString();
+  return updating<HistoryRecord>(historyKey(of, at, id), { at, actor, ...change }, absent);
 }

@@ -16,12 +16,13 @@ import { transact, type Write, writeAlone } from './write.ts';
 /** One record; all records whose sort keys begin with the key's, or a page of them; some fields of records. */
 export type Read =
   | Key
+  | undefined
   | { all: Key | undefined }
   | { page: Key | undefined; limit?: number }
   | { each: readonly Key[]; fields: readonly string[] };
 
 export type Found<Reads extends readonly Read[]> = {
-  -readonly [Place in keyof Reads]: Reads[Place] extends Key ? Item | undefined : Item[];
+  -readonly [Place in keyof Reads]: Reads[Place] extends Key | undefined ? Item | undefined : Item[];
 };
 
 export interface Reads<First extends readonly Read[], Then extends readonly Read[]> {
@@ -41,9 +42,11 @@ export interface Once {
 /** The writes, if any, are those of the result or of the error. */
 export type Decision<Result> = ({ result: Result } | { error: Error }) & {
   writes?: readonly Write[];
-  /** Sent next to the writes, whatever becomes of them. Each logs its own failure. */
-  beside?: readonly ((context: Context) => Promise<unknown>)[];
+  beside?: readonly Beside[];
 };
+
+/** Work next to the writes, whatever becomes of them. It logs its own failure. */
+export type Beside = (context: Context) => Promise<unknown>;
 
 /** One write is sent alone, several as a transaction. */
 export async function decide<
@@ -78,11 +81,14 @@ async function readAllOf<Reads extends readonly Read[]>(
   context: Context,
   reads: Reads,
 ): Promise<Found<Reads>> {
-  const keys = new Map(reads.flatMap((read) => ('pk' in read ? [[keyName(read), read] as const] : [])));
+  const keys = new Map(
+    reads.flatMap((read) => (read && 'pk' in read ? [[keyName(read), read] as const] : [])),
+  );
   const batch = readAll(context, [...keys.values()]).then(
     (items) => new Map(items.map((item) => [keyName(item), item])),
   );
   const found = reads.map(async (read) => {
+    if (!read) return undefined;
     if ('pk' in read) return (await batch).get(keyName(read));
     if ('each' in read) return readAll(context, read.each, read);
     if ('all' in read) return read.all ? queryAll(context, read.all) : [];

@@ -5,8 +5,9 @@ import { folder } from '@node-registry/testing/folders';
 import { nodePath } from '@node-registry/registry-rules/index-paths';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
-import { readPendingVersions } from '../../lib/registry/publishing-limits.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
+import { pendingVersionsOf } from '../../lib/store/keys.ts';
+import { queryAll } from '../../lib/store/read.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { addNode, addVersion, storedNode } from '../support/registry.ts';
@@ -39,7 +40,7 @@ test('a transferred pending version says why its first publisher cannot finish i
   await put(upload, Buffer.from('an archive'));
   await finalize(upload);
   const blocked = await storedVersion(nodeId, '1.1.0');
-  const begun = await Promise.all([from, to].map((id) => readPendingVersions(soon(), id)));
+  const begun = await Promise.all([from, to].map((id) => queryAll(soon(), pendingVersionsOf(id))));
   await useTokenOf(to);
   const resumed = await publishAs(to, 'rita', '1.1.0');
 

@@ -8,7 +8,7 @@ import * as paths from '@node-registry/registry-rules/index-paths';
 import { indexedHostNodes, indexedNode, publicVersion, showsVersions } from '../../lib/index/node-files.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { changeNode } from '../../lib/registry/nodes.ts';
-import { registerVersion } from '../../lib/registry/publishing.ts';
+import { registerVersion } from '../../lib/registry/publish.ts';
 import * as records from '../../lib/registry/records.ts';
 import * as files from '@node-registry/registry-rules/schemas/index-files';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';

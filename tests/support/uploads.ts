@@ -9,7 +9,7 @@ import type { Item } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { nodeVersionView } from '../../lib/registry/node-versions.ts';
 import { nodeVersionRecord } from '../../lib/registry/records.ts';
-import { registerVersion } from '../../lib/registry/publishing.ts';
+import { registerVersion } from '../../lib/registry/publish.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { encodeEventKey } from '../../tools/local/s3-events.ts';
 import { sampleEvent } from './invoke.ts';

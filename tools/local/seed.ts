@@ -8,7 +8,7 @@ import { type TaskRecord, taskHash, ttlFrom } from '../../lib/notifications/reco
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { createPublisher, putMember } from '../admin/registry/publishers.ts';
 import type { NodeVersionRecord } from '../../lib/registry/records.ts';
-import { registerVersion } from '../../lib/registry/publishing.ts';
+import { registerVersion } from '../../lib/registry/publish.ts';
 import { putPersonalAccessToken } from '../admin/registry/tokens.ts';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';

@@ -3,7 +3,7 @@ import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-
 import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
 import { latestOf } from '../../../lib/registry/node-versions.ts';
 import type { VersionCopy } from '../../../lib/registry/records.ts';
-import { registerVersion } from '../../../lib/registry/publishing.ts';
+import { registerVersion } from '../../../lib/registry/publish.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { readUpload } from '../../../lib/registry/finalizing.ts';

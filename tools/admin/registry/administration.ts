@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../../../lib/context.ts';
-import { readVersions, versionWrites } from '../../../lib/registry/node-versions.ts';
+import { versionWrites } from '../../../lib/registry/node-versions.ts';
 import {
   type Change,
   historyOf,
@@ -10,6 +11,7 @@ import {
   type NodeRecord,
   nodeRecord,
   type NodeVersionRecord,
+  nodeVersionRecord,
   ownedNodeRecord,
   type PublisherRecord,
   publisherRecord,
@@ -27,12 +29,14 @@ import {
   isSameNodeId,
   type Key,
   nodeKey,
+  nodeVersionKey,
   ownedNodesOf,
   publisherKey,
 } from '../../../lib/store/keys.ts';
 import { get, queryAll } from '../../../lib/store/read.ts';
-import { dynamodb, tableName, untilAnswered, untilWritten } from '../../../lib/store/dynamodb.ts';
-import { transact, type Write } from '../../../lib/store/write.ts';
+import { decide, type Found, type Once, type Read, type Reads } from '../../../lib/store/decide.ts';
+import { dynamodb, tableName, untilAnswered } from '../../../lib/store/dynamodb.ts';
+import type { Write } from '../../../lib/store/write.ts';
 
 /*
  * Changes without an endpoint. Each reads, decides, and writes on the condition that the read state still
@@ -52,46 +56,54 @@ export interface Changed<Result> {
   changed: boolean;
 }
 
-/** Repeats until a decision is written over the state it was made for. `decide` returns writes, or `done`. */
-export async function administer<Result>(
-  decide: (
-    context: Context,
-  ) => Promise<{ done: Result } | { change: Change; writes: Write[]; result: Result }>,
-): Promise<Result> {
-  return (await administerChange(decide)).result;
-}
+/** What an administrator changes, or that everything is as it should be. */
+type Administered<Result> =
+  | { done: Result }
+  | {
+      change: Change;
+      /** Other records whose history has the change as well. */
+      alsoOf?: readonly Key[];
+      writes: readonly Write[];
+      result: Result;
+    };
 
-export function administerChange<Result>(
-  decide: Parameters<typeof administer<Result>>[0],
+/** Writes a decision with its history. */
+export function administer<
+  const First extends readonly Read[],
+  Result,
+  const Then extends readonly Read[] = [],
+>(
+  reads: Reads<First, Then>,
+  decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Administered<Result>,
 ): Promise<Changed<Result>> {
-  const context = newContext();
-  return untilWritten(context, async () => {
-    const decision = await decide(context);
-    if ('done' in decision) return { result: decision.done, changed: false };
-    const failed = await transact(context, [...decision.writes, adminHistory(decision.change)]);
-    return failed.length === 0 ? { result: decision.result, changed: true } : undefined;
+  return decide<First, Changed<Result>, Then>(newContext(), reads, (found, once) => {
+    const made = decision(found, once);
+    if ('done' in made) return { result: { result: made.done, changed: false } };
+    const { change, alsoOf = [], writes, result } = made;
+    const histories = [change.of, ...alsoOf].map((of) => adminHistory({ ...change, of }, once));
+    return { writes: [...writes, ...histories], result: { result, changed: true } };
   });
 }
 
 /** Changes a version, with history, and the node's copy of its latest version. */
-export async function changeStatus(
+export function changeStatus(
   nodeId: string,
   version: string,
   change: { action: string; detail?: string },
-  decide: (
-    current: NodeVersionRecord,
-  ) => Changes<NodeVersionRecord> | undefined | Promise<Changes<NodeVersionRecord> | undefined>,
+  decision: (current: NodeVersionRecord, history: HistoryRecord[]) => Changes<NodeVersionRecord> | undefined,
 ): Promise<Changed<NodeVersionRecord>> {
   const normal = normalizeVersion(version);
-  return administerChange(async (context) => {
-    const node = await readNode(context, nodeId);
-    const versions = await readVersions(newContext(), nodeId);
+  const [key, all] = [nodeKey(nodeId), nodeVersionKey(nodeId, '')];
+  const first = [key, { all }, { all: historyKeysOf(key) }] as const;
+  return administer({ first }, ([nodeItem, versionItems, history]) => {
+    const node = nodeIn(nodeItem, nodeId);
+    const versions = versionItems.map((item) => nodeVersionRecord(item));
     const current = versions.find((each) => each.version === normal);
     if (!current) throw noSuchVersion(nodeId, version);
-    const changes = await decide(current);
+    const changes = decision(current, latestFirst(history));
     if (!changes) return { done: current };
     return {
-      change: { of: nodeKey(nodeId), subject: `${node.id} ${current.version}`, ...change },
+      change: { of: key, subject: `${node.id} ${current.version}`, ...change },
       writes: versionWrites(node, versions, [{ before: current, changes }]),
       result: withChanges(current, changes),
     };
@@ -103,13 +115,16 @@ export function actorName(): string {
 }
 
 /** The history entry of an administrator's change. */
-export function adminHistory(change: Change): Write {
-  return historyOf(actorName(), change);
+export function adminHistory(change: Change, once: Once = { id: randomUUID(), now: Date.now() }): Write {
+  return historyOf(actorName(), change, once);
 }
 
 /** The changes of administrators and owners to a publisher or a node, the latest first. */
 export async function listHistory(key: Key): Promise<HistoryRecord[]> {
-  const items = await listItems(historyKeysOf(key));
+  return latestFirst(await listItems(historyKeysOf(key)));
+}
+
+function latestFirst(items: readonly Item[]): HistoryRecord[] {
   return items.map((item) => historyRecord(item)).reverse();
 }
 
@@ -121,6 +136,10 @@ export function listItems(key: Key): Promise<Item[]> {
 /** The named record, or an error sentence if it doesn't exist, as for a node. */
 export async function readPublisher(context: Context, publisherId: string): Promise<PublisherRecord> {
   const [item] = await get(context, publisherKey(publisherId));
+  return publisherIn(item, publisherId);
+}
+
+export function publisherIn(item: Item | undefined, publisherId: string): PublisherRecord {
   const publisher = publisherRecord(item);
   if (!publisher) throw new Rejection(`There is no publisher "${publisherId}".`);
   if (publisher.moved_to !== undefined)
@@ -131,6 +150,10 @@ export async function readPublisher(context: Context, publisherId: string): Prom
 
 export async function readNode(context: Context, nodeId: string): Promise<NodeRecord> {
   const [item] = await get(context, nodeKey(nodeId));
+  return nodeIn(item, nodeId);
+}
+
+export function nodeIn(item: Item | undefined, nodeId: string): NodeRecord {
   const node = nodeRecord(item);
   if (!node) throw new Rejection(`There is no node "${nodeId}".`);
   if (!isSameNodeId(node.id, nodeId))

@@ -1,24 +1,27 @@
-import { readVersions, versionWrites } from '../../../lib/registry/node-versions.ts';
-import type {
-  BanSubject,
-  NodeRecord,
-  NodeVersionRecord,
-  PublisherRecord,
-} from '../../../lib/registry/records.ts';
-import { requirePublisher } from '../../../lib/registry/publishers.ts';
-import { type Changes, onRevision } from '../../../lib/store/items.ts';
-import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
-import { get } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/dynamodb.ts';
-import { checking, transact, updating } from '../../../lib/store/write.ts';
+import { versionWrites } from '../../../lib/registry/node-versions.ts';
 import {
-  administerChange,
+  type BanSubject,
+  type HistoryRecord,
+  type NodeRecord,
+  nodeRecord,
+  type NodeVersionRecord,
+  nodeVersionRecord,
+  type PublisherRecord,
+  publisherRecord,
+} from '../../../lib/registry/records.ts';
+import { decide } from '../../../lib/store/decide.ts';
+import { type Changes, type Item, onRevision } from '../../../lib/store/items.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../../../lib/store/keys.ts';
+import { checking, updating } from '../../../lib/store/write.ts';
+import {
+  administer,
   type Changed,
   changeStatus,
   listHistory,
   listOwnedNodes,
   newContext,
-  readNode,
+  nodeIn,
+  Rejection,
 } from './administration.ts';
 import { changePublisher, type PublisherChange } from './publishers.ts';
 
@@ -61,17 +64,15 @@ export async function unbanNode(nodeId: string): Promise<boolean> {
 async function changeNodeStatus(
   nodeId: string,
   change: { action: string; detail?: string },
-  decide: (node: NodeRecord) => Changes<NodeRecord> | undefined,
+  decision: (node: NodeRecord) => Changes<NodeRecord> | undefined,
 ): Promise<boolean> {
-  const { changed } = await administerChange(async (context) => {
-    const node = await readNode(context, nodeId);
-    const changes = decide(node);
+  const of = nodeKey(nodeId);
+  const { changed } = await administer({ first: [of] }, ([item]) => {
+    const node = nodeIn(item, nodeId);
+    const changes = decision(node);
     if (!changes) return { done: node };
-    return {
-      change: { of: nodeKey(nodeId), subject: node.id, ...change },
-      writes: [updating<NodeRecord>(node, changes, onRevision(node))],
-      result: node,
-    };
+    const writes = [updating<NodeRecord>(node, changes, onRevision(node))];
+    return { change: { of, subject: node.id, ...change }, writes, result: node };
   });
   return changed;
 }
@@ -82,16 +83,20 @@ export function banNodeVersion(
   reason: string,
   action: 'node-version ban' | 'takedown' = 'node-version ban',
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(nodeId, version, { action, detail: reason }, async (current) => {
+  return changeStatus(nodeId, version, { action, detail: reason }, (current, history) => {
     const changes = withBan(current, 'version', reason);
     // Auditors search for takedowns, so a takedown of a banned version is an edit without changes.
-    if (changes || action === 'node-version ban' || (await isTakenDown(current, reason))) return changes;
+    if (changes || action === 'node-version ban' || isTakenDown(current, history, reason)) return changes;
     return {};
   });
 }
 
-async function isTakenDown({ node_id, version }: NodeVersionRecord, reason: string): Promise<boolean> {
-  const last = (await listHistory(nodeKey(node_id))).find(
+function isTakenDown(
+  { node_id, version }: NodeVersionRecord,
+  history: readonly HistoryRecord[],
+  reason: string,
+): boolean {
+  const last = history.find(
     ({ action, subject }) =>
       subject === `${node_id} ${version}` && ['takedown', 'node-version unban'].includes(action),
   );
@@ -165,25 +170,24 @@ const maxAtOnce = 25;
  * again.
  */
 async function alignVersions(nodeId: string, subject: 'node' | 'publisher'): Promise<number> {
+  const first = [nodeKey(nodeId), { all: nodeVersionKey(nodeId, '') }] as const;
+  const following = (node: Item | undefined) =>
+    [node && publisherKey(nodeRecord(node).publisher_id)] as const;
   for (let changed = 0; ; ) {
-    const context = newContext();
-    const { aligned } = await untilWritten(context, async () => {
-      const node = await readNode(context, nodeId);
-      const [item] = await get(context, publisherKey(node.publisher_id));
-      const owner = requirePublisher(item);
+    const aligned = await decide(newContext(), { first, following }, ([nodeItem, items, ownerItem]) => {
+      const [node, owner] = [nodeIn(nodeItem, nodeId), publisherRecord(ownerItem)];
+      if (!owner) throw new Rejection(`There is no publisher "${node.publisher_id}".`);
       const reason = reasonOfBan(subject === 'node' ? node : owner);
-      const versions = await readVersions(context, nodeId);
+      const versions = items.map((item) => nodeVersionRecord(item));
       const others = versions.flatMap((before) => {
         const changes = reason === undefined ? withoutBan(before, subject) : withBan(before, subject, reason);
         return changes ? [{ before, changes }] : [];
       });
-      if (others.length === 0) return { aligned: 0 };
+      if (others.length === 0) return { result: 0 };
       const some = others.slice(0, maxAtOnce);
-      const failed = await transact(context, [
-        ...versionWrites(node, versions, some),
-        ...(subject === 'publisher' ? [checking<PublisherRecord>(owner, onRevision(owner))] : []),
-      ]);
-      return failed.length === 0 ? { aligned: some.length } : undefined;
+      const isOwned = subject === 'publisher' && checking<PublisherRecord>(owner, onRevision(owner));
+      const writes = versionWrites(node, versions, some);
+      return { writes: isOwned ? [...writes, isOwned] : writes, result: some.length };
     });
     if (aligned === 0) return changed;
     changed += aligned;

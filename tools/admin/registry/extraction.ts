@@ -1,4 +1,4 @@
-import type { Changes } from '../../../lib/store/items.ts';
+import type { Changes, Item } from '../../../lib/store/items.ts';
 import type { Context } from '../../../lib/context.ts';
 import {
   type ExtractedArchive,
@@ -14,9 +14,9 @@ import {
   type NodeVersionRecord,
 } from '../../../lib/registry/records.ts';
 import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
-import { hostNodeKey, nodeKey } from '../../../lib/store/keys.ts';
-import { untilWritten } from '../../../lib/store/dynamodb.ts';
-import { remove, update } from '../../../lib/store/write.ts';
+import { hostNodeKey, keyOf, nodeKey } from '../../../lib/store/keys.ts';
+import { decide } from '../../../lib/store/decide.ts';
+import { deleting, updating } from '../../../lib/store/write.ts';
 import { showNodeVersion } from '../listing.ts';
 import { adminHistory, listItems, Rejection } from './administration.ts';
 
@@ -30,30 +30,25 @@ export async function removeOtherHostNodes(
   for (const item of await listItems(hostNodeKey(nodeId, version, ''))) {
     const entry = hostNodeRecord(item);
     if (names.has(entry.host_node_name) || entry.extracted_by === undefined) continue;
-    await removeExtracted(context, entry);
+    await removeExtracted(context, item);
     removed.push(entry.host_node_name);
   }
   return removed;
 }
 
-async function removeExtracted(context: Context, entry: HostNodeRecord): Promise<void> {
-  let current: HostNodeRecord | undefined = entry;
-  await untilWritten(context, async () => {
-    if (current?.extracted_by === undefined) return true;
+function removeExtracted(context: Context, entry: Item): Promise<void> {
+  const key = keyOf(entry);
+  return decide(context, { first: [key], seen: [entry] }, ([item]) => {
+    const current = hostNodeRecord(item);
+    if (current?.extracted_by === undefined) return { result: undefined };
     const unchanged = unchangedSince(current);
     const touched = touchedFields(current);
-    const result =
+    const changes = { ...cleared(touched), extracted_by: null };
+    const write =
       touched.length === 0
-        ? await remove<HostNodeRecord>(context, current, unchanged)
-        : await update<HostNodeRecord>(
-            context,
-            current,
-            { ...cleared(touched), extracted_by: null },
-            unchanged,
-          );
-    if (result.written) return true;
-    current = result.found;
-    return undefined;
+        ? deleting<HostNodeRecord>(key, unchanged)
+        : updating<HostNodeRecord>(key, changes, unchanged);
+    return { writes: [write], result: undefined };
   });
 }
 

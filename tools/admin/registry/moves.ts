@@ -1,10 +1,12 @@
-import { movedTo, requirePublisher } from '../../../lib/registry/publishers.ts';
-import { forgetPending, recordPending } from '../../../lib/registry/publishing-limits.ts';
+import { may } from '../../../lib/registry/may.ts';
+import { movedTo } from '../../../lib/registry/publishers.ts';
+import { forgetPending, recordPending } from '../../../lib/registry/pending-versions.ts';
 import {
   type CredentialRecord,
   credentialRecord,
   type Member,
   type NodeRecord,
+  nodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
   type OwnedNodeRecord,
@@ -12,21 +14,20 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from '../../../lib/registry/records.ts';
-import { requireNode } from '../../../lib/registry/nodes.ts';
 import { readVersions } from '../../../lib/registry/node-versions.ts';
-import { absent, always, onRevision } from '../../../lib/store/items.ts';
+import { absent, always, type Item, onRevision } from '../../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/dynamodb.ts';
-import { checking, deleting, putting, transact, updating } from '../../../lib/store/write.ts';
+import { decide } from '../../../lib/store/decide.ts';
+import { checking, deleting, putting, updating } from '../../../lib/store/write.ts';
 import {
-  administerChange,
+  administer,
   adminHistory,
   listItems,
   listOwnedNodes,
   newContext,
-  readNode,
-  readPublisher,
+  nodeIn,
+  publisherIn,
   Rejection,
 } from './administration.ts';
 
@@ -42,15 +43,19 @@ import {
 
 /** Gives a node to another publisher. False if that publisher already had it. */
 export async function transferNode(nodeId: string, to: string): Promise<boolean> {
-  const { changed } = await administerChange(async (context) => {
-    const node = await readNode(context, nodeId);
-    const publisher = await readPublisher(context, to);
-    if (node.publisher_id === to) return { done: node };
-    const [item] = await get(context, publisherKey(node.publisher_id));
-    const owner = requirePublisher(item);
+  const of = nodeKey(nodeId);
+  const first = [of, publisherKey(to), { all: nodeVersionKey(nodeId, '') }] as const;
+  const following = (node: Item | undefined) =>
+    [node && publisherKey(nodeRecord(node).publisher_id)] as const;
+  const { changed } = await administer({ first, following }, ([item, publisherItem, versions, ownerItem]) => {
+    const node = nodeIn(item, nodeId);
+    const publisher = publisherIn(publisherItem, to);
+    const from = node.publisher_id;
+    if (from === to) return { done: node };
+    const owner = existing(ownerItem, from);
     if (publisher.banned || owner.banned)
       throw new Rejection('A publisher is banned: lift the ban first, or its versions would stay banned.');
-    if ((await readVersions(newContext(), nodeId)).some(({ bans }) => bans?.publisher !== undefined))
+    if (versions.some((version) => nodeVersionRecord(version).bans?.publisher !== undefined))
       throw new Rejection(
         `Versions of "${node.id}" are still banned: run publisher unban ${owner.id} first.`,
       );
@@ -59,9 +64,9 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
       node_id: node.id,
       created_at: node.created_at,
     };
-    const change = { action: 'node transfer', subject: node.id, detail: `${node.publisher_id} to ${to}` };
     return {
-      change: { of: nodeKey(nodeId), ...change },
+      change: { of, action: 'node transfer', subject: node.id, detail: `${from} to ${to}` },
+      alsoOf: [publisherKey(from), publisherKey(to)],
       writes: [
         updating<NodeRecord>(node, { publisher_id: to }, onRevision(node)),
         checking<PublisherRecord>(owner, onRevision(owner)),
@@ -70,15 +75,19 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
           ['moved_to', 'absent'],
         ]),
         putting(owned, absent),
-        deleting(ownedNodeKey(node.publisher_id, node.id), always),
-        adminHistory({ of: publisherKey(node.publisher_id), ...change }),
-        adminHistory({ of: publisherKey(to), ...change }),
+        deleting(ownedNodeKey(from, node.id), always),
       ],
       result: node,
     };
   });
   await moveVersions(nodeId);
   return changed;
+}
+
+function existing(item: Item | undefined, publisherId: string): PublisherRecord {
+  const publisher = publisherRecord(item);
+  if (!publisher) throw new Rejection(`There is no publisher "${publisherId}".`);
+  return publisher;
 }
 
 async function moveVersions(nodeId: string): Promise<void> {
@@ -88,82 +97,95 @@ async function moveVersions(nodeId: string): Promise<void> {
 /** To the current owner of the node: another administrator may transfer it meanwhile. */
 async function moveVersion(nodeId: string, version: string): Promise<void> {
   const context = newContext();
-  await untilWritten(context, async () => {
-    const [nodeItem, item] = await get(context, nodeKey(nodeId), nodeVersionKey(nodeId, version));
-    const { publisher_id } = requireNode(nodeItem, nodeId);
+  const first = [nodeKey(nodeId), nodeVersionKey(nodeId, version)] as const;
+  const from = await decide(context, { first }, ([nodeItem, item]) => {
+    const { publisher_id } = nodeIn(nodeItem, nodeId);
     const current = nodeVersionRecord(item);
-    if (!current || current.publisher_id === publisher_id) return true;
-    if (current.status === pending)
-      await recordPending(context, { publisherId: publisher_id, nodeId, version, isNewNode: false });
-    const failed = await transact(context, [
-      updating<NodeVersionRecord>(current, { publisher_id }, onRevision(current)),
-      checking<NodeRecord>(nodeKey(nodeId), [['publisher_id', '=', publisher_id]]),
-    ]);
-    if (failed.length > 0) return undefined;
-    await forgetPending(context, { publisherId: current.publisher_id, nodeId, version });
-    return true;
+    if (!current || current.publisher_id === publisher_id) return { result: undefined };
+    const begun = { publisherId: publisher_id, nodeId, version };
+    return {
+      writes: [
+        updating<NodeVersionRecord>(current, { publisher_id }, onRevision(current)),
+        checking<NodeRecord>(nodeKey(nodeId), [['publisher_id', '=', publisher_id]]),
+      ],
+      beside: current.status === pending ? [() => recordPending(context, begun)] : [],
+      result: current.publisher_id,
+    };
   });
+  if (from !== undefined) await forgetPending(context, { publisherId: from, nodeId, version });
 }
 
 /** Gives a publisher another id, which may be one of its former ids. */
 export async function renamePublisher(from: string, to: string): Promise<void> {
   const key = publisherKey(to);
-  const created = adminHistory({
-    of: key,
-    action: 'publisher rename',
-    subject: to,
-    detail: `${from} to ${to}`,
-  });
-  await untilWritten(newContext(), async () => {
-    const old = await readEither(from, to);
-    const former = publisherRecord((await get(newContext(), key))[0]);
+  const isFormerId = (await successorOf(to)) === from;
+  await decide(newContext(), eitherReads(from, to), ([item, formerItem, half], once) => {
+    const old = either(item, half, { from, to });
+    if (formerItem && !isFormerId) {
+      if (publisherIn(formerItem, to).renamed_from === from) return { result: undefined };
+      throw new Rejection(`There is a publisher "${to}" already: use publisher merge to make one of both.`);
+    }
+    const former = publisherRecord(formerItem);
     const { pk: _pk, sk: _sk, moved_to: _to, moved_at: _at, moving_to: _into, ...fields } = old;
     const revision = (former?.revision ?? 0) + 1;
     // Members come in the write that gives the old id up, or one who is removed before it would stay.
     const renamed: PublisherRecord = { ...fields, ...key, id: to, members: {}, renamed_from: from, revision };
-    const when = former && (await successorOf(former)) === from ? onRevision(former) : absent;
-    const [failed] = await transact(newContext(), [
-      putting(renamed, when),
-      updating<PublisherRecord>(old, { moving_to: to }, onRevision(old)),
-      created,
-    ]);
-    if (failed === 1) return undefined;
-    if (failed !== undefined && (await readPublisher(newContext(), to)).renamed_from !== from)
-      throw new Rejection(`There is a publisher "${to}" already: use publisher merge to make one of both.`);
-    return true;
+    const change = { of: key, action: 'publisher rename', subject: to, detail: `${from} to ${to}` };
+    return {
+      writes: [
+        putting(renamed, former ? onRevision(former) : absent),
+        updating<PublisherRecord>(old, { moving_to: to }, onRevision(old)),
+        adminHistory(change, once),
+      ],
+      result: undefined,
+    };
   });
   await move(from, to, 'publisher rename');
 }
 
 /** The publisher that an id leads to after all renames and merges. */
-async function successorOf({ id, moved_to }: PublisherRecord): Promise<string> {
-  if (moved_to === undefined) return id;
-  return successorOf(requirePublisher((await get(newContext(), publisherKey(moved_to)))[0]));
+async function successorOf(publisherId: string): Promise<string> {
+  const [item] = await get(newContext(), publisherKey(publisherId));
+  const { id = publisherId, moved_to } = publisherRecord(item) ?? {};
+  return moved_to === undefined ? id : successorOf(moved_to);
 }
 
 /** Merges one publisher into another. The first one's id then leads to the second. */
 export async function mergePublisher(from: string, to: string): Promise<void> {
-  await readEither(from, to);
-  await readPublisher(newContext(), to);
+  await decide(newContext(), eitherReads(from, to), ([item, toItem, half]) => {
+    either(item, half, { from, to });
+    publisherIn(toItem, to);
+    return { result: undefined };
+  });
   await move(from, to, 'publisher merge');
 }
 
-/** The publisher to give up, before or during the move. */
-async function readEither(from: string, to: string): Promise<PublisherRecord> {
+function eitherReads(from: string, to: string) {
+  return {
+    first: [publisherKey(from), publisherKey(to)],
+    following: (item: Item | undefined) => {
+      const { moving_to } = publisherRecord(item) ?? {};
+      return [moving_to === undefined ? undefined : publisherKey(moving_to)] as const;
+    },
+  } as const;
+}
+
+/** The publisher to give up, before or during the move. `half` is what another rename began. */
+function either(
+  item: Item | undefined,
+  half: Item | undefined,
+  { from, to }: { from: string; to: string },
+): PublisherRecord {
   if (publisherKey(from).pk === publisherKey(to).pk) throw new Rejection('Both ids mean the same publisher.');
-  const [item] = await get(newContext(), publisherKey(from));
-  if (!item) throw new Rejection(`There is no publisher "${from}".`);
-  const publisher = requirePublisher(item);
-  const now = movedTo(item, from);
+  const { publisher } = may('operator', 'move publisher', { publisher: existing(item, from) });
+  const now = movedTo(publisher, from);
   if (now !== undefined && now !== to) throw new Rejection(`The publisher "${from}" is "${now}" now.`);
   if (publisher.banned) throw bannedPublisher(from);
   const { moving_to } = publisher;
   // Anything that another rename has moved by now would stay with a publisher without members.
-  if (now === undefined && moving_to !== undefined && moving_to !== to) {
-    const half = publisherRecord((await get(newContext(), publisherKey(moving_to)))[0]);
-    if (half?.moved_to === undefined)
-      throw new Rejection(`A rename is half done: first run publisher rename ${from} ${moving_to} again.`);
-  }
+  const isHalf = now === undefined && moving_to !== undefined && moving_to !== to;
+  if (isHalf && publisherRecord(half)?.moved_to === undefined)
+    throw new Rejection(`A rename is half done: first run publisher rename ${from} ${moving_to} again.`);
   return publisher;
 }
 
@@ -183,10 +205,10 @@ async function move(from: string, to: string, action: string): Promise<void> {
  * included, and if two publishers are merged into each other, one stays.
  */
 async function giveUpId(from: string, to: string, action: string): Promise<void> {
-  await administerChange(async (context) => {
-    const publisher = await readPublisher(context, to);
-    const [item] = await get(context, publisherKey(from));
-    const old = requirePublisher(item);
+  const first = [publisherKey(to), publisherKey(from)] as const;
+  await administer({ first }, ([item, oldItem], { now }) => {
+    const publisher = publisherIn(item, to);
+    const old = existing(oldItem, from);
     if (old.moved_to !== undefined) return { done: publisher };
     if (old.banned) throw bannedPublisher(from);
     const joining = Object.entries(old.members).filter(([user, { role }]) => {
@@ -194,14 +216,16 @@ async function giveUpId(from: string, to: string, action: string): Promise<void>
       return !known || (role === 'owner' && known.role !== 'owner');
     });
     const members: Record<string, Member> = { ...publisher.members, ...Object.fromEntries(joining) };
-    const change = { action, subject: from, detail: `${from} to ${to}` };
-    const moved = { moved_to: to, moved_at: new Date().toISOString(), members: {} };
-    const writes = [
-      updating<PublisherRecord>(publisher, { members }, onRevision(publisher)),
-      updating<PublisherRecord>(old, moved, onRevision(old)),
-      adminHistory({ of: publisherKey(to), ...change }),
-    ];
-    return { change: { of: publisherKey(from), ...change }, writes, result: publisher };
+    const moved = { moved_to: to, moved_at: new Date(now).toISOString(), members: {} };
+    return {
+      change: { of: publisherKey(from), action, subject: from, detail: `${from} to ${to}` },
+      alsoOf: [publisherKey(to)],
+      writes: [
+        updating<PublisherRecord>(publisher, { members }, onRevision(publisher)),
+        updating<PublisherRecord>(old, moved, onRevision(old)),
+      ],
+      result: publisher,
+    };
   });
 }
 
@@ -216,19 +240,18 @@ async function moveCredentials(from: string, to: string): Promise<void> {
 }
 
 /** In one step; otherwise, a credential revoked meanwhile would live on as its copy. */
-function moveCredential(key: Key, to: string): Promise<true> {
-  const context = newContext();
-  return untilWritten(context, async () => {
-    const [item] = await get(context, key);
-    if (!item) return true;
+function moveCredential(key: Key, to: string): Promise<void> {
+  return decide(newContext(), { first: [key, publisherKey(to)] }, ([item, publisherItem]) => {
+    if (!item) return { result: undefined };
     const record = credentialRecord(item);
     const moved = { ...record, pk: publisherKey(to).pk };
-    const publisher = await readPublisher(context, to);
-    const failed = await transact(context, [
-      checking<PublisherRecord>(publisher, [['moved_to', 'absent']]),
-      putting<CredentialRecord>(moved, absent),
-      deleting<CredentialRecord>(key, onRevision(record)),
-    ]);
-    return failed.length === 0 || undefined;
+    return {
+      writes: [
+        checking<PublisherRecord>(publisherIn(publisherItem, to), [['moved_to', 'absent']]),
+        putting<CredentialRecord>(moved, absent),
+        deleting<CredentialRecord>(key, onRevision(record)),
+      ],
+      result: undefined,
+    };
   });
 }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { may } from '../../../lib/registry/may.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { type Changes, withChanges } from '../../../lib/store/items.ts';
-import { type Changed, changeStatus, Rejection } from './administration.ts';
+import { type Changed, changeStatus } from './administration.ts';
 
 export function flagNodeVersion(
   nodeId: string,
@@ -9,7 +10,7 @@ export function flagNodeVersion(
   reason: string,
 ): Promise<Changed<NodeVersionRecord>> {
   return changeStatus(nodeId, version, { action: 'node-version flag', detail: reason }, (current) => {
-    requirePublished(current, 'flagged');
+    may('operator', 'flag or unflag version', { version: current, verb: 'flagged' });
     if (current.status === 'NodeVersionStatusFlagged' && current.status_reason === reason) return undefined;
     return { status: 'NodeVersionStatusFlagged', status_reason: reason, status_reason_code: 'flagged' };
   });
@@ -17,7 +18,7 @@ export function flagNodeVersion(
 
 export function unflagNodeVersion(nodeId: string, version: string): Promise<Changed<NodeVersionRecord>> {
   return changeStatus(nodeId, version, { action: 'node-version unflag' }, (current) => {
-    requirePublished(current, 'unflagged');
+    may('operator', 'flag or unflag version', { version: current, verb: 'unflagged' });
     if (current.status !== 'NodeVersionStatusFlagged') return undefined;
     return { status: 'NodeVersionStatusActive', status_reason: null, status_reason_code: null };
   });
@@ -31,15 +32,7 @@ export function editNodeVersion(
   fields: Pick<Changes<NodeVersionRecord>, 'deprecated' | 'changelog'>,
 ): Promise<Changed<NodeVersionRecord>> {
   return changeStatus(nodeId, version, change, (current) => {
-    requirePublished(current, 'edited');
+    may('operator', 'edit any version', { version: current, verb: 'edited' });
     return isDeepStrictEqual(withChanges(current, fields), current) ? undefined : fields;
   });
-}
-
-function requirePublished({ status, node_id, version }: NodeVersionRecord, verb: string): void {
-  if (status === 'NodeVersionStatusActive' || status === 'NodeVersionStatusFlagged') return;
-  const state = status.replace('NodeVersionStatus', '').toLowerCase();
-  throw new Rejection(
-    `Version ${version} of "${node_id}" is ${state}; only active and flagged ones can be ${verb}.`,
-  );
 }

@@ -4,25 +4,25 @@ import type { Member, PublisherRecord } from '../../../lib/registry/records.ts';
 import type { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { absent, type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
-import { transact, putting, updating } from '../../../lib/store/write.ts';
+import { putting, updating } from '../../../lib/store/write.ts';
 import {
-  administerChange,
+  administer,
   type Changed,
-  adminHistory,
   newContext,
+  publisherIn,
   readPublisher,
   Rejection,
 } from './administration.ts';
 
 /** Creates a publisher without members; false if the ID is taken. */
-export async function createPublisher(
-  fields: Pick<PublisherRecord, 'id' | 'name' | 'website'>,
-): Promise<boolean> {
+export function createPublisher(fields: Pick<PublisherRecord, 'id' | 'name' | 'website'>): Promise<boolean> {
   const key = publisherKey(fields.id);
   const createdAt = new Date().toISOString();
   const record: PublisherRecord = { ...key, ...fields, createdAt, members: {}, revision: 1 };
-  const created = adminHistory({ of: key, action: 'publisher create', subject: fields.id });
-  return (await transact(newContext(), [putting(record, absent), created])).length === 0;
+  const change = { of: key, action: 'publisher create', subject: fields.id };
+  return administer({ first: [key] }, ([item]) =>
+    item ? { done: false } : { change, writes: [putting(record, absent)], result: true },
+  ).then(({ changed }) => changed);
 }
 
 export function showPublisher(publisherId: string): Promise<PublisherRecord> {
@@ -104,23 +104,20 @@ function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
 
 export type PublisherChange = [
   change: { action: string; subject: string; detail?: string | undefined },
-  decide: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
+  decision: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
 ];
 
 /** The only way to change a publisher: every write depends on the revision it was decided on. */
 export function changePublisher(
   publisherId: string,
-  ...[change, decide]: PublisherChange
+  ...[change, decision]: PublisherChange
 ): Promise<Changed<PublisherRecord>> {
-  const key = publisherKey(publisherId);
-  return administerChange(async (context) => {
-    const publisher = await readPublisher(context, publisherId);
-    const changes = decide(publisher);
+  const of = publisherKey(publisherId);
+  return administer({ first: [of] }, ([item]) => {
+    const publisher = publisherIn(item, publisherId);
+    const changes = decision(publisher);
     if (!changes) return { done: publisher };
-    return {
-      change: { of: key, ...change },
-      writes: [updating<PublisherRecord>(key, changes, onRevision(publisher))],
-      result: withChanges(publisher, changes),
-    };
+    const writes = [updating<PublisherRecord>(of, changes, onRevision(publisher))];
+    return { change: { of, ...change }, writes, result: withChanges(publisher, changes) };
   });
 }

@@ -3,7 +3,7 @@ import { type PublisherRecord, type TokenRecord, tokenRecord } from '../../../li
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts';
 import { checking, putting, updating } from '../../../lib/store/write.ts';
-import { administer, listItems, readPublisher, Rejection } from './administration.ts';
+import { administer, listItems, publisherIn, Rejection } from './administration.ts';
 import { showPublisher } from './publishers.ts';
 
 interface NewToken {
@@ -25,42 +25,43 @@ export async function putPersonalAccessToken({
 }: NewToken): Promise<PersonalAccessToken> {
   const token = { id: randomUUID(), label, created_at: new Date().toISOString(), expires_at: expiresAt };
   const record: TokenRecord = { ...personalAccessTokenKey(publisherId, hash), ...token, revision: 1 };
-  return administer(async (context) => {
-    const of = await readPublisher(context, publisherId);
+  const made = await administer({ first: [publisherKey(publisherId)] }, ([item]) => {
+    const of = publisherIn(item, publisherId);
     return {
       change: { of, action: 'token create', subject: token.id, detail: label },
       writes: [putting(record, absent), checking<PublisherRecord>(of, [['moved_to', 'absent']])],
       result: token,
     };
   });
+  return made.result;
 }
 
 export async function listPersonalAccessTokens(publisherId: string): Promise<PersonalAccessToken[]> {
   await showPublisher(publisherId);
-  const stored = await readTokens(publisherId);
-  return stored.map(visibleToken).sort((a, b) => a.created_at.localeCompare(b.created_at));
+  const items = await listItems(personalAccessTokenKey(publisherId, ''));
+  return items
+    .map((item) => visibleToken(tokenRecord(item)))
+    .sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
 /** Revokes a token for good, and returns since when it is revoked. */
 export async function revokePersonalAccessToken(publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);
-  return administer(async () => {
-    const token = (await readTokens(publisherId)).find((stored) => stored.id === id);
+  const all = personalAccessTokenKey(publisherId, '');
+  const made = await administer({ first: [{ all }] }, ([items], { now }) => {
+    const token = items.map((item) => tokenRecord(item)).find((stored) => stored.id === id);
     if (!token) throw new Rejection(`The publisher "${publisherId}" has no token with the id "${id}".`);
     if (token.revoked_at) return { done: token.revoked_at };
-    const revoked_at = new Date().toISOString();
+    const revoked_at = new Date(now).toISOString();
     return {
       change: { of: publisherKey(publisherId), action: 'token revoke', subject: id, detail: token.label },
       writes: [updating<TokenRecord>(token, { revoked_at }, onRevision(token))],
       result: revoked_at,
     };
   });
+  return made.result;
 }
 
 function visibleToken({ pk: _, sk: __, revision: ___, ...token }: TokenRecord): PersonalAccessToken {
   return token;
-}
-
-async function readTokens(publisherId: string): Promise<TokenRecord[]> {
-  return (await listItems(personalAccessTokenKey(publisherId, ''))).map((item) => tokenRecord(item));
 }

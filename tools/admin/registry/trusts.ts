@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { foldNodeId } from '@node-registry/registry-rules/names';
 import { putting, checking, updating } from '../../../lib/store/write.ts';
-import type { PublisherRecord, TrustRecord } from '../../../lib/registry/records.ts';
-import { readTrusts } from '../../../lib/registry/credentials.ts';
+import { type PublisherRecord, type TrustRecord, trustRecord } from '../../../lib/registry/records.ts';
 import { absent, onRevision } from '../../../lib/store/items.ts';
 import { publisherKey, trustKey } from '../../../lib/store/keys.ts';
-import { administer, newContext, readPublisher, Rejection } from './administration.ts';
+import { administer, listItems, publisherIn, Rejection } from './administration.ts';
 import { showPublisher } from './publishers.ts';
 
 export type Trust = Omit<TrustRecord, 'pk' | 'sk' | 'revision'>;
@@ -20,17 +18,17 @@ export type NewTrust = Pick<
 const maxTrusts = 100;
 
 export async function addTrust(publisherId: string, wanted: NewTrust): Promise<Trust> {
-  return administer(async (context) => {
-    const of = await readPublisher(context, publisherId);
-    const trusts = (await readTrusts(context, publisherId)).filter(
-      ({ revoked_at }) => revoked_at === undefined,
-    );
+  const first = [publisherKey(publisherId), trustsOf(publisherId)] as const;
+  const made = await administer({ first }, ([item, items], { id, now }) => {
+    const of = publisherIn(item, publisherId);
+    const trusts = items
+      .map((each) => trustRecord(each))
+      .filter(({ revoked_at }) => revoked_at === undefined);
     const same = trusts.find((trust) => identityOf(trust) === identityOf(wanted));
     if (same) throw new Rejection(`"${publisherId}" trusts these jobs already, by the trust ${same.id}.`);
     if (trusts.length >= maxTrusts)
       throw new Rejection(`"${publisherId}" has ${maxTrusts} trusts, the maximum: remove one first.`);
-    const id = randomUUID();
-    const trust: Trust = { id, created_at: new Date().toISOString(), ...wanted };
+    const trust: Trust = { id, created_at: new Date(now).toISOString(), ...wanted };
     const record: TrustRecord = { ...trustKey(publisherId, id), ...trust, revision: 1 };
     return {
       change: { of, action: 'trust add', subject: id, detail: describeTrust(trust) },
@@ -38,13 +36,18 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
       result: trust,
     };
   });
+  return made.result;
 }
+
+const trustsOf = (publisherId: string) => ({ all: trustKey(publisherId, '') });
 
 /** The trusts of a publisher, including removed ones, oldest first. */
 export async function listTrusts(publisherId: string): Promise<Trust[]> {
   await showPublisher(publisherId);
-  const trusts = await readTrusts(newContext(), publisherId);
-  return trusts.map(visibleTrust).sort((a, b) => a.created_at.localeCompare(b.created_at));
+  const items = await listItems(trustKey(publisherId, ''));
+  return items
+    .map((item) => visibleTrust(trustRecord(item)))
+    .sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
 function visibleTrust({ pk: _, sk: __, revision: ___, ...trust }: TrustRecord): Trust {
@@ -57,11 +60,11 @@ function visibleTrust({ pk: _, sk: __, revision: ___, ...trust }: TrustRecord): 
  */
 export async function removeTrust(publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);
-  return administer(async () => {
-    const trust = (await readTrusts(newContext(), publisherId)).find((each) => each.id === id);
+  const made = await administer({ first: [trustsOf(publisherId)] }, ([items], { now }) => {
+    const trust = items.map((item) => trustRecord(item)).find((each) => each.id === id);
     if (!trust) throw new Rejection(`The publisher "${publisherId}" has no trust with the id "${id}".`);
     if (trust.revoked_at !== undefined) return { done: trust.revoked_at };
-    const revoked_at = new Date().toISOString();
+    const revoked_at = new Date(now).toISOString();
     const change = { action: 'trust remove', subject: id, detail: describeTrust(trust) };
     return {
       change: { of: publisherKey(publisherId), ...change },
@@ -69,6 +72,7 @@ export async function removeTrust(publisherId: string, id: string): Promise<stri
       result: revoked_at,
     };
   });
+  return made.result;
 }
 
 function identityOf({ issuer, repository, node_id, ...trust }: NewTrust): string {

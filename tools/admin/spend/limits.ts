@@ -12,7 +12,7 @@ import {
 import { type Key, limitsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { always, type Clause, typedRead } from '../../../lib/store/items.ts';
-import { administerChange, listHistory, listItems, newContext } from '../registry/administration.ts';
+import { administer, listHistory, listItems, newContext } from '../registry/administration.ts';
 
 /** Lists a caller that has its own limits: accounts can only be found by their caller. */
 interface LimitsRecord extends Key {
@@ -71,8 +71,8 @@ async function changeLimits(
   change: (own: CallerLimits) => CallerLimits | undefined,
 ): Promise<ChangedLimits> {
   const key = keyOfAccount(caller);
-  const { result, changed } = await administerChange(async (context) => {
-    const account = accountRecord((await get(context, key))[0]);
+  const { result, changed } = await administer({ first: [key] }, ([item]) => {
+    const account = accountRecord(item);
     const next = change(account?.limits ?? { id: '', values: {} });
     if (!next) return { done: { caller, limits: account?.limits, hasPaid: hasPaid(account) } };
     const limits = { ...next, id: randomUUID() };

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Context } from '../context.ts';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
+import type { Once } from '../store/decide.ts';
 import { dueShard } from '../store/due.ts';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
-import { transact, update, type Write } from '../store/write.ts';
-import { isDownloadable, maxVersionBytes, readVersions, versionWrites } from './node-versions.ts';
-import { historyOf, type NodeRecord, type NodeVersionRecord } from './records.ts';
+import { updating, type Write } from '../store/write.ts';
+import { isDownloadable, maxVersionBytes, versionWrites } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
+import { historyOf, type NodeRecord, type NodeVersionRecord } from './records.ts';
 
 /** The fields that a publisher may still change once a version has its archive. */
 const editableFields = ['deprecated', 'changelog'] as const;
@@ -35,36 +35,32 @@ function namesIn(input: object): string[] {
 interface Edit {
   node: NodeRecord;
   version: NodeVersionRecord;
+  /** All versions of the node. */
+  versions: readonly NodeVersionRecord[];
   input: NodeVersionInput;
   nodeChanges: Changes<NodeRecord>;
   actor: string;
-  /** Writes of the same transaction. */
-  also: readonly Write[];
 }
 
-/** Edits a published version, with its history. Undefined if a record changed since it was read. */
-export async function editVersion(
-  context: Context,
-  { node, version, input, nodeChanges, actor, also }: Edit,
-): Promise<NodeVersionRecord | undefined> {
+/** A published version after an edit, and the writes, with its history; none if nothing changes. */
+export function editVersion(
+  { node, version, versions, input, nodeChanges, actor }: Edit,
+  once: Once,
+): { edited: NodeVersionRecord; writes: Write[] } {
   const { deprecated, changelog } = input;
   const changes = { deprecated, changelog };
-  const result = withChanges(version, changes);
-  requireFits(result, maxVersionBytes);
-  if (isDeepStrictEqual([result, withChanges(node, nodeChanges)], [version, node])) return version;
-  const versions = await readVersions(context, node.id);
-  const change = {
+  const edited = withChanges(version, changes);
+  requireFits(edited, maxVersionBytes);
+  if (isDeepStrictEqual([edited, withChanges(node, nodeChanges)], [version, node]))
+    return { edited: version, writes: [] };
+  const history = {
     of: nodeKey(node.id),
     action: 'node-version edit',
     subject: `${node.id} ${version.version}`,
     detail: describe(changes),
   };
-  const failed = await transact(context, [
-    ...versionWrites(node, versions, [{ before: version, changes }], nodeChanges),
-    historyOf(actor, change),
-    ...also,
-  ]);
-  return failed.length === 0 ? result : undefined;
+  const writes = versionWrites(node, versions, [{ before: version, changes }], nodeChanges);
+  return { edited, writes: [...writes, historyOf(actor, history, once)] };
 }
 
 function describe({ deprecated, changelog }: Pick<NodeVersionInput, 'deprecated' | 'changelog'>): string {
@@ -78,15 +74,15 @@ function describe({ deprecated, changelog }: Pick<NodeVersionInput, 'deprecated'
  * Requests another extraction of a version whose archive could not be fully read. Its publisher asks for that
  * by publishing it again, which changes nothing else: the archive never changes.
  */
-export async function extractAgain(context: Context, version: NodeVersionRecord): Promise<void> {
-  if (version.extraction_tries === undefined || !isDownloadable(version)) return;
+export function extractAgain(version: NodeVersionRecord, { now }: Once): Write[] {
+  if (version.extraction_tries === undefined || !isDownloadable(version)) return [];
   const changes: Changes<NodeVersionRecord> = {
     host_node_extract_status: 'pending',
     host_node_extract_reason: null,
     extraction: null,
     extraction_tries: null,
     pending_shard: dueShard('host-nodes', version.id),
-    pending_since: new Date().toISOString(),
+    pending_since: new Date(now).toISOString(),
   };
-  await update<NodeVersionRecord>(context, version, changes, onRevision(version));
+  return [updating<NodeVersionRecord>(version, changes, onRevision(version))];
 }

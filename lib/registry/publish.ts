@@ -1,0 +1,340 @@
+import { randomUUID } from 'node:crypto';
+import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
+import {
+  adminVersionFields,
+  NodeVersion,
+  type NodeVersionInput,
+} from '@node-registry/registry-rules/schemas/node-version';
+import type { Upload } from '../bucket/object-keys.ts';
+import { type Caller, callerName } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { note } from '../log.ts';
+import { type Beside, type Decision, decide, type Found, type Once } from '../store/decide.ts';
+import { dueShard } from '../store/due.ts';
+import { absent, type Changes, type Item, withChanges } from '../store/items.ts';
+import {
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  ownedNodeKey,
+  pendingVersionsOf,
+  publisherKey,
+  publishingKey,
+  trustKey,
+} from '../store/keys.ts';
+import { putting, updating, type Write } from '../store/write.ts';
+import {
+  type AcceptedCredential,
+  acceptCredential,
+  type GivenCredential,
+  keyOfCredential,
+  recordUse,
+} from './credentials.ts';
+import { editVersion, extractAgain, isEdit } from './edit-version.ts';
+import { ask, may } from './may.ts';
+import {
+  isDownloadable,
+  maxVersionBytes,
+  nodeVersionView,
+  versionFields,
+  waitingForUpload,
+} from './node-versions.ts';
+import { changedFields, mayChange, nodeChanges, requireFits, requireNodeFits } from './nodes.ts';
+import {
+  countNewNode,
+  forget,
+  isRecorded,
+  maxBegun,
+  recordPending,
+  rememberFull,
+  roomFor,
+  toLookUp,
+} from './pending-versions.ts';
+import { movedTo } from './publishers.ts';
+import {
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  type OwnedNodeRecord,
+  pending,
+  pendingVersionRecord,
+  pickFields,
+  publisherRecord,
+  publishingRecord,
+  trustRecord,
+} from './records.ts';
+
+/** A publish as requested. */
+export type Publication = GivenCredential & {
+  publisherId: string;
+  nodeId: string;
+  node: NodeInput;
+  version: NodeVersionInput;
+  /** The version's label as sent; absent if it was sent in its normal form. */
+  label?: string;
+  caller: Caller | undefined;
+};
+
+interface Registration {
+  version: NodeVersion;
+  /** Identifies the only upload that may bring this version's archive. */
+  upload: Upload;
+}
+
+/**
+ * Registers a version as pending, in one read and one transaction, so that there is never a version without
+ * its node or a node without its first version:
+ *
+ *   no such version   -> pending   the node is created with it, or takes the new metadata
+ *   pending           -> pending   resumed: same id, new metadata, and only the new upload counts from here on
+ *   archive arrived   -> 409       version_exists; at most its host nodes are read again. An edit of the fields that may
+ *                                  still change is written instead
+ *
+ * Of concurrent publishes of one version, the first transaction wins. The others' condition fails; they read
+ * again, and resume what the first one began.
+ */
+export async function registerVersion(context: Context, publication: Publication): Promise<Registration> {
+  const { publisherId, nodeId, version } = publication;
+  note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
+  const uploadId = randomUUID();
+  const following = (...found: FirstFound) => moreReadsOf(publication, found);
+  const reads = { first: readsOf(publication), following };
+  const made = await decide(context, reads, (found, once) =>
+    decidePublish(publication, uploadId, found, once),
+  );
+  if ('movedTo' in made) return registerVersion(context, { ...publication, publisherId: made.movedTo });
+  if (made.isNewNode) await countNewNode(context, publisherId);
+  return made;
+}
+
+/**
+ * The upload that a version, registered by the same request before, waits for now; undefined if it waits for
+ * none. A caller who could no longer publish it gets no URL. The upload is that of the latest publish.
+ */
+export async function findAwaitedUpload(
+  context: Context,
+  publication: Publication,
+  { id }: NodeVersion,
+): Promise<Upload | undefined> {
+  const { publisherId, nodeId, version } = publication;
+  note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
+  const found = await decide(context, { first: standingReads(publication) }, (result) => ({ result }));
+  const moved = movedTo(publisherRecord(found[0]), publisherId);
+  if (moved !== undefined) return findAwaitedUpload(context, { ...publication, publisherId: moved }, { id });
+  const standing = standingOf(publication, found);
+  may(publication.caller, 'publish version', standing);
+  const { version: registered } = standing;
+  if (!registered || registered.id !== id || registered.status !== pending) return undefined;
+  return uploadFor(registered);
+}
+
+/** What a publish is about. */
+function standingReads(publication: Publication) {
+  const { publisherId, nodeId, version, job } = publication;
+  return [
+    publisherKey(publisherId),
+    keyOfCredential(publisherId, publication),
+    nodeKey(nodeId),
+    nodeVersionKey(nodeId, version.version),
+    { all: job && trustKey(publisherId, '') },
+  ] as const;
+}
+
+/** Everything that it depends on, in one round trip. */
+function readsOf(publication: Publication) {
+  const { publisherId } = publication;
+  const begun = { page: pendingVersionsOf(publisherId), limit: maxBegun() };
+  return [...standingReads(publication), publishingKey(publisherId), begun] as const;
+}
+
+type FirstFound = Found<ReturnType<typeof readsOf>>;
+
+/** An edit may choose another latest version. A full list of begun versions is looked up. */
+function moreReadsOf(publication: Publication, [, , , item, , publishing, begun]: FirstFound) {
+  const version = nodeVersionRecord(item);
+  return [
+    { all: version && edits(publication, version) ? nodeVersionKey(publication.nodeId, '') : undefined },
+    {
+      each: version ? [] : toLookUp(publishingRecord(publishing), begun.map(pendingVersionOf)),
+      fields: ['pk', 'sk', 'status'],
+    },
+  ] as const;
+}
+
+const pendingVersionOf = (item: Item) => pendingVersionRecord(item);
+const versionOf = (item: Item) => nodeVersionRecord(item);
+
+function edits(publication: Publication, version: NodeVersionRecord): boolean {
+  return isDownloadable(version) && isEdit(publication);
+}
+
+type Standing = readonly [...Found<ReturnType<typeof standingReads>>, ...unknown[]];
+
+function standingOf(
+  publication: Publication,
+  [publisherItem, item, nodeItem, versionItem, trusts]: Standing,
+) {
+  const { nodeId, version, label } = publication;
+  const credential = acceptCredential(
+    publication,
+    { item, trusts: trusts.map((trust) => trustRecord(trust)) },
+    { nodeId, versionKey: nodeVersionKey(nodeId, version.version) },
+  );
+  return {
+    publisher: publisherRecord(publisherItem),
+    credential,
+    node: nodeRecord(nodeItem),
+    version: nodeVersionRecord(versionItem),
+    nodeId,
+    label: label ?? version.version,
+  };
+}
+
+/** What a publish writes and answers. */
+function decidePublish(
+  publication: Publication,
+  uploadId: string,
+  found: [...FirstFound, versions: Item[], lookedUp: Item[]],
+  once: Once,
+): Decision<(Registration & { isNewNode: boolean }) | { movedTo: string }> {
+  const { publisherId, nodeId, caller } = publication;
+  const [, , , , , publishingItem, begunItems, versionItems, lookedUp] = found;
+  const [publishing, begun] = [publishingRecord(publishingItem), begunItems.map(pendingVersionOf)];
+  const moved = movedTo(publisherRecord(found[0]), publisherId);
+  if (moved !== undefined) return { result: { movedTo: moved } };
+  const standing = standingOf(publication, found);
+  const { version, node } = standing;
+  const isEdited = version && node && edits(publication, version);
+  const action = isEdited ? 'edit version' : version ? 'resume version' : 'publish version';
+  const allowed = ask(caller, action, standing);
+  if (allowed instanceof ApiError) {
+    const isPublished = version !== undefined && allowed.code === 'version_exists';
+    return { error: allowed, writes: isPublished ? extractAgain(version, once) : [] };
+  }
+  const { credential } = allowed;
+  const used = () => recordUse(credential.record);
+  if (isEdited) {
+    const edit = { node, version, versions: versionItems.map(versionOf), input: publication.version };
+    const actor = actorOf(caller, credential);
+    const { edited, writes } = editVersion(
+      { ...edit, nodeChanges: changesOf(publication, node), actor },
+      once,
+    );
+    // No version waits for this upload, so an archive put to its URL is deleted.
+    const upload = uploadFor({ ...edited, upload_id: uploadId });
+    const result = { version: nodeVersionView(edited), upload, isNewNode: false };
+    return { writes: writes.length > 0 ? [...writes, ...credential.writes] : [], beside: [used], result };
+  }
+  const record = pendingVersion(publication, uploadId, { ...allowed, credential }, once);
+  const writes = [...writeNode(publication, node, once), writeVersion(record, version), ...credential.writes];
+  const room = version ? { gone: [] } : roomFor(publishing, begun, lookedUp.map(versionOf), !node);
+  if ('error' in room)
+    return { error: room.error, beside: room.isFull ? [(each) => rememberFull(each, publisherId)] : [] };
+  const forgetting =
+    (key: Key): Beside =>
+    (context) =>
+      forget(context, publisherId, key);
+  const beside: Beside[] = [used, ...room.gone.map(forgetting)];
+  // A publish that died may have left the version without its record.
+  if (!version || !isRecorded(begun, record))
+    beside.push((context) => recordPending(context, { publisherId, nodeId, version: record.version }));
+  const result = { version: pickFields<NodeVersion>(record, NodeVersion), upload: uploadFor(record) };
+  return { writes, beside, result: { ...result, isNewNode: !node } };
+}
+
+function actorOf(caller: Caller | undefined, { kept }: AcceptedCredential): string {
+  if (caller) return callerName(caller);
+  return kept.provenance ? `ci:${kept.provenance.repository}` : `token:${kept.token_id}`;
+}
+
+interface Begun {
+  credential: AcceptedCredential;
+  node: NodeRecord | undefined;
+  version: NodeVersionRecord | undefined;
+}
+
+function pendingVersion(
+  { publisherId, nodeId, version, label, caller }: Publication,
+  uploadId: string,
+  { credential, node, version: begun }: Begun,
+  once: Once,
+): NodeVersionRecord {
+  const now = new Date(once.now).toISOString();
+  const id = begun?.id ?? once.id;
+  const isAdmin = caller?.isAdmin ?? false;
+  const reserved = changedFields(adminVersionFields, version, begun);
+  if (reserved.length > 0)
+    may(caller, "change an admin's field", { fields: reserved.map((field) => `body.node_version.${field}`) });
+  const record: NodeVersionRecord = {
+    ...nodeVersionKey(nodeId, version.version),
+    ...versionFields(version, { isAdmin }),
+    // A member who resumes a version must not remove the tags of an admin.
+    ...(!isAdmin && begun?.tags_admin && { tags_admin: begun.tags_admin }),
+    version: version.version,
+    ...(label !== version.version && { label }),
+    id,
+    node_id: node?.id ?? nodeId,
+    publisher_id: publisherId,
+    createdAt: begun?.createdAt ?? now,
+    status: pending,
+    ...waitingForUpload,
+    host_node_extract_status: 'pending',
+    ...(caller && { published_by: caller.userId }),
+    ...credential.kept,
+    revision: (begun?.revision ?? 0) + 1,
+    upload_id: uploadId,
+    // Spread over sixteen partitions of the index, so that it supports as many publishes as the table does.
+    pending_shard: dueShard('uploads', id),
+    pending_since: now,
+  };
+  requireFits(record, maxVersionBytes);
+  return record;
+}
+
+function uploadFor({ node_id, version, id, upload_id = '' }: NodeVersionRecord): Upload {
+  return { nodeId: node_id, version, versionId: id, uploadId: upload_id };
+}
+
+function changesOf({ node: input, caller }: Publication, node: NodeRecord | undefined): Changes<NodeRecord> {
+  mayChange(caller, input, node, 'body.node');
+  requireActiveStatus(input.status);
+  const changes = nodeChanges(input, { isAdmin: caller?.isAdmin ?? false });
+  requireNodeFits(withChanges(node ?? {}, changes));
+  return changes;
+}
+
+function writeNode(publication: Publication, node: NodeRecord | undefined, { now }: Once): Write[] {
+  const { publisherId, nodeId } = publication;
+  const changes = changesOf(publication, node);
+  const key = nodeKey(nodeId);
+  // Over the owner and the status that the publish was decided on.
+  if (node)
+    return [
+      updating<NodeRecord>(key, changes, [
+        ['publisher_id', '=', node.publisher_id],
+        ['status', '=', node.status],
+      ]),
+    ];
+  const created_at = new Date(now).toISOString();
+  const born = { id: nodeId, publisher_id: publisherId, created_at, status: 'NodeStatusActive' as const };
+  const owned: OwnedNodeRecord = { ...ownedNodeKey(publisherId, nodeId), node_id: nodeId, created_at };
+  return [updating<NodeRecord>(key, { ...changes, ...born }, absent), putting(owned, absent)];
+}
+
+/** A publish is for nodes in use; members may publish, and only owners withdraw. */
+function requireActiveStatus(status: NodeInput['status']): void {
+  if (!status || status === 'NodeStatusActive') return;
+  const message = 'cannot be changed by a publish; update the node instead';
+  throw new ApiError('invalid_request', { details: [{ path: 'body.node.status', message }] });
+}
+
+function writeVersion(record: NodeVersionRecord, begun: NodeVersionRecord | undefined): Write {
+  if (!begun) return putting(record, absent);
+  return putting(record, [
+    ['id', '=', begun.id],
+    ['status', '=', begun.status],
+    ['revision', '=', begun.revision],
+  ]);
+}
