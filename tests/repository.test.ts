@@ -426,11 +426,11 @@ describe('the lines', () => {
     // 57
     // 58
     // 59
-    // Ignored fields, creations.
-    { issue: 59, room: 'lib functions', lines: 120 },
+    // Ignored fields, creations, too large host nodes.
+    { issue: 59, room: 'lib functions', lines: 150 },
     { issue: 59, room: 'tools', lines: 45 },
     { issue: 59, room: 'packages', lines: 10 },
-    { issue: 59, room: 'tests', lines: 110 },
+    { issue: 59, room: 'tests', lines: 135 },
     // 60
     { issue: 60, room: 'packages', lines: 495 },
     // Lent by packages.

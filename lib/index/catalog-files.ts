@@ -22,7 +22,7 @@ import type {
   IndexConfig,
   IndexedNode,
 } from '@node-registry/registry-rules/schemas/index-files';
-import { storedHostNodes } from './node-files.ts';
+import { storedHostNodes, TooManyHostNodes } from './node-files.ts';
 
 /* The catalog of all nodes: its pieces, and the config with their number. */
 
@@ -140,7 +140,12 @@ async function withHostNodes(
   // Otherwise, each host node written during an extraction would cause a read of all of them.
   if (!version || version.host_node_extract_status === 'pending') return entry;
   const count = version.extraction?.nodes;
-  const words = hostNodeWords(entry, await storedHostNodes(context, entry.id, version.version));
+  // A node that is too large must not keep the others of its piece out of the catalog.
+  const stored = await storedHostNodes(context, entry.id, version.version).catch((error: unknown) => {
+    if (error instanceof TooManyHostNodes) return [];
+    throw error;
+  });
+  const words = hostNodeWords(entry, stored);
   return {
     ...entry,
     ...(count !== undefined && { host_nodes: count }),

@@ -21,7 +21,7 @@ import {
 } from '../registry/records.ts';
 import type { Item } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
-import { get, queryAll } from '../store/read.ts';
+import { get, query } from '../store/read.ts';
 import { hostNodesPath, nodePath, readmePath } from '@node-registry/registry-rules/index-paths';
 import {
   type IndexedHostNodes,
@@ -116,12 +116,33 @@ export function refreshHostNodes(
   return refreshFile(context, hostNodesPath(nodeId, label), next, options);
 }
 
+/**
+ * Twice the most that people and an extraction may write for one version. Versions that are larger fail alone: one
+ * of 150 MB filled the memory, and kept every other change out of the index.
+ */
+const maxIndexedCharacters = 16_000_000;
+
+export class TooManyHostNodes extends Error {
+  override readonly name = 'TooManyHostNodes';
+}
+
 export async function storedHostNodes(
   context: Context,
   nodeId: string,
   label: string,
 ): Promise<HostNodeRecord[]> {
-  return (await queryAll(context, hostNodeKey(nodeId, label, ''))).map((item) => hostNodeRecord(item));
+  const { pk, sk } = hostNodeKey(nodeId, label, '');
+  const entries: HostNodeRecord[] = [];
+  let characters = 0;
+  for await (const page of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] })) {
+    characters += JSON.stringify(page).length;
+    if (characters > maxIndexedCharacters)
+      throw new TooManyHostNodes(
+        `${nodeId} ${label} has more than ${maxIndexedCharacters} characters of them.`,
+      );
+    entries.push(...page.map((item) => hostNodeRecord(item)));
+  }
+  return entries;
 }
 
 /**

@@ -63,6 +63,23 @@ describe('writeIndex, while others write or S3 fails', () => {
     expect((await read(readmePath('banned-early'))).content).toEqual({ node_id: 'banned-early', text: '' });
   });
 
+  test('fails for a version with too large host nodes alone, and writes the others', async () => {
+    const [large, small] = ['too-large', 'next-to-large'];
+    await Promise.all([large, small].map((id) => addPublishedNode(id)));
+    // One byte in the table, and six characters of JSON.
+    const text = '\u0001'.repeat(330_000);
+    for (let place = 0; place < 10; place += 1) await addHostNode(large, `Load ${place}`, text);
+    await follow(...own(large), ...own(small));
+
+    expect(await drainQueue(indexChanges, async () => undefined)).toBe(1);
+    expect((await read(nodePath(small))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
+    const piece = await read(catalogPath(16, pieceOf(small, 16)));
+    expect(piece.content.nodes).toContainEqual(expect.objectContaining({ id: small }));
+    expect(lines('index')).toContainEqual(
+      expect.objectContaining({ of: large, causes: [expect.stringContaining('more than 16000000')] }),
+    );
+  });
+
   test.each([404, 409, 412])(
     'writes a file after a %i of S3, for which another writer may be the cause',
     async (status) => {
