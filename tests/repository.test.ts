@@ -432,10 +432,10 @@ describe('the lines', () => {
     { issue: 59, room: 'packages', lines: 10 },
     { issue: 59, room: 'tests', lines: 135 },
     // 60
-    { issue: 60, room: 'packages', lines: 495 },
+    { issue: 60, room: 'packages', lines: 506 },
     // Lent by packages.
     { issue: 60, room: 'infra', lines: 11 },
-    { issue: 60, room: 'tests', lines: 134 },
+    { issue: 60, room: 'tests', lines: 157 },
     // the client: entries, and sentences for people
     { issue: 60, room: 'packages', lines: 178 },
     { issue: 60, room: 'tests', lines: 28 },

@@ -107,9 +107,9 @@ const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking'
 /** By error code: where the caller's tokens came from, or how to give one. */
 export type Hints = Partial<Record<string, string>>;
 
-export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
+export function failureOf(error: RegistryError, hints: Hints = {}, more = ''): Failure {
   const { code, status = 0, details: problems, requestId, sentence: message } = error;
-  const hint = hints[code] === undefined ? '' : ` ${hints[code]}`;
+  const hint = [hints[code] ?? '', more].map((each) => each && ` ${each}`).join('');
   const facts = { code, problems, requestId, cause: error };
   const proxyFault = proxyFaultIn(error);
   if (proxyFault) return new Failure('tryAgain', proxyFault.message, facts);
@@ -131,9 +131,9 @@ function proxyFaultIn(error: Error): ProxyFault | undefined {
 }
 
 /** For a request's `catch`. */
-export function explain(hints: Hints): (error: unknown) => never {
+export function explain(hints: Hints, more = ''): (error: unknown) => never {
   return (error) => {
-    throw error instanceof RegistryError ? failureOf(error, hints) : error;
+    throw error instanceof RegistryError ? failureOf(error, hints, more) : error;
   };
 }
 

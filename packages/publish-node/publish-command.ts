@@ -8,7 +8,7 @@ import {
   RegistryError,
   type Upload,
 } from '@node-registry/registry-client';
-import { connectWithTokens } from './connect.ts';
+import { connect, connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
 import { exitCodes, explain, Failure, failureOf } from './failure.ts';
 import { workTreeOf } from './files/git-folders.ts';
@@ -132,12 +132,23 @@ async function readHostNodes({ node }: Project, { contents }: Pack): Promise<Fou
   return hostNodesOf(contents, node);
 }
 
+/** Who has the id, perhaps in another spelling; anyone can read it, if the registry's files are known. */
+async function holderOf(error: unknown, node: string, baseUrl: string): Promise<string> {
+  const downloadsUrl = process.env.NODE_REGISTRY_DOWNLOADS_URL;
+  const isTaken = error instanceof RegistryError && ['node_id_taken', 'forbidden'].includes(error.code);
+  if (!isTaken || !downloadsUrl) return '';
+  const found = await connect({ baseUrl, downloadsUrl })
+    .nodes.get(node)
+    .catch(() => undefined);
+  return found ? `"${found.id}" is a node of "${found.publisher?.id}".` : '';
+}
+
 async function send(
   registry: RegistryClient,
   project: Project,
   { archive }: Pack,
   { personalAccessToken, hints }: Identity,
-  { timeout }: PublishFlags,
+  { timeout, baseUrl }: PublishFlags,
 ): Promise<Published> {
   const bar = progressBar(terminal, archive.length);
   const upload = uploadShowing(bar.show);
@@ -156,7 +167,7 @@ async function send(
     const sent: Upload = (...args) => upload(...args).finally(bar.finish);
     return await registry
       .publish(input, { waitMs: timeout * 1000, onStep, upload: sent })
-      .catch(explain(hints));
+      .catch(async (error: unknown) => explain(hints, await holderOf(error, project.node, baseUrl))(error));
   } finally {
     process.off('SIGINT', interrupt);
   }

@@ -7,6 +7,7 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { folder } from '@node-registry/testing/folders';
 import { publishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
+import { addPublisher, addToken } from '../support/registry.ts';
 import { serve } from '../support/serve.ts';
 import { writeFiles } from '@node-registry/testing/shell';
 import { recordStream } from '../support/table-stream.ts';
@@ -63,6 +64,28 @@ describe('publish-node', () => {
     expect((await command('search', 'blends', '--page', '2')).stdout).not.toContain('blender');
     expect((await command('search', 'nothing')).stdout).toContain('No node has all of these words.');
     expect((await command('versions', 'blender')).stdout).toMatch(/^1\.0\.0 +\d{4}-\d\d-\d\d +\d+ +-$/m);
+  });
+
+  test('publish names who holds an ID that is taken, in its own spelling', async () => {
+    await addPublisher('rival', { 'demo-owner': 'owner' });
+    const token = await addToken('rival');
+    const args = [
+      'publish',
+      folder,
+      '--publisher',
+      'rival',
+      '--node',
+      'BLENDER',
+      '--version',
+      '1.0.0',
+      '--token',
+      token,
+    ];
+    await writeFiles(folder, { 'node.py': '' });
+    const { code: exitCode, stderr } = await publishNode(args, { env: { ...registry.access, ...env } });
+
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('"blender" is a node of "demo".')]);
+    expect((await command('show', 'BLENDER@v1.0')).stdout).toContain('blender 1.0.0\n');
   });
 
   test('shows the host nodes with their titles and open fields', async () => {
