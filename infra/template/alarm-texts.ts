@@ -65,7 +65,7 @@ export const texts = {
   unknownStates:
     'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`.',
   failedNotifications:
-    'Over 10 notifications failed all attempts in an hour. See `notification list`: hosts, last errors. One host: tell its owner. Many: check the function’s internet access. Then [retry](#notifications).',
+    'Over 10 notifications failed all tries in an hour. See `notification list`: hosts, last errors. One host: tell its owner. Many: check the function’s internet access. Then [retry](#notifications).',
   notificationRuns:
     'A notification is 15 minutes overdue, or no run hands over what is due. See `faults-deliverNotifications`, the signing key, its schedule, `hand_over` lines. Remove the cause.',
 };

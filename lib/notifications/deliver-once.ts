@@ -7,7 +7,7 @@ import { isPublic, literalOf, localAddresses, readReceiverUrl } from './notifica
 import type { NotificationRecord } from './records.ts';
 import { signatureHeaders, type SigningKey } from './signature.ts';
 
-/** Why an attempt failed, in our own words: a receiver's response is never shown. */
+/** Why a try failed, in our own words: a receiver's response is never shown. */
 type DeliveryError =
   | 'address_rejected'
   | 'name_rejected'
@@ -17,7 +17,7 @@ type DeliveryError =
   | 'timed_out'
   | 'answered_no';
 
-/** `isHopeless`: no further attempt can succeed. */
+/** `isHopeless`: no further try can succeed. */
 export type DeliveryResult =
   | { outcome: 'delivered' | 'gone'; status: number }
   | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };

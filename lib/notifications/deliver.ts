@@ -58,7 +58,7 @@ async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQ
 }
 
 /**
- * Makes the delivery attempt that a message names, unless it was already made. The first attempt also
+ * Makes the try that a message names, unless it was already made. The first try also
  * publishes the task's status. Throws only if the failure is ours, so that the queue repeats the message.
  */
 async function deliver(context: Context, message: QueuedAttempt): Promise<void> {
@@ -67,7 +67,7 @@ async function deliver(context: Context, message: QueuedAttempt): Promise<void> 
   const { waiting, task } = found;
   if (task && isHeld(task)) return enqueue(context, { ...waiting, delaySeconds: holdSeconds });
   const body = withAnsweredId(waiting, task);
-  if (waiting.attempts === 0) await showStatus(context, { ...waiting, body });
+  if (waiting.tries === 0) await showStatus(context, { ...waiting, body });
   const { address } = waiting;
   if (address === undefined) return end(context, waiting, 'shown', {});
   note({ host: hostOf(address) });
@@ -129,9 +129,8 @@ async function notify(
   const keys = await loadAndPublishSigningKeys(context);
   const record = await beginAttempt(context, waiting);
   if (record === undefined) return;
-  if (record === 'exhausted')
-    return log('info', 'delivery', { outcome: 'failed', attempt: waiting.attempts });
-  note({ attempt: record.attempts, state: record.state });
+  if (record === 'exhausted') return log('info', 'delivery', { outcome: 'failed', try: waiting.tries });
+  note({ try: record.tries, state: record.state });
   const result = await deliverOnce({ ...record, ...shown }, keys);
   const conclusion = await conclude(context, record, result);
   const { outcome } = conclusion;

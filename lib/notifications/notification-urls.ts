@@ -4,7 +4,7 @@ import { taskHash } from './records.ts';
 
 /*
  * The caller's URL, and ours, which the provider gets instead. The caller's is checked without a lookup, before a
- * request is paid and again before each attempt. Packages for this wrap an agent and compare addresses while it
+ * request is paid and again before each try. Packages for this wrap an agent and compare addresses while it
  * connects; Node's BlockList needs only this table.
  */
 

@@ -19,9 +19,9 @@ import {
 
 /*
  * A notification's record contains the work, and stays in the index `pending` until its delivery has ended. A
- * queue message sets only the time: it names the notification and the attempt, so a repeated or late message
- * finds its attempt made. An attempt begins with one conditional write that counts it, before anything is
- * sent: no two invocations make the same attempt, and after a crash the notification is sent again with the
+ * queue message sets only the time: it names the notification and the try, so a repeated or late message
+ * finds its try made. A try begins with one conditional write that counts it, before anything is
+ * sent: no two invocations make the same try, and after a crash the notification is sent again with the
  * same ID.
  */
 
@@ -30,8 +30,8 @@ const sendMessages = queueAt(() => config.notificationQueue().NOTIFICATION_QUEUE
 export interface QueuedAttempt {
   /** The notification. */
   id: string;
-  /** The number of attempts begun before. */
-  attempts: number;
+  /** The number of tries begun before. */
+  tries: number;
 }
 
 interface NewAttempt extends QueuedAttempt {
@@ -43,8 +43,8 @@ interface NewAttempt extends QueuedAttempt {
 export function enqueue(context: Context, ...messages: NewAttempt[]): Promise<void> {
   return sendMessages(
     context,
-    messages.map(({ id, attempts, caller_hash, delaySeconds = 0 }) => ({
-      body: { id, attempts },
+    messages.map(({ id, tries, caller_hash, delaySeconds = 0 }) => ({
+      body: { id, tries },
       group: caller_hash,
       delaySeconds,
     })),
@@ -53,21 +53,21 @@ export function enqueue(context: Context, ...messages: NewAttempt[]): Promise<vo
 
 export function readMessage(body: string): QueuedAttempt {
   const content: unknown = JSON.parse(body);
-  const { id, attempts } = isObject(content) ? content : {};
-  if (typeof id !== 'string' || !Number.isSafeInteger(attempts))
-    throw new Error('A queue message does not name an attempt.');
-  return { id, attempts: Number(attempts) };
+  const { id, tries } = isObject(content) ? content : {};
+  if (typeof id !== 'string' || !Number.isSafeInteger(tries))
+    throw new Error('A queue message does not name a try.');
+  return { id, tries: Number(tries) };
 }
 
-/** From each attempt to the next: 5 s, 30 s, 5 min, 30 min, 2 h, 6 h, 12 h. */
+/** From each try to the next: 5 s, 30 s, 5 min, 30 min, 2 h, 6 h, 12 h. */
 const waitSeconds = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600];
-const maxAttempts = waitSeconds.length + 1;
+const maxTries = waitSeconds.length + 1;
 
 /** A message this late counts as lost. The queue may lag that much, and its alarm fires then. */
 export const lostAfterMs = 10 * 60_000;
 
 /** The fields of a notification that the queue needs. */
-const handedFields = ['pk', 'sk', 'id', 'caller_hash', 'attempts', 'pending_since', 'result'];
+const handedFields = ['pk', 'sk', 'id', 'caller_hash', 'tries', 'pending_since', 'result'];
 
 export async function readDue(context: Context, keys: readonly Key[]): Promise<NotificationRecord[]> {
   const found = await readAll(context, keys, { fields: handedFields });
@@ -78,7 +78,7 @@ export async function readDue(context: Context, keys: readonly Key[]): Promise<N
 export async function postpone(context: Context, record: NotificationRecord): Promise<boolean> {
   const changes = { pending_since: timestamp(Date.now() + lostAfterMs) };
   const condition: Condition<NotificationRecord> = [
-    ...ofAttempt(record.attempts),
+    ...ofTry(record.tries),
     ['pending_since', '=', record.pending_since],
   ];
   return (await update<NotificationRecord>(context, record, changes, condition)).written;
@@ -86,40 +86,39 @@ export async function postpone(context: Context, record: NotificationRecord): Pr
 
 /** Lists the record for the next run: its message could not be sent. */
 export async function makeDueNow(context: Context, record: Key): Promise<void> {
-  await update<NotificationRecord>(context, record, { pending_since: timestamp(Date.now()) }, ofAttempt(0));
+  await update<NotificationRecord>(context, record, { pending_since: timestamp(Date.now()) }, ofTry(0));
 }
 
-/** The notification, if the message's attempt is still to be made, and its task. */
+/** The notification, if the message's try is still to be made, and its task. */
 export async function readWaiting(
   context: Context,
-  { id, attempts }: { id: string; attempts: number },
+  { id, tries }: { id: string; tries: number },
 ): Promise<{ waiting: NotificationRecord; task: TaskRecord | undefined } | undefined> {
   const keys = keysOfNotification(id);
   if (!keys) return undefined;
   const [notification, task] = await get(context, ...keys);
   const waiting = notificationRecord(notification);
-  if (waiting?.result !== 'pending' || waiting.attempts !== attempts) return undefined;
+  if (waiting?.result !== 'pending' || waiting.tries !== tries) return undefined;
   return { waiting, task: taskRecord(task) };
 }
 
-/** The record, if this invocation makes the attempt; `exhausted` if no attempt is left. */
+/** The record, if this invocation makes the try; `exhausted` if no try is left. */
 export async function beginAttempt(
   context: Context,
-  { pk, sk, attempts }: NotificationRecord,
+  { pk, sk, tries }: NotificationRecord,
 ): Promise<NotificationRecord | 'exhausted' | undefined> {
-  if (attempts >= maxAttempts)
-    return (await giveUp(context, { pk, sk }, attempts, {})) ? 'exhausted' : undefined;
-  const changes = { attempts: attempts + 1 };
-  const result = await update<NotificationRecord>(context, { pk, sk }, changes, ofAttempt(attempts));
+  if (tries >= maxTries) return (await giveUp(context, { pk, sk }, tries, {})) ? 'exhausted' : undefined;
+  const changes = { tries: tries + 1 };
+  const result = await update<NotificationRecord>(context, { pk, sk }, changes, ofTry(tries));
   return result.written ? result.item : undefined;
 }
 
-/** The result of an attempt. `again` is the time of the next one. */
+/** The result of a try. `again` is the time of the next one. */
 export type Conclusion =
   | { outcome: 'delivered' | 'gone' | 'failed' }
   | { outcome: 'again'; waitSeconds: number };
 
-/** Records the result of an attempt. A delivered notification stays delivered if another attempt fails. */
+/** Records the result of a try. A delivered notification stays delivered if another try fails. */
 export async function conclude(
   context: Context,
   record: NotificationRecord,
@@ -131,15 +130,15 @@ export async function conclude(
   }
   const { error, status, isHopeless } = result;
   const why = { last_error: error, last_status: status ?? null };
-  const wait = isHopeless ? undefined : waitAfter(record.attempts);
+  const wait = isHopeless ? undefined : waitAfter(record.tries);
   if (wait === undefined) {
-    await giveUp(context, record, record.attempts, why);
+    await giveUp(context, record, record.tries, why);
     return { outcome: 'failed' };
   }
   // The queue can't wait longer, so the record does: the first run after that time queues the notification.
   const marginMs = wait <= maxDelaySeconds ? lostAfterMs : 0;
   const changes = { ...why, pending_since: timestamp(Date.now() + wait * 1000 + marginMs) };
-  await update<NotificationRecord>(context, record, changes, ofAttempt(record.attempts));
+  await update<NotificationRecord>(context, record, changes, ofTry(record.tries));
   return { outcome: 'again', waitSeconds: wait };
 }
 
@@ -167,28 +166,28 @@ export async function end(
 }
 
 /** In whole seconds, up to a fifth earlier: notifications that failed together must not return together. */
-function waitAfter(attempts: number): number | undefined {
-  const wait = waitSeconds[attempts - 1];
+function waitAfter(tries: number): number | undefined {
+  const wait = waitSeconds[tries - 1];
   return wait === undefined ? undefined : Math.round(wait * (1 - Math.random() / 5));
 }
 
-/** No other attempt has begun since, and the delivery hasn't ended. */
-function ofAttempt(attempts: number) {
+/** No other try has begun since, and the delivery hasn't ended. */
+function ofTry(tries: number) {
   return [
     ['result', '=', 'pending'],
-    ['attempts', '=', attempts],
+    ['tries', '=', tries],
   ] satisfies Condition<NotificationRecord>;
 }
 
 /** It stays listed, separate from due records, until its record expires. */
-async function giveUp(context: Context, key: Key, attempts: number, why: Why): Promise<boolean> {
+async function giveUp(context: Context, key: Key, tries: number, why: Why): Promise<boolean> {
   const now = Date.now();
   const listed = {
     pending_shard: dueShard('failed-notifications', taskHashOf(key)),
     pending_since: timestamp(now),
   };
   const changes = { ...why, ...listed, result: 'failed' as const, ttl: ttlFrom(now) };
-  return (await update<NotificationRecord>(context, key, changes, ofAttempt(attempts))).written;
+  return (await update<NotificationRecord>(context, key, changes, ofTry(tries))).written;
 }
 
 function timestamp(milliseconds: number): string {

@@ -76,7 +76,7 @@ export function nextPollAt(startedAt: number, now: number): string {
 
 /** One change of a task's state, to be delivered to the caller. */
 export interface NotificationRecord extends Key {
-  /** The same in every attempt, so that a receiver can recognize a repeated one. */
+  /** The same in every try, so that a receiver can recognize a repeated one. */
   id: string;
   /** The hash of the paying caller: the message group, so that no caller delays another's notifications. */
   caller_hash: string;
@@ -91,8 +91,8 @@ export interface NotificationRecord extends Key {
   /** The provider's word for the state, if we don't know it. */
   provider_state?: string | undefined;
   at: string;
-  /** The number of attempts begun. */
-  attempts: number;
+  /** The number of tries begun. */
+  tries: number;
   /** Lists it in the index `pending` until its delivery has ended: with the time to queue it again. */
   pending_shard?: string;
   pending_since?: string;

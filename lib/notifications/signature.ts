@@ -91,7 +91,7 @@ function readSeed(text: string): Buffer {
   return bytes.subarray(0, seedBytes);
 }
 
-/** The signed text contains the attempt's id and time, so an old notification can't be replayed as new. */
+/** The signed text contains the try's id and time, so an old notification can't be replayed as new. */
 export function signedContent(id: string, timestamp: number, body: string): string {
   return `${id}.${timestamp}.${body}`;
 }

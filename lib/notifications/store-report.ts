@@ -117,7 +117,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
       state,
       provider_state,
       at,
-      attempts: 0,
+      tries: 0,
       pending_shard: dueShard('notifications', hash),
       // By this time, a schedule queues it again, if its message was lost.
       pending_since: new Date(now + lostAfterMs).toISOString(),

@@ -23,7 +23,7 @@
  *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
  *   task that notifies this service   TASK#<secret's sha256>    TASK                        expires by `ttl`
  *   notifications of a task           TASK#<secret's sha256>    NOTIFICATION#<4 digits>     expire by `ttl`
- *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next attempt
+ *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next try
  *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
  *   tasks without an end              index `pending`           shards poll-0 to -f          sparse, by the next poll
  *   public keys of notifications      SIGNING#KEYS              KEYS                        the current ones

@@ -19,7 +19,7 @@ async function run(): Promise<void> {
 
 beforeEach(emptyOutbox);
 
-/** A notification that no attempt can deliver. */
+/** A notification that no try can deliver. */
 async function giveUp() {
   const written = await writeNotification('http://169.254.169.254/');
   await run();
@@ -32,15 +32,15 @@ describe('notification list', () => {
     const { stdout } = await admin('notification', 'list');
     const listed = await adminJson('notification', 'list');
 
-    expect(stdout).toMatch(/^ID +HOST +STATE +ATTEMPTS +LAST ERROR +GIVEN UP\n/);
+    expect(stdout).toMatch(/^ID +HOST +STATE +TRIES +LAST ERROR +GIVEN UP\n/);
     expect(stdout).toContain('169.254.169.254');
     expect(listed.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
     const { pk: _, sk: __, body: ___, pending_shard: ____, ttl: _____, ...shown } = second;
-    const failed = { result: 'failed', attempts: 1, last_error: 'address_rejected' };
+    const failed = { result: 'failed', tries: 1, last_error: 'address_rejected' };
     expect(listed[0]).toEqual({ ...shown, ...failed, pending_since: expect.stringMatching(/Z$/) });
   });
 
-  test('lists waiting notifications by the time of their next attempt, including those due tomorrow', async () => {
+  test('lists waiting notifications by the time of their next try, including those due tomorrow', async () => {
     const late = await writeNotification('https://a.example');
     const early = await writeNotification('https://b.example');
     await makeDue(late, -23 * 3_600_000);
@@ -94,29 +94,29 @@ describe('notification retry', () => {
   test('sends a given-up notification again, with the same ID', async () => {
     const receiver = await startReceiver();
     receiver.answers.push(500, 204);
-    const written = await writeNotification(receiver.url, { attempts: 7 });
+    const written = await writeNotification(receiver.url, { tries: 7 });
     await run();
-    expect(await storedNotification(written)).toMatchObject({ result: 'failed', attempts: 8 });
+    expect(await storedNotification(written)).toMatchObject({ result: 'failed', tries: 8 });
 
     stopDate(Date.now() + 60_000);
     const { last_error: _, last_status: __, ...before } = await storedNotification(written);
     await admin('notification', 'retry', written.id);
     expect(await storedNotification(written)).toMatchObject({
       ...before,
-      ...{ result: 'pending', attempts: 0, pending_since: new Date().toISOString() },
+      ...{ result: 'pending', tries: 0, pending_since: new Date().toISOString() },
       ...{ pending_shard: written.pending_shard, ttl: Math.ceil(Date.now() / 1000) + 14 * 86_400 },
       ...{ revision: Number(Object(before).revision) + 1, write_id: expect.any(String) },
     });
     expect(await adminJson('notification', 'list')).toEqual([]);
     await run();
-    expect(await storedNotification(written)).toMatchObject({ result: 'delivered', attempts: 1 });
+    expect(await storedNotification(written)).toMatchObject({ result: 'delivered', tries: 1 });
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([written.id, written.id]);
   });
 
   test('sends all that were given up again, and leaves the others', async () => {
     const receiver = await startReceiver();
     const given = await Promise.all(
-      Array.from({ length: 22 }, () => writeNotification(receiver.url, { attempts: 7 })),
+      Array.from({ length: 22 }, () => writeNotification(receiver.url, { tries: 7 })),
     );
     receiver.answers.push(...given.map(() => 500));
     await run();
@@ -125,7 +125,7 @@ describe('notification retry', () => {
     expect(await adminJson('notification', 'retry', 'all')).toEqual({ retried: 22 });
     expect(await adminJson('notification', 'list')).toEqual([]);
     for (const record of given)
-      expect(await storedNotification(record)).toMatchObject({ result: 'pending', attempts: 0 });
+      expect(await storedNotification(record)).toMatchObject({ result: 'pending', tries: 0 });
     expect(await storedNotification(delivered)).toMatchObject({ delivered_at: 'then' });
   });
 

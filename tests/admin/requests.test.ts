@@ -43,7 +43,7 @@ describe('request show', () => {
         answer: { state: 'answered', expires_at: expect.stringMatching(/Z$/) },
         task: expect.objectContaining({ address: hook, state: 'success' }),
         media: ['https://films.example.com/1.mp4'],
-        notifications: [expect.objectContaining({ state: 'success', attempts: expect.any(Number) })],
+        notifications: [expect.objectContaining({ state: 'success', tries: expect.any(Number) })],
       },
     ]);
     expect(stdout).toMatch(new RegExp(`^Task of the provider +${body.task_id}$`, 'm'));

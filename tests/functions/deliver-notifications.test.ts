@@ -27,7 +27,7 @@ import {
 import { type Answer, isSigned, type Received, startReceiver } from '../support/receiver.ts';
 import { setVariables } from '../support/variables.ts';
 
-// Each run of the schedule reads 64 shards, and eight attempts take eight runs.
+// Each run of the schedule reads 64 shards, and eight tries take eight runs.
 jest.setTimeout(60_000);
 
 const receiver = await startReceiver();
@@ -60,7 +60,7 @@ beforeEach(async () => {
 
 const run = () => runQueue(handler);
 const context = { getRemainingTimeInMillis: () => 30_000 };
-const message = ({ id }: { id: string }) => ({ MessageId: id, Body: JSON.stringify({ id, attempts: 0 }) });
+const message = ({ id }: { id: string }) => ({ MessageId: id, Body: JSON.stringify({ id, tries: 0 }) });
 
 const handOver = (remainingMs = 30_000) => handler(schedule, { getRemainingTimeInMillis: () => remainingMs });
 
@@ -70,7 +70,7 @@ async function deliver(address: string | undefined = receiver.url, changes = {})
   return written;
 }
 
-/** Lets the time of the next attempt come. */
+/** Lets the time of the next try come. */
 async function nextAttempt(written: NotificationRecord): Promise<void> {
   queue.advance(900_000);
   await makeDue(written);
@@ -118,7 +118,7 @@ describe('a notification', () => {
     const how = last_status === 410 ? { result: 'gone' } : { result: 'delivered', delivered_at: now() };
     expect(await storedNotification(written)).toEqual({
       ...ended(written),
-      ...{ attempts: 1, last_status, ...how },
+      ...{ tries: 1, last_status, ...how },
     });
   });
 
@@ -132,7 +132,7 @@ describe('a notification', () => {
     const written = await deliver(receiver.url, { last_error: 'timed_out', last_status: 418 });
 
     const record = await storedNotification(written);
-    expect(record).toMatchObject({ result: 'pending', attempts: 1, last_error: error });
+    expect(record).toMatchObject({ result: 'pending', tries: 1, last_error: error });
     expect(lines('delivery')).toEqual([expect.objectContaining({ outcome: 'again', error })]);
     expect([record.last_status, lines('delivery')[0].status]).toEqual([status, status]);
     expect(JSON.stringify([record, loggedLines])).not.toContain('private');
@@ -143,12 +143,12 @@ describe('a notification', () => {
     await run();
     expect(receivedOf(written)).toHaveLength(2);
     const stored = await storedNotification(written);
-    expect(stored).toMatchObject({ result: 'delivered', attempts: 2 });
+    expect(stored).toMatchObject({ result: 'delivered', tries: 2 });
     expect(stored).not.toHaveProperty('last_error');
   });
 
   test.each<[Answer | 'closed', object]>([
-    ['closed', { result: 'pending', attempts: 1, last_error: 'not_connected' }],
+    ['closed', { result: 'pending', tries: 1, last_error: 'not_connected' }],
     ['endless', { result: 'delivered', last_status: 200 }],
     ['halfway', { result: 'delivered', last_status: 200 }],
   ])('is tried again where nothing listens, and delivered by a status: %s', async (answer, expected) => {
@@ -160,27 +160,27 @@ describe('a notification', () => {
     expect(await storedNotification(written)).toMatchObject(expected);
   });
 
-  test('keeps a failed notification for 14 days, after eight attempts within 21 hours', async () => {
+  test('keeps a failed notification for 14 days, after eight tries within 21 hours', async () => {
     receiver.answers.push(500);
     const written = await deliver();
     for (let count = 1; count < 8; count += 1) {
-      expect(await storedNotification(written)).toMatchObject({ attempts: count, result: 'pending' });
+      expect(await storedNotification(written)).toMatchObject({ tries: count, result: 'pending' });
       await nextAttempt(written);
     }
 
     expect(receivedOf(written)).toHaveLength(8);
     const ttl = Math.ceil(Date.now() / 1000) + 14 * 86_400;
-    const failed = { result: 'failed', attempts: 8, last_status: 500, ttl };
+    const failed = { result: 'failed', tries: 8, last_status: 500, ttl };
     expect(await storedNotification(written)).toMatchObject(failed);
     await nextAttempt(written);
     expect(receivedOf(written)).toHaveLength(8);
   });
 
   test.each([5, 30, 300, 1800, 7200, 21_600, 43_200].map((seconds, index) => [index + 1, seconds] as const))(
-    'waits after attempt %i for %i seconds or a fifth less, and up to 300 in the queue',
+    'waits after try %i for %i seconds or a fifth less, and up to 300 in the queue',
     async (count, s) => {
       receiver.answers.push(500);
-      const written = await deliver(receiver.url, { attempts: count - 1 });
+      const written = await deliver(receiver.url, { tries: count - 1 });
       const listed = Date.parse(String((await storedNotification(written)).pending_since)) - Date.now();
 
       const isQueued = s <= 300;
@@ -200,12 +200,12 @@ describe('a notification', () => {
 
     expect(await storedNotification(written)).toEqual({
       ...ended(written),
-      ...{ result: 'failed', attempts: 1, last_error: 'address_rejected', pending_since: now() },
+      ...{ result: 'failed', tries: 1, last_error: 'address_rejected', pending_since: now() },
       pending_shard: dueShard('failed-notifications', written.pk.slice('TASK#'.length)),
     });
   });
 
-  test('uses up no attempt while there is no key to sign with', async () => {
+  test('uses up no try while there is no key to sign with', async () => {
     const written = await writeNotification(receiver.url);
     setVariables({ NOTIFICATION_SIGNING_KEY: 'none' });
     await run();
@@ -246,7 +246,7 @@ describe('a notification that comes before the answer', () => {
 });
 
 describe('a message', () => {
-  test('leads to one attempt when two invocations have it at the same time', async () => {
+  test('leads to one try when two invocations have it at the same time', async () => {
     // So that it still waits when the second one begins.
     receiver.answers.push(500);
     const written = await writeNotification(receiver.url);
@@ -258,7 +258,7 @@ describe('a message', () => {
     expect(receivedOf(written)).toHaveLength(1);
   });
 
-  test('changes nothing if its attempt ends after a later one was begun, or has delivered', async () => {
+  test('changes nothing if its try ends after a later one was begun, or has delivered', async () => {
     const soon = { deadline: Date.now() + 5000 };
     const early = (await beginAttempt(soon, await writeNotification(receiver.url))) as NotificationRecord;
     const late = (await beginAttempt(soon, early)) as NotificationRecord;
@@ -283,7 +283,7 @@ describe('a message', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test.each(['{', '{"id":1,"attempts":0}'])('is a dead letter after five receives: %s', async (body) => {
+  test.each(['{', '{"id":1,"tries":0}'])('is a dead letter after five receives: %s', async (body) => {
     queue.send(body, { group: undefined, delaySeconds: 0 });
     for (let receive = 1; receive <= 6; receive += 1) {
       await run();
@@ -308,16 +308,16 @@ describe('a message', () => {
   });
 });
 
-test('gives up a notification whose last attempt dies after sending, and says so', async () => {
-  const written = await writeNotification(receiver.url, { attempts: 7 });
+test('gives up a notification whose last try dies after sending, and says so', async () => {
+  const written = await writeNotification(receiver.url, { tries: 7 });
   const revive = failCalls(dynamodb, 'UpdateItemCommand', new Error('it is gone'), 'pending_shard');
   await run();
   revive();
   await nextAttempt(written);
 
   expect(receivedOf(written)).toHaveLength(1);
-  expect(await storedNotification(written)).toMatchObject({ result: 'failed', attempts: 8 });
-  expect(lines('delivery')).toContainEqual(expect.objectContaining({ outcome: 'failed', attempt: 8 }));
+  expect(await storedNotification(written)).toMatchObject({ result: 'failed', tries: 8 });
+  expect(lines('delivery')).toContainEqual(expect.objectContaining({ outcome: 'failed', try: 8 }));
 });
 
 describe('the schedule', () => {
@@ -387,7 +387,7 @@ describe('the log', () => {
         function_request_id: expect.any(String),
         task_hash: written.id.slice(4, 20),
         notification: written.id,
-        ...{ host: '127.0.0.1', state: 'success', attempt: 1, outcome: 'delivered', status: 204 },
+        ...{ host: '127.0.0.1', state: 'success', try: 1, outcome: 'delivered', status: 204 },
         ...{ ms: 0, delivery_lag_ms: 90_000 },
       },
     ]);

@@ -71,7 +71,7 @@ describe('POST /notifications/{provider}/{task}', () => {
           ...{ caller_hash: callerHash(String(task?.caller)), status_key: statusKey(path.task) },
           body: rawBody.replace('{', `{"task_id":"${task_id}","media":[],"creations":[],`),
           ...{ content_type: 'application/json; charset=utf-8', state: 'processing', result: 'pending' },
-          ...{ at: new Date().toISOString(), attempts: 0, pending_shard: dueShard('notifications', hash) },
+          ...{ at: new Date().toISOString(), tries: 0, pending_shard: dueShard('notifications', hash) },
           ...{ pending_since: new Date(Date.now() + 600_000).toISOString(), ttl },
         },
       ]);
@@ -81,7 +81,7 @@ describe('POST /notifications/{provider}/{task}', () => {
         for (const { body, attributes } of Records) groups.set(body, attributes.MessageGroupId);
         return undefined;
       });
-      const message = JSON.stringify({ id: notification?.id, attempts: 0 });
+      const message = JSON.stringify({ id: notification?.id, tries: 0 });
       expect(groups.get(message)).toBe(notification?.caller_hash);
       expect(dueWork(notification)).toBe('notifications');
     });

@@ -42,7 +42,7 @@ const relight = (headers: Record<string, string> = {}, changes = {}) =>
 beforeAll(() => seed());
 
 describe('the metrics of notifications', () => {
-  test('count attempts by their outcome, and measure how late a delivered one is', () => {
+  test('count tries by their outcome, and measure how late a delivered one is', () => {
     log('info', 'delivery', { outcome: 'delivered', delivery_lag_ms: 120 });
     log('info', 'delivery', { outcome: 'again' });
 

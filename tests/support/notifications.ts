@@ -43,7 +43,7 @@ export async function storeNotification(
     content_type: 'application/json',
     state: 'success',
     at,
-    attempts: 0,
+    tries: 0,
     pending_shard: dueShard('notifications', hash),
     pending_since: new Date(now + lostAfterMs).toISOString(),
     status_key: `status/${hash.slice(0, 27)}.json`,
@@ -67,7 +67,7 @@ export async function shownStatus(record: NotificationRecord | undefined) {
   return { content: JSON.parse(text), cacheControl: headers.CacheControl, contentType: headers.ContentType };
 }
 
-/** Makes the time of the next attempt come, as if this much had passed since. */
+/** Makes the time of the next try come, as if this much had passed since. */
 export async function makeDue(key: Key, sinceMs = 0): Promise<void> {
   const pending_since = new Date(Date.now() - sinceMs).toISOString();
   await update<NotificationRecord>(soon(), key, { pending_since }, [['result', '=', 'pending']]);

@@ -6,12 +6,12 @@ import { reference } from './schemas.ts';
 const signed: JsonObject[] = [
   header(
     'webhook-id',
-    'Names the notification. It is the same in every attempt, so a receiver knows a repetition by it',
+    'Names the notification. It is the same in every try, so a receiver knows a repetition by it',
     'msg_0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e1b3d5f7a9c1e3b5d7f9a1c3e5b7d9f1a_2',
   ),
   header(
     'webhook-timestamp',
-    'When this attempt was made, in seconds since 1970; reject one that is older than five minutes',
+    'When this try was made, in seconds since 1970; reject one that is older than five minutes',
     '1795176000',
     '^\\d+$',
   ),

@@ -58,7 +58,7 @@ test('signs with a replaced key after one minute, not before, and publishes it a
   expect(await storedItem(pk, sk)).toMatchObject({ public_keys: shownBy(stored).join(' ') });
 });
 
-test('gives an attempt three seconds, including the lookup of its name', async () => {
+test('gives a try three seconds, including the lookup of its name', async () => {
   resolver.setServers([names.address]);
   setClock(0);
   Object.defineProperty(names.zone, 'slow.example.com', {

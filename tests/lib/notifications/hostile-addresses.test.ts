@@ -139,7 +139,7 @@ describe('a name of a receiver', () => {
     },
   );
 
-  test('gives a name up when no name server answers, in half the time of an attempt', async () => {
+  test('gives a name up when no name server answers, in half the time of a try', async () => {
     const began = performance.now();
 
     expect(await send('https://silent.example/')).toEqual({ outcome: 'failed', error: 'name_not_found' });

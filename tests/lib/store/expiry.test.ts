@@ -81,7 +81,7 @@ describe('the `ttl` of a record', () => {
   test.each([
     [200, 'delivered', {}],
     [410, 'gone', {}],
-    [500, 'failed', { attempts: 7 }],
+    [500, 'failed', { tries: 7 }],
   ])('begins again when a delivery ends with %i, as %s', async (status, result, changes) => {
     receiver.answers.length = 0;
     receiver.answers.push(status);

@@ -19,7 +19,7 @@ export const list = command({
   summary: 'List notifications that were given up or are still waiting',
   readsOnly: true,
   notes:
-    'Given-up ones are listed latest first, waiting ones by the latest time of their next attempt; 1,000 at most.',
+    'Given-up ones are listed latest first, waiting ones by the latest time of their next try; 1,000 at most.',
   options: { waiting: { about: 'List those that are still waiting' } },
   examples: ['notification list', 'notification list --waiting --json'],
   async run(_, { waiting }) {
@@ -28,11 +28,11 @@ export const list = command({
       record.id,
       record.address === undefined ? undefined : URL.parse(record.address)?.host,
       record.state,
-      record.attempts,
+      record.tries,
       why(record),
       record.pending_since,
     ]);
-    const headings = ['ID', 'HOST', 'STATE', 'ATTEMPTS', 'LAST ERROR', waiting ? 'NEXT BY' : 'GIVEN UP'];
+    const headings = ['ID', 'HOST', 'STATE', 'TRIES', 'LAST ERROR', waiting ? 'NEXT BY' : 'GIVEN UP'];
     const none = waiting ? 'No notifications are waiting.' : 'No notifications were given up.';
     return { data: records.map(shown), text: table(headings, rows, { none }) };
   },
@@ -45,16 +45,16 @@ export const show = command({
   examples: ['notification show msg_0f3a…_2'],
   async run({ id }) {
     const record = await requireNotification(id);
-    const { state, address, at, result, attempts, pending_since, delivered_at, body } = record;
+    const { state, address, at, result, tries, pending_since, delivered_at, body } = record;
     const about = fields({
       Id: id,
       State: state,
       Address: address,
       'Came in': at,
       Result: result,
-      Attempts: attempts,
+      Tries: tries,
       'Last error': why(record),
-      'Next attempt by': result === 'pending' ? pending_since : undefined,
+      'Next try by': result === 'pending' ? pending_since : undefined,
       Delivered: delivered_at,
     });
     return { data: { ...shown(record), body }, text: `${about}\n\n${body}` };
@@ -64,7 +64,7 @@ export const show = command({
 export const retry = command({
   parameters: ['id'],
   summary: 'Send a given-up notification, or all of them, again within a minute',
-  notes: 'It gets eight more attempts and keeps its id. A waiting one is sent earlier.',
+  notes: 'It gets eight more tries and keeps its id. A waiting one is sent earlier.',
   examples: ['notification retry msg_0f3a…_2', 'notification retry all'],
   async run({ id }) {
     if (id === 'all') {
@@ -111,7 +111,7 @@ async function listFirst(isWaiting: boolean | undefined): Promise<NotificationRe
   const [work, order] = isWaiting
     ? (['notifications', 'oldest first'] as const)
     : (['failed-notifications', 'newest first'] as const);
-  // No attempt is further away, and no clock that far ahead.
+  // No try is further away, and no clock that far ahead.
   const period = { from: 0, to: Date.now() + 24 * 60 * 60 * 1000 };
   return readAll(await firstDue(newContext(), { work, order, period }, maxListed));
 }
@@ -128,7 +128,7 @@ async function requireNotification(id: string): Promise<NotificationRecord> {
   return record;
 }
 
-/** Gives a notification all its attempts again, the first one at once. */
+/** Gives a notification all its tries again, the first one at once. */
 async function retryNotification(id: string): Promise<void> {
   const record = await requireNotification(id);
   if (record.result === 'delivered') throw new Rejection(`It was delivered at ${record.delivered_at}.`);
@@ -159,14 +159,14 @@ async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
   const now = Date.now();
   const changes = {
     result: 'pending' as const,
-    attempts: 0,
+    tries: 0,
     pending_shard: dueShard('notifications', taskHashOf(record)),
     pending_since: new Date(now).toISOString(),
     ttl: ttlFrom(now),
   };
   const asRead = [
     ['result', '=', record.result],
-    ['attempts', '=', record.attempts],
+    ['tries', '=', record.tries],
   ] as const;
   return (await update<NotificationRecord>(newContext(), record, changes, asRead)).written;
 }

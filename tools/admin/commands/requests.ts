@@ -116,7 +116,7 @@ interface FoundRequest {
   task: TaskRecord | undefined;
   /** The URLs of the results, from the provider's last notification. */
   media: string[];
-  notifications: Pick<NotificationRecord, 'id' | 'state' | 'at' | 'result' | 'attempts' | 'last_error'>[];
+  notifications: Pick<NotificationRecord, 'id' | 'state' | 'at' | 'result' | 'tries' | 'last_error'>[];
 }
 
 const maxAttempts = 100;
@@ -142,8 +142,8 @@ async function readAround(usage: UsageRecord): Promise<FoundRequest> {
     task_hash === undefined ? [] : listItems(notificationsOf(task_hash)),
   ]);
   const shown = notifications.map((item) => {
-    const { id, state, at, result, attempts, last_error } = notificationRecord(item);
-    return { id, state, at, result, attempts, ...(last_error !== undefined && { last_error }) };
+    const { id, state, at, result, tries, last_error } = notificationRecord(item);
+    return { id, state, at, result, tries, ...(last_error !== undefined && { last_error }) };
   });
   const last = notifications.map((item) => notificationRecord(item)).at(-1);
   const media = (task && last && readNotification(task.provider, last.body)?.media) ?? [];
