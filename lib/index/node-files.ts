@@ -162,14 +162,16 @@ export function refreshReadme(
     if (!current && !latest && !(await readText(context, nodePath(nodeId)))) return undefined;
     const node_id = owned.node.id;
     if (!latest) return { node_id, text: '' };
-    const { version, sha256 } = latest;
+    const { version, sha256, provenance } = latest;
     // A README file of an earlier release has no HTML.
     const isKnown = current?.version === version && current.sha256 === sha256 && current.html !== undefined;
     if (!again && isKnown) return current;
     const archive = latest.archive_key === undefined ? undefined : await findObject(latest.archive_key);
     const readme = archive && (await readReadme(archive));
     const { repository } = owned.node;
-    const html = readme ? renderReadme(readme.text, { path: readme.path, repository }) : '';
+    const html = readme
+      ? renderReadme(readme.text, { path: readme.path, repository, version: { version, provenance } })
+      : '';
     return {
       node_id,
       version,

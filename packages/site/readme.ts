@@ -1,8 +1,10 @@
-import { runInNewContext } from 'node:vm';
-import { Marked } from 'marked';
+import { Marked, type TokensList } from 'marked';
+import { codeClasses, colorCode, colored } from './code-colors.ts';
 import { readTags, type Tag } from './read-tags.ts';
+import { type ReadmePlace, sourceOf } from './repository-files.ts';
 import { html } from './templates/markup.ts';
 import { pictureAddress, webAddress, withoutTurns } from './templates/text.ts';
+import { within } from './within.ts';
 
 /*
  * A publisher's Markdown as passive HTML. It is made when it is written, once for all readers, and without a
@@ -11,6 +13,45 @@ import { pictureAddress, webAddress, withoutTurns } from './templates/text.ts';
  */
 
 const markdown = new Marked({ gfm: true, async: false });
+markdown.use({
+  renderer: {
+    code(token) {
+      const content = colored.get(token);
+      return content === undefined ? false : `<pre><code>${content}\n</code></pre>\n`;
+    },
+    blockquote({ tokens, text }) {
+      const [, kind] = /^\[!(note|tip|important|warning|caution)\]/i.exec(text) ?? [];
+      if (kind === undefined) return false;
+      const title = `<strong>${kind.charAt(0).toUpperCase()}${kind.slice(1).toLowerCase()}</strong>`;
+      return `<blockquote>\n${this.parser.parse(tokens).replace(/\[!\w+\](?:<br>)?/, `${title}<br>`)}</blockquote>\n`;
+    },
+  },
+  extensions: [
+    {
+      name: 'footnote',
+      level: 'block',
+      start: (source) => /^\[\^[\w-]+\]:/m.exec(source)?.index,
+      tokenizer(source) {
+        const [raw, label, text = ''] = /^\[\^([\w-]{1,50})\]:[ \t]+(\S[^\n]*)(?:\n|$)/.exec(source) ?? [];
+        if (raw === undefined) return undefined;
+        return { type: 'footnote', raw, label, tokens: this.lexer.inlineTokens(text) };
+      },
+      renderer({ label, tokens = [] }) {
+        return `<p id="fn-${label}"><sup>${label}</sup> ${this.parser.parseInline(tokens)}</p>\n`;
+      },
+    },
+    {
+      name: 'footnoteMark',
+      level: 'inline',
+      start: (source) => source.indexOf('[^'),
+      tokenizer(source) {
+        const [raw, label] = /^\[\^([\w-]{1,50})\]/.exec(source) ?? [];
+        return raw === undefined ? undefined : { type: 'footnoteMark', raw, label };
+      },
+      renderer: ({ label }) => `<sup><a href="#fn-${label}">${label}</a></sup>`,
+    },
+  ],
+});
 
 /** Deeper than any real text, and shallow for a browser. */
 const maxDepth = 40;
@@ -30,42 +71,54 @@ const attributes: Record<string, RegExp> = {
   ...{ height: /^\d{1,4}%?$/, width: /^\d{1,4}%?$/ },
   ...{ alt: /^/, dir: /^(?:ltr|rtl|auto)$/, open: /^/, title: /^/ },
 };
-
-export interface ReadmePlace {
-  /** The README's name in the pack. */
-  path: string;
-  repository: string | undefined;
-}
+/** They have the direction of their own first letter. */
+const ownDirection = new Set('p li h1 h2 h3 h4 h5 h6 td th dt dd blockquote summary'.split(' '));
 
 /** Empty if it should be shown as plain text: it isn't Markdown, or too long. */
-export function renderReadme(text: string, place: ReadmePlace): string {
+export function renderReadme(text: string, place: ReadmePlace, timeout = maxMs): string {
   if (/\.(?:rst|txt)$/i.test(place.path)) return '';
-  const rendered = within(maxMs, () => sanitize(markdown.parse(text) as string, place));
+  const began = performance.now();
+  const tokens = within(timeout, () => markdown.lexer(text)) as TokensList | undefined;
+  if (!tokens) return '';
+  const parsed = performance.now() - began;
+  colorCode(tokens);
+  const rest = Math.max(1, timeout - parsed);
+  const rendered = within(rest, () => sanitize(markdown.parser(tokens), place));
   return rendered !== undefined && rendered.length <= maxLength ? rendered : '';
-}
-
-/** Undefined if the work takes longer, or fails: only a script with a limit can be stopped while it runs. */
-function within<Result>(timeout: number, work: () => Result): Result | undefined {
-  try {
-    return runInNewContext('work()', { work }, { timeout }) as Result;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The allowed part of some HTML, with every element closed. */
 export function sanitize(source: string, place: ReadmePlace): string {
   const open: Written[] = [];
+  const prefix = place.prefix ?? 'readme-';
+  const used = new Map<string, number>();
   let text = '';
   let level = 2;
+  /** The start of an open heading's content, whose text gives its id. */
+  let heading: number | undefined;
+  const endHeading = () => {
+    if (heading === undefined) return;
+    const slug = slugOf(text.slice(heading).replace(/<[^>]*>/g, ''));
+    const count = used.get(slug) ?? 0;
+    used.set(slug, count + 1);
+    const id = html` id="${prefix}${slug}${count > 0 && `-${count}`}"`;
+    text = `${text.slice(0, heading - 1)}${id.text}${text.slice(heading - 1)}`;
+    heading = undefined;
+  };
   const close = (count: number) => {
-    for (const { end } of open.splice(open.length - count).reverse()) text += end;
+    for (const { name, end } of open.splice(open.length - count).reverse()) {
+      if (isHeading(name)) endHeading();
+      text += end;
+    }
   };
   readTags(source, dropped, {
     text: (some) => {
       text += escapedText(some);
     },
     tag: (tag) => {
+      // A task of a list.
+      if (tag.name === 'input' && tag.attributes.type === 'checkbox')
+        text += 'checked' in tag.attributes ? '☑' : '☐';
       if (!allowed.has(tag.name)) return;
       if (tag.isEnd) {
         const depth = open.findLastIndex(({ name }) => name === tag.name);
@@ -77,8 +130,10 @@ export function sanitize(source: string, place: ReadmePlace): string {
       const written = writtenTag(tag, place, level);
       if (alone.has(tag.name)) text += written.start;
       else if (open.length < maxDepth) {
+        if (isHeading(tag.name)) endHeading();
         text += written.start;
         open.push(written);
+        if (isHeading(tag.name)) heading = text.length;
       }
     },
   });
@@ -104,10 +159,22 @@ function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
   const safe = Object.entries(given)
     .filter(([key, value]) => Object.hasOwn(attributes, key) && attributes[key]?.test(value))
     .map(([key, value]) => html` ${key}="${value}"`);
+  const prefix = place.prefix ?? 'readme-';
+  const id = given.id ?? (name === 'a' ? given.name : undefined);
+  // A heading gets its id from its text.
+  if (id && !isHeading(name)) safe.push(html` id="${prefix}${slugOf(id)}"`);
+  if (ownDirection.has(name) && !given.dir) safe.push(html` dir="auto"`);
+  const source = sourceOf(place);
   if (name === 'a') {
-    const href = webAddress(given.href) ?? addressInRepository(given.href ?? '', place);
-    // A part of the README has no URL of its own.
-    if (href === undefined) return { name, start: '<span>', end: '</span>' };
+    const part = given.href?.startsWith('#') ? given.href.slice(1) : undefined;
+    if (part)
+      return {
+        name,
+        start: html`<a href="#${prefix}${slugOf(decodedPart(part))}"${safe}>`.text,
+        end: '</a>',
+      };
+    const href = webAddress(given.href) ?? source?.page(given.href ?? '');
+    if (href === undefined) return { name, start: html`<span${safe}>`.text, end: '</span>' };
     return {
       name,
       start: html`<a href="${href}"${safe} rel="noopener noreferrer nofollow">`.text,
@@ -115,16 +182,42 @@ function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
     };
   }
   if (name === 'img') {
-    const src = pictureAddress(given.src);
-    const alt = given.alt === undefined ? html` alt=""` : undefined;
+    const { src: from = '', alt } = given;
+    const src = pictureAddress(from) ?? source?.picture(from);
+    const page = src === undefined ? source?.page(from) : undefined;
     const start =
-      src === undefined ? html`${given.alt}` : html`<img src="${src}"${safe}${alt} loading="lazy">`;
+      src !== undefined
+        ? html`<img src="${src}"${safe}${alt === undefined && html` alt=""`} loading="lazy">`
+        : page !== undefined
+          ? html`<a href="${page}" rel="noopener noreferrer nofollow">${alt || from}</a>`
+          : html`${alt}`;
     return { name, start: start.text, end: '' };
   }
+  if (name === 'span' && codeClasses.has(given.class?.split(' ')[0] ?? ''))
+    return { name, start: html`<span class="${given.class?.split(' ')[0]}">`.text, end: '</span>' };
   const own = isHeading(name) ? `h${level}` : name;
+  if (isHeading(name)) safe.push(html` class="${name}"`);
   // If wider than a phone, they scroll by themselves, including by keyboard.
   const focus = name === 'pre' || name === 'table' ? html` tabindex="0"` : undefined;
   return { name, start: `<${own}${html`${safe}${focus}`.text}>`, end: `</${own}>` };
+}
+
+/** As GitHub makes them: letters, digits, hyphens and underscores. */
+function slugOf(text: string): string {
+  const plain = withoutTurns(plainText(text)).trim().toLowerCase();
+  return plain
+    .replace(/[^\p{L}\p{N}\p{M}_\- ]/gu, '')
+    .replaceAll(' ', '-')
+    .slice(0, 100)
+    .toWellFormed();
+}
+
+function decodedPart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** Text with its character references, except those for characters that change its direction. */
@@ -149,14 +242,4 @@ function decoded(whole: string): string {
 /** The value of an attribute. It is escaped again as a whole, so an unknown name stays as written. */
 function plainText(value: string): string {
   return value.replace(/&(?:#x[0-9a-f]{1,6}|#\d{1,7}|\w{1,20});?/gi, decoded);
-}
-
-/** The URL where GitHub and GitLab show a file of the latest commit. Undefined if outside the repository. */
-function addressInRepository(link: string, { path, repository }: ReadmePlace): string | undefined {
-  const root = webAddress(repository)?.replace(/[?#].*$|(?:\.git)?\/*$/g, '');
-  if (!root?.startsWith('https:') || link === '' || link.startsWith('#')) return undefined;
-  const files = `${root}/blob/HEAD/`;
-  const base = link.startsWith('/') ? files : URL.parse(path, files)?.href;
-  const address = URL.parse(link.replace(/^\/(?!\/)/, ''), base)?.href;
-  return address?.startsWith(`${root}/`) ? address : undefined;
 }

@@ -44,11 +44,11 @@ export function publisherPage(site: Site, publisher: Publisher, entries: readonl
         logo: pictureAddress(logo),
       },
     }),
-    main: html`<div class="title">${icon(logo, name, id)}<div><h1>${foreign(name)}</h1>
+    main: html`<div class="intro"><div class="title">${icon(logo, name, id)}<div><h1>${foreign(name)}</h1>
 <p class="by"><code>${id}</code></p></div></div>
 ${description && html`<div class="lead" dir="auto">${lines(description)}</div>`}
 <p class="meta"><span>${countOf(entries.length, 'node')}</span>${downloads > 0 && html`<span>↓ ${compactNumber(downloads)} in 90 days</span>`}</p>
-${links && html`<section class="box profile" aria-label="Profile">${links}</section>`}
+${links && html`<section class="box profile" aria-label="Profile">${links}</section>`}</div>
 <h2>Nodes</h2>
 ${entries.length > 0 ? entryList(entries) : html`<p class="empty">Nothing of this publisher is offered now.</p>`}`,
   });

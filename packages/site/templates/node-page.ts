@@ -11,6 +11,8 @@ import { installSection } from './install.ts';
 import { layout, type Site } from './layout.ts';
 import { licenseOf } from './license.ts';
 import { type Content, html, Markup } from './markup.ts';
+import { renderReadme } from '../readme.ts';
+import { scriptLanguage } from './script-language.ts';
 import { shortNames } from './runs-on.ts';
 import { badge, countOf, dateOf, facts, folded, foreign, icon, lines, notice, visibleText } from './text.ts';
 import { numberOf, pictureAddress, sizeOf, webAddress, webLink } from './text.ts';
@@ -37,11 +39,9 @@ export function versionPage(site: Site, files: NodeFiles, label: string, now = n
   const { node } = files;
   const version = node.versions.find((each) => each.version === label);
   const isGone = version === undefined || isBanned(node);
-  const gone = [
-    heading(node, undefined),
-    notice('warn', html`Version ${foreign(label)} of this node is not offered any more.`),
-    html`<p><a href="${nodeAddress(String(node.id))}">The page of ${foreign(nameOf(node))}</a></p>`,
-  ];
+  const gone = html`<div class="intro">${heading(node, undefined)}
+${notice('warn', html`Version ${foreign(label)} of this node is not offered any more.`)}
+<p><a href="${nodeAddress(String(node.id))}">The page of ${foreign(nameOf(node))}</a></p></div>`;
   return layout(site, {
     ...headOf(node, version),
     title: `${nameOf(node)} ${label}`,
@@ -66,11 +66,9 @@ function nameOf({ name, id = '', status }: IndexedNode): string {
 
 function bannedPage(node: IndexedNode): Content {
   const reason = node.status_detail && html` ${foreign(node.status_detail)}`;
-  return [
-    html`<div class="title"><div><h1>${foreign(String(node.id))}</h1></div></div>`,
-    notice('bad', html`<b>This node is banned. Do not install it.</b>${reason}`),
-    html`<p><a class="button" href="/search">Search for another one</a></p>`,
-  ];
+  return html`<div class="intro"><h1>${foreign(String(node.id))}</h1>
+${notice('bad', html`<b>This node is banned. Do not install it.</b>${reason}`)}
+<p><a class="button" href="/search">Search for another one</a></p></div>`;
 }
 
 function headOf(node: IndexedNode, version: PublicVersion | undefined) {
@@ -123,7 +121,7 @@ function parts(
     ...(version
       ? [{ id: 'needs', name: 'Needs', count: version.dependencies?.length, content: needs(version) }]
       : []),
-    ...changesPart(isOfVersion ? [version] : node.versions),
+    ...changesPart(isOfVersion ? [version] : node.versions, node.repository),
   ];
   return html`<div class="node"><div class="intro">
 ${heading(node, version, isOfVersion)}
@@ -297,20 +295,35 @@ function versionList(node: IndexedNode): Content {
 }
 
 const maxChanges = 10;
+const maxChangeLetters = 20_000;
+const changesMs = 60;
 
-function changesPart(versions: readonly (PublicVersion | undefined)[]): Part[] {
+function changesPart(
+  versions: readonly (PublicVersion | undefined)[],
+  repository: string | undefined,
+): Part[] {
   const told = versions.filter((version) => version?.changelog).slice(0, maxChanges);
   if (told.length === 0) return [];
   const content = told.map(
-    (version) =>
-      html`<h3>${foreign(String(version?.version))} <small>${dateOf(version?.createdAt)}</small></h3><div class="readme">${lines(version?.changelog ?? '')}</div>`,
+    (version, place) =>
+      html`<h3>${foreign(String(version?.version))} <small>${dateOf(version?.createdAt)}</small></h3>${changes(version, repository, place)}`,
   );
   return [{ id: 'changes', name: 'Changes', content }];
+}
+
+/** A change log as Markdown, or as its lines if that takes too long. */
+function changes(version: PublicVersion | undefined, repository: string | undefined, place: number): Markup {
+  const text = version?.changelog ?? '';
+  const options = { path: 'CHANGELOG.md', repository, version, prefix: `changes-${place}-` };
+  const safe = text.length > maxChangeLetters ? '' : renderReadme(text, options, changesMs);
+  const language = scriptLanguage(text);
+  return html`<div class="readme" dir="auto"${language && html` lang="${language}"`}>${safe ? new Markup(safe) : lines(text)}</div>`;
 }
 
 /** Its HTML was sanitized when it was written. Without HTML, the text is shown unchanged. */
 function readmePart({ html: safe, text, is_cut }: IndexedReadme): Content {
   const content = !safe ? html`<pre tabindex="0">${visibleText(text)}</pre>` : new Markup(safe);
-  return html`<div class="readme" dir="auto">${content}</div>
+  const language = scriptLanguage(text);
+  return html`<div class="readme" dir="auto"${language && html` lang="${language}"`}>${content}</div>
 ${is_cut && html`<p class="quiet">The rest of it is in the archive.</p>`}`;
 }

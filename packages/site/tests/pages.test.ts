@@ -13,7 +13,12 @@ import { entriesOf, filesOf, listed, manyNodes, version } from './listed-nodes.t
 import { leadAddress } from './serve-files.ts';
 
 const site: Site = { ...plainSite, url: 'https://nodes.example' };
-const place = { path: 'README.md', repository: 'https://code.example/acme/blend.git' };
+const commit = 'ab'.repeat(20);
+const place = {
+  path: 'README.md',
+  repository: 'https://github.com/acme/blend.git',
+  version: { version: '1.0.0', provenance: { commit, repository: 'acme/blend' } as never },
+};
 const turned = '\u202egnp.exe\u200b';
 const hostile = '"><script>alert(1)</script>';
 
@@ -158,35 +163,67 @@ describe('the page of a node', () => {
 });
 
 describe('a README', () => {
+  const rel = 'rel="noopener noreferrer nofollow"';
+  const raw = `https://raw.githubusercontent.com/acme/blend/${commit}`;
+
   test.each([
-    ['# Hi **x**', '<h3>Hi <strong>x</strong></h3>\n'],
-    ['# a\n# b\n### c', '<h3>a</h3>\n<h3>b</h3>\n<h4>c</h4>\n'],
+    ['# Hi **x**', '<h3 dir="auto" class="h1" id="readme-hi-x">Hi <strong>x</strong></h3>\n'],
     [
-      '[a](docs/more.md)',
-      '<p><a href="https://code.example/acme/blend/blob/HEAD/docs/more.md" rel="noopener noreferrer nofollow">a</a></p>\n',
+      '# a\n# a\n### c',
+      '<h3 dir="auto" class="h1" id="readme-a">a</h3>\n<h3 dir="auto" class="h1" id="readme-a-1">a</h3>\n<h4 dir="auto" class="h3" id="readme-c">c</h4>\n',
     ],
     [
-      '[a](../../../../x) [b](//thief.example) [c](javascript:alert) [d](#p)',
-      '<p><span>a</span> <span>b</span> <span>c</span> <span>d</span></p>\n',
+      '[a](docs/more.md) [b](#Über%20uns) <a name="X y">c</a>',
+      `<p dir="auto"><a href="https://github.com/acme/blend/blob/${commit}/docs/more.md" ${rel}>a</a> <a href="#readme-über-uns">b</a> <span id="readme-x-y">c</span></p>\n`,
     ],
-    ['<a href="java&#115;cript:alert(1)" onclick=x style=y id=z>a</a>', '<p><span>a</span></p>\n'],
+    ['[a](../../../../x) [c](javascript:alert)', '<p dir="auto"><span>a</span> <span>c</span></p>\n'],
+    ['<a href="java&#115;cript:alert(1)" onclick=x style=y>a</a>', '<p dir="auto"><span>a</span></p>\n'],
     [
       '![p](docs/1.png) ![r](http://x.example/a.png) ![q](https://x.example/a.png)',
-      '<p>p r <img src="https://x.example/a.png" alt="q" loading="lazy"></p>\n',
+      `<p dir="auto"><img src="${raw}/docs/1.png" alt="p" loading="lazy"> r <img src="https://x.example/a.png" alt="q" loading="lazy"></p>\n`,
     ],
     [
       '<img alt="a>b" src="https://x.example/&quot;onerror=1">',
       '<img src="https://x.example/%22onerror=1" alt="a&gt;b" loading="lazy">',
     ],
     ['</div></section><b>open', '<b>open</b>'],
-    ['<svg><style><img onerror=x></style></svg><script>x</script><!-- y -->z', '<p>z</p>\n'],
-    ['Use <style> and <svg onload=x> **well**', '<p>Use  and  <strong>well</strong></p>\n'],
-    ["<p title='\"onmouseover=x'>a", '<p title="&quot;onmouseover=x">a</p>'],
-    ['a &#x202e;gnp.exe &rlm;\u202e &lt;b&gt;', '<p>a gnp.exe  &lt;b&gt;</p>\n'],
-    ['`<img onerror>`', '<p><code>&lt;img onerror&gt;</code></p>\n'],
-    ['```js\n1 < 2\n```', '<pre tabindex="0"><code>1 &lt; 2\n</code></pre>\n'],
+    ['<svg><style><img onerror=x></style></svg><script>x</script><!-- y -->z', '<p dir="auto">z</p>\n'],
+    ['Use <style> and <svg onload=x> **well**', '<p dir="auto">Use  and  <strong>well</strong></p>\n'],
+    ["<p title='\"onmouseover=x'>a", '<p title="&quot;onmouseover=x" dir="auto">a</p>'],
+    ['a &#x202e;gnp.exe &rlm;\u202e &lt;b&gt;', '<p dir="auto">a gnp.exe  &lt;b&gt;</p>\n'],
+    ['`<img onerror>`', '<p dir="auto"><code>&lt;img onerror&gt;</code></p>\n'],
+    [
+      '```js\n1 < 2\n```',
+      '<pre tabindex="0"><code><span class="hljs-number">1</span> &lt; <span class="hljs-number">2</span>\n</code></pre>\n',
+    ],
+    ['```unknown\n1\n```', '<pre tabindex="0"><code>1\n</code></pre>\n'],
+    ['- [x] a\n- [ ] b', '<ul>\n<li dir="auto">☑ a</li>\n<li dir="auto">☐ b</li>\n</ul>\n'],
+    [
+      '> [!NOTE]\n> Take care.',
+      '<blockquote dir="auto">\n<p dir="auto"><strong>Note</strong><br>\nTake care.</p>\n</blockquote>\n',
+    ],
+    [
+      'Fast[^1].\n\n[^1]: On *one* card.',
+      '<p dir="auto">Fast<sup><a href="#readme-fn-1">1</a></sup>.</p>\n<p id="readme-fn-1" dir="auto"><sup>1</sup> On <em>one</em> card.</p>\n',
+    ],
   ])('%j becomes what can only be read', (text, expected) => {
     expect(renderReadme(text, place)).toBe(expected);
+  });
+
+  test.each([
+    ['https://github.com/acme/blend', '<a href="https://github.com/acme/blend/blob/HEAD/a.png"'],
+    [
+      'https://github.com/acme/blend/tree/v1.0.0/sub',
+      '<img src="https://raw.githubusercontent.com/acme/blend/v1.0.0/sub/a.png"',
+    ],
+    ['https://gitlab.com/a/b/c/-/tree/1.0.0', '<img src="https://gitlab.com/a/b/c/-/raw/1.0.0/a.png"'],
+    ['https://codeberg.org/a/b/src/tag/v1.0.0', '<img src="https://codeberg.org/a/b/raw/tag/v1.0.0/a.png"'],
+    ['https://github.com/acme/blend/tree/main', '<a href="https://github.com/acme/blend/blob/HEAD/a.png"'],
+    ['https://code.example/acme/blend', '<p dir="auto">p</p>'],
+  ])('links a picture of %s, and shows only one of the version', (repository, expected) => {
+    const version = { version: '1.0.0' };
+
+    expect(renderReadme('![p](a.png)', { path: 'README.md', repository, version })).toContain(expected);
   });
 
   test.each([

@@ -1,0 +1,2 @@
+declare const language: object;
+export default language;
