@@ -28,7 +28,7 @@ import {
  *
  *   pending, listed ──activate──> active, listed ──finishPublishing──> active, listed for its extraction
  *     │  ▲ beginChecks, then reject                  one transaction moves latest_version, and moves the
- *     └──┘ or endChecks; or block                    version to the extraction's shards
+ *     └──┘ or endChecks; or close                    version to the extraction's shards
  *
  * Each arrow is one function and one conditional write or transaction. If two finalizers take the same one,
  * the second one's condition fails; it changes nothing, and reads the upload's state again. A finalizer that
@@ -46,7 +46,7 @@ interface PendingReason {
 
 type FoundUpload =
   | { state: 'awaited'; version: NodeVersionRecord }
-  | { state: 'blocked'; reason?: PendingReason }
+  | { state: 'closed'; reason?: PendingReason }
   | { state: 'unknown' | 'superseded' | 'published_before' | 'rejected_before' | 'in_progress' };
 
 /** A publisher may put this many rejected archives to one URL; then a publish makes a new URL. */
@@ -70,9 +70,9 @@ export async function readUpload(
   note({ publisher_id, node_id, version: version.version, token_id, trust_id });
   if (status !== pending && version.upload_id === undefined) return { state: 'published_before' };
   if (version.upload_id !== upload.uploadId) return { state: 'superseded' };
-  if (status !== pending) return { state: 'blocked' };
+  if (status !== pending) return { state: 'closed' };
   const reason = await findObstacle(context, version, nodeRecord(node));
-  if (reason) return { state: 'blocked', reason };
+  if (reason) return { state: 'closed', reason };
   if (wasRejected(version, objectVersion)) return { state: 'rejected_before' };
   const { checked_by = finalizerId, checked_until = 0 } = version;
   if (checked_by !== finalizerId && checked_until > Date.now()) return { state: 'in_progress' };
@@ -162,7 +162,7 @@ export async function endChecks(context: Context, upload: Upload, finalizerId: s
 }
 
 /** The version stays pending, and its publisher can read why. */
-export function block(context: Context, upload: Upload, reason: PendingReason): Promise<boolean> {
+export function close(context: Context, upload: Upload, reason: PendingReason): Promise<boolean> {
   return change(context, upload, { ...reason, ...unchecked });
 }
 

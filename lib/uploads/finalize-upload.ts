@@ -9,7 +9,7 @@ import { denyIfBanned } from '../registry/denied-archives.ts';
 import {
   activate,
   beginChecks,
-  block,
+  close,
   endChecks,
   finishPublishing,
   readUpload,
@@ -24,7 +24,7 @@ export type UploadState =
   /** The version was published again, and waits for another upload. */
   | 'superseded'
   /** The version is banned, or its node, publisher or credential is not in good standing. */
-  | 'blocked'
+  | 'closed'
   /** The version has this archive; `published` if this finalizer published it. */
   | 'published'
   | 'published_before'
@@ -46,7 +46,7 @@ export type UploadState =
 const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before', 'superseded', 'unknown']);
 
 /** After these, an earlier run or this one may have copied an archive that no record names. */
-const mayBeBanned: ReadonlySet<UploadState> = new Set(['blocked', 'published_before', 'superseded']);
+const mayBeBanned: ReadonlySet<UploadState> = new Set(['closed', 'published_before', 'superseded']);
 
 /** How often the upload is read again because the object version found before is gone. */
 const maxLooks = 5;
@@ -91,9 +91,9 @@ async function takeSteps(context: Context, finalization: Finalization): Promise<
   for (let looks = 1; looks <= maxSteps; looks += 1) {
     const object = await findObject(objectKey);
     const found = await readUpload(context, upload, finalizerId, object?.versionId);
-    if (found.state === 'blocked') {
+    if (found.state === 'closed') {
       note({ reason: found.reason?.status_reason_code });
-      if (!found.reason || (await block(context, upload, found.reason))) return 'blocked';
+      if (!found.reason || (await close(context, upload, found.reason))) return 'closed';
     } else if (found.state === 'rejected_before' && object) {
       await deleteObject(object);
       if (last === 'missing') last = 'rejected_before';

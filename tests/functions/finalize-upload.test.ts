@@ -242,13 +242,13 @@ describe('the logged result of an upload', () => {
       expect(await findObject(stagingKey(upload))).toBeUndefined();
   });
 
-  test('says blocked, with the reason, while its node is deleted', async () => {
-    const upload = await uploaded('logged-blocked', archive);
-    await setFields(nodeKey('logged-blocked'), { status: 'NodeStatusDeleted' });
+  test('says closed, with the reason, while its node is deleted', async () => {
+    const upload = await uploaded('logged-closed', archive);
+    await setFields(nodeKey('logged-closed'), { status: 'NodeStatusDeleted' });
     loggedLines.length = 0;
     await finalize(upload);
 
-    expect(lines()).toMatchObject([{ level: 'info', outcome: 'blocked', reason: 'node_deleted' }]);
+    expect(lines()).toMatchObject([{ level: 'info', outcome: 'closed', reason: 'node_deleted' }]);
   });
 
   test('says superseded, without a reason, if it is published again while its node is deleted', async () => {

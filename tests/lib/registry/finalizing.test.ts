@@ -31,7 +31,7 @@ const tooLarge = { status_reason_code: 'archive_rejected', status_reason: 'too l
 const soon = () => ({ deadline: Date.now() + 10_000 });
 const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
 const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a finalizer', archive);
-const block = (upload: Upload) => finalizing.block(soon(), upload, tooLarge);
+const close = (upload: Upload) => finalizing.close(soon(), upload, tooLarge);
 const complete = ({ nodeId, version }: Upload) => finalizing.finishPublishing(soon(), nodeId, version);
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('activate', () => {
     const rejected = { ...changed(before, 3), ...reason, rejected_objects: ['bytes'] };
     expect(await read()).toEqual(rejected);
     await begin('a finalizer', await read());
-    expect(await block(upload)).toBe(true);
+    expect(await close(upload)).toBe(true);
     expect(await read()).toEqual({ ...rejected, ...tooLarge, revision: 5 });
     await begin('a finalizer', await read());
     expect(await activate(upload)).toBe(true);
@@ -110,7 +110,7 @@ describe('activate', () => {
         status_reason_code: code,
         status_reason: `The archive was not published: ${sentence} Once that has changed, publish this version again.`,
       };
-      expect(await found(upload)).toEqual({ state: 'blocked', reason: expected });
+      expect(await found(upload)).toEqual({ state: 'closed', reason: expected });
       expect(await activate(upload)).toBe(false);
       expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
         status: 'NodeVersionStatusPending',
@@ -186,7 +186,7 @@ describe('activate', () => {
 
     expect(await activate(upload)).toBe(false);
     expect(await found(upload)).toMatchObject({
-      state: 'blocked',
+      state: 'closed',
       reason: {
         status_reason_code: 'trust_revoked',
         status_reason: expect.stringContaining('no longer trusts the workflow that published it.'),

@@ -246,7 +246,7 @@ describe('the personal access token of a publish', () => {
     const { upload } = await duringNextWrite(() => revoke(tokenHash), publishing);
 
     expect(await readUpload({ deadline: Date.now() + 5000 }, upload, 'a finalizer')).toMatchObject({
-      state: 'blocked',
+      state: 'closed',
       reason: { status_reason_code: 'token_revoked' },
     });
   });
