@@ -269,6 +269,10 @@ export const site = concern(() => ({
   ),
 }));
 
+export const watchedSite = concern(() => ({
+  WATCHED_SITE_URL: variable(z.optional(kind.endpointUrl()), undefined, 'URL of the site, if there is one.'),
+}));
+
 export const imageProvider = concern(() => ({
   IMAGE_PROVIDER_URL: variable(kind.address, 'imageProviderUrl', 'Base URL of the image provider.'),
   IMAGE_PROVIDER_KEY: variable(kind.secret, 'imageProviderKey', 'Image provider’s key.'),

@@ -9,7 +9,7 @@ import type { ErrorCode } from './errors.ts';
  */
 
 type Fields = Record<string, unknown>;
-type Unit = 'Count' | 'Milliseconds';
+type Unit = 'Bytes' | 'Count' | 'Milliseconds';
 
 interface Measurement {
   dimensions: string[];
@@ -51,6 +51,9 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
     { dimensions: ['provider'], metrics: { unknown_states: 'Count' }, fields: { unknown_states: 1 } },
   ],
   hand_over: (line) => milliseconds('oldest_due_ms', line),
+  log_file: ({ download_bytes }) =>
+    download_bytes === undefined ? [] : [{ dimensions: [], metrics: { download_bytes: 'Bytes' } }],
+  reads: () => [{ dimensions: [], metrics: { failed_reads: 'Count' } }],
   index: ({ lag_ms }) => milliseconds('index_lag_ms', { index_lag_ms: lag_ms }),
   sweep: () => [{ dimensions: ['sweep'], metrics: sweepMetrics }],
   copied_during_ban: () => [

@@ -85,7 +85,7 @@ describe('a function of the service', () => {
     expect(namesIn('events').sort()).toEqual([...names].sort());
     const others =
       'poll-providers count-downloads deliver-notifications extract-host-nodes finalize-upload ' +
-      'receive-notification sweep-spending unknown-route write-catalog write-index';
+      'receive-notification sweep-spending unknown-route watch-reads write-catalog write-index';
     expect([...endpoints, ...others.split(' ')].sort()).toEqual([...names].sort());
   });
 

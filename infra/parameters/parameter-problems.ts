@@ -62,6 +62,11 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
   ],
   [
+    ({ webAclArn, downloadBaseUrl }) => Boolean(webAclArn && downloadBaseUrl),
+    'webAclArn',
+    'needs the stage’s own distribution: leave out downloadBaseUrl.',
+  ],
+  [
     ({ siteDomainName, siteCertificateArn }) => Boolean(siteDomainName) !== Boolean(siteCertificateArn),
     'siteDomainName',
     'and siteCertificateArn must be given together.',

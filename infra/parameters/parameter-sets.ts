@@ -19,6 +19,7 @@ const full = {
   site: 'on',
   siteDomainName: 'nodes.example.com',
   siteCertificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/1234abcd-12ab-34cd-56ef-1234567890cd',
+  webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/nodes/1234abcd-12ab-34cd-56ef-1234567890ab',
   archiveAdministratorArn: 'arn:aws:iam::123456789012:role/archives',
   rollout: 'LambdaCanary10Percent5Minutes',
 };

@@ -121,6 +121,13 @@ export const parameters: Record<string, Parameter> = {
     ),
     'Route 53 zone for its record.',
   ),
+  webAclArn: optional(
+    kinds.textMatching(
+      /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
+      'be the ARN of a web ACL for CloudFront, which is in us-east-1',
+    ),
+    'Web ACL of both distributions.',
+  ),
   alarmTopicArn: optional(
     kinds.textMatching(
       /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/,
@@ -129,6 +136,7 @@ export const parameters: Record<string, Parameter> = {
     'SNS topic of alarms, in the stage’s region.',
   ),
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
+  gigabytesPerHourAlarm: required(capacity, 'Threshold of the alarm `download-bytes`.'),
   archiveAdministratorArn: optional(
     kinds.textMatching(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
     'Role that alone may change archives, and deny them in bans. By default no role may change them, and any that tags objects may deny them.',

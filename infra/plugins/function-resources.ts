@@ -94,9 +94,11 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
     namespace: `${service.service}/${framework.getProvider('aws').getStage()}`,
     functions,
     relays: has.RelaysNotifications,
+    servesDownloads: has.ServesDownloads,
     countsDownloads: has.CountsDownloads,
     bucketName: String(values.bucketName),
     creditsPerHour: Number(values.creditsPerHourAlarm),
+    gigabytesPerHour: Number(values.gigabytesPerHourAlarm),
   };
 }
 

@@ -11,7 +11,7 @@ export const texts = {
   serverErrors:
     'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; the access log’s `gateway_error`. `unavailable`: read `causes`.',
   clientErrors:
-    'Over half of at least 20 requests got a 4xx. See lines by `code` and `principal`; 429 in the access log. `unauthorized`: did the issuer or its keys change? 429: raise `rateLimit`. One caller: disable it at the issuer.',
+    'Over half of at least 20 requests got a 4xx. See lines by `code` and `principal`; 429 in the access log. `unauthorized`: did the issuer or its keys change? 429: raise `rateLimit` (on bulk: see `bulk-throttles`). One caller: disable it at the issuer.',
   functionThrottles:
     'Lambda throttled functions without a reservation. See `ConcurrentExecutions` of the account and its quota. Raise the quota, or lower `rateLimit`.',
   reservedThrottles:
@@ -62,6 +62,12 @@ export const texts = {
     'A command was interrupted, or a ban missed an archive. See `npm run admin -- publisher list $on` and `copied_during_ban` lines. Run it again.',
   indexAge:
     'The public index is over 5 minutes behind, or not even the heartbeat came for 15 minutes. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
+  failedReads:
+    'The distribution doesn’t serve archives, the index, task statuses or the site’s pages, or `watchReads` doesn’t run. See `failed` in its `reads` lines. 403: the bucket’s policy. Otherwise: CloudFront’s health, the name of the site, the function’s schedule.',
+  downloadBytes:
+    'The distributions sent more than `gigabytesPerHourAlarm` in an hour. See their logs in `<bucketName>-logs`, kept with `accessLogs=on`. An attack: set `webAclArn` to an ACL with a rate rule. Growth: raise the parameter.',
+  bulkThrottles:
+    'Bulk requests above `bulkRateLimit` got 429, over one a second: its callers starve one another. See `ip` in the access log’s lines of that route. One address: put a distribution before the API (docs/capacity.md). Clients: have them read known versions from the index. Growth: raise `bulkRateLimit`.',
   unknownStates:
     'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`.',
   failedNotifications:

@@ -26,9 +26,11 @@ export interface Stage {
   namespace: string;
   functions: StageFunction[];
   relays: boolean;
+  servesDownloads: boolean;
   countsDownloads: boolean;
   bucketName: string;
   creditsPerHour: number;
+  gigabytesPerHour: number;
 }
 
 const minutes = 60;
@@ -48,6 +50,7 @@ export function alarmsOf(stage: Stage): Alarm[] {
   return [
     ...stage.functions.flatMap((it) => functionAlarms(stage, it)),
     ...apiAlarms,
+    alarm('bulk-throttles', texts.bulkThrottles, own(stage, 'bulk_throttles'), above(60, [3, 5], minutes)),
     ...concurrencyAlarms(stage),
     ...tableAlarms(),
     ...providerNames.flatMap((provider) => providerAlarms(stage, provider)),
@@ -56,11 +59,17 @@ export function alarmsOf(stage: Stage): Alarm[] {
     ...uploadAlarms(stage),
     ...sweepAlarms(stage),
     ...indexAlarms(stage),
+    ...(stage.servesDownloads ? [readAlarm(stage)] : []),
+    ...(stage.countsDownloads ? [bytesAlarm(stage)] : []),
     ...(stage.relays ? notificationAlarms(stage) : []),
   ];
 }
 
+/** The alarm on its metric also fires without data. */
+const watchedByMetric = 'watchReads';
+
 function functionAlarms(stage: Stage, it: StageFunction): Alarm[] {
+  if (it.name === watchedByMetric) return [];
   const { name, isRoute, slowMs = slowRegistryMs, timeoutSeconds } = it;
   const periods = Math.max(10, Math.ceil((timeoutSeconds + reportSeconds) / minutes));
   const internal = own(stage, 'requests', { function: name, code: 'internal_error' });
@@ -238,6 +247,19 @@ function indexAlarms(stage: Stage): Alarm[] {
     backlog('index', 'IndexChanges', texts.oldChanges, hours),
     alarm('index-age', texts.indexAge, age, { ...mustRun, above: 300_000 }),
   ];
+}
+
+function readAlarm(stage: Stage): Alarm {
+  const failed = own(stage, 'failed_reads', {}, 'Maximum');
+  return alarm('failed-reads', texts.failedReads, failed, {
+    ...{ seconds: minutes, periods: [3, 3], above: 0, mustRun: true },
+  });
+}
+
+/** CloudFront's own metrics exist in one region only. Its logs arrive within an hour, seldom later. */
+function bytesAlarm(stage: Stage): Alarm {
+  const bound = above(stage.gigabytesPerHour * 1e9, [1, 2], hours);
+  return alarm('download-bytes', texts.downloadBytes, own(stage, 'download_bytes'), bound);
 }
 
 /** A message reported as failed in its batch is not an invocation error, so no `faults-` alarm fires. */

@@ -14,6 +14,7 @@ export function conditionsOf(values: Values) {
     HasArchiveAdministrator: Boolean(values.archiveAdministratorArn),
     HasDomain: Boolean(values.domainName),
     HasHostedZone: Boolean(values.hostedZoneId),
+    HasWebAcl: Boolean(values.webAclArn),
     HasSiteDomain: Boolean(values.siteDomainName),
     HidesGeneratedUrl: values.generatedUrl === 'off',
     RelaysNotifications: values.notifications === 'relay',

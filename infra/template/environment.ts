@@ -27,6 +27,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
     config.videoProvider,
   ],
   unknownRoute: [],
+  watchReads: [config.bucket, config.downloads, config.watchedSite],
   finalizeUpload: [...stored, config.bucket, config.archives],
   sweepSpending: stored,
   extractHostNodes: [...stored, config.bucket, config.extractionQueue],
@@ -67,6 +68,7 @@ const computed: Record<string, string> = {
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),
   NOTIFICATION_URL: reference('notificationUrl, self:custom.notificationUrl'),
   SITE_URL: reference('siteUrl, self:custom.siteUrl'),
+  WATCHED_SITE_URL: reference('watchedSiteUrl, self:custom.watchedSiteUrl'),
   TABLE_NAME: reference('tableName, self:custom.tableName'),
   NOTIFY_LOCALHOST: reference("notifyLocalhost, ''"),
 };

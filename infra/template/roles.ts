@@ -161,6 +161,17 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       listBucket,
     ],
 
+    // It reads as anyone, and writes only the objects that it reads.
+    watchReads: [
+      allow(
+        's3',
+        ['GetObject', 'PutObject'],
+        ['archives', 'index', 'status', 'pages'].map((kind) =>
+          arn('s3', `::${values.bucketName}/${kind}/-watched`),
+        ),
+      ),
+    ],
+
     // It reads the catalog, and no table.
     writeCatalog: [
       { bucket: ['GetObject', 'PutObject'], folder: 'index' },

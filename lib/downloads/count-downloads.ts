@@ -32,8 +32,8 @@ export async function countLogs(event: CountEvent, invocation: EventInvocation):
   await withLogFields(fields, async () => {
     if (!('Records' in event)) return addUp(context);
     for (const { s3 } of event.Records) {
-      const outcome = await countFile(context, decodeKey(s3.object.key));
-      log('info', 'log_file', { key: s3.object.key, outcome });
+      const counted = await countFile(context, decodeKey(s3.object.key));
+      log('info', 'log_file', { key: s3.object.key, ...counted });
     }
   });
 }

@@ -27,25 +27,29 @@ function countKeyOf(logKey: string): string | undefined {
 
 const unzip = promisify(gunzip);
 
+interface CountedFile {
+  outcome: 'counted' | 'missing' | 'unknown';
+  /** What its requests were sent, whatever they asked for. */
+  download_bytes?: number;
+}
+
 /** Writes the sum of a log file. A file that was counted before may be gone. */
-export async function countFile(
-  context: Context,
-  logKey: string,
-): Promise<'counted' | 'missing' | 'unknown'> {
+export async function countFile(context: Context, logKey: string): Promise<CountedFile> {
   const Key = countKeyOf(logKey);
-  if (Key === undefined) return 'unknown';
+  if (Key === undefined) return { outcome: 'unknown' };
   const { LOG_BUCKET_NAME, ACCESS_LOGS } = config.downloadLogs();
   const log = { Bucket: LOG_BUCKET_NAME, Key: logKey };
   const bytes = await readBytes(context, log);
-  if (bytes === undefined) return 'missing';
-  const counts = countDownloads((await unzip(bytes)).toString());
+  if (bytes === undefined) return { outcome: 'missing' };
+  const text = (await unzip(bytes)).toString();
+  const counts = countDownloads(text);
   const Body = JSON.stringify(
     [...counts].map(([id, days]) => [id, [...days].map(([day, v]) => [day, [...v]])]),
   );
   await putJson(context, { Bucket: bucketName(), Key }, Body);
   // It contains IP addresses of people.
   if (ACCESS_LOGS !== 'on') await deleteAt(context, log);
-  return 'counted';
+  return { outcome: 'counted', download_bytes: sentBytes(text) };
 }
 
 /** Counts the files whose events were lost. */
@@ -57,7 +61,7 @@ export async function countMissed(context: Context, from: string): Promise<numbe
   for await (const key of listKeys(context, config.downloadLogs().LOG_BUCKET_NAME, logPrefix)) {
     const countKey = countKeyOf(key);
     if (countKey === undefined || counted.has(countKey) || countKey < `${countPrefix}${from}`) continue;
-    if ((await countFile(context, key)) === 'counted') missed += 1;
+    if ((await countFile(context, key)).outcome === 'counted') missed += 1;
   }
   return missed;
 }
@@ -102,12 +106,7 @@ const crawlers = /bot\b|bot\/|crawl|spider|slurp/i;
  * 206 that started at the first byte. A resumed or broken download counts once. The log names its fields.
  */
 export function countDownloads(text: string, counts: Counts = new Map()): Counts {
-  let fields: string[] = [];
-  for (const line of text.split('\n')) {
-    if (line.startsWith('#Fields:')) fields = line.slice('#Fields:'.length).trim().split(/\s+/);
-    if (line.startsWith('#') || line === '') continue;
-    const values = line.split('\t');
-    const field = (name: string) => values[fields.indexOf(name)] ?? '-';
+  for (const field of requestsIn(text)) {
     if (field('cs-method') !== 'GET' || !['200', '206'].includes(field('sc-status'))) continue;
     if (!['-', '0'].includes(field('sc-range-start')) || crawlers.test(field('cs(User-Agent)'))) continue;
     const day = field('date');
@@ -116,6 +115,23 @@ export function countDownloads(text: string, counts: Counts = new Map()): Counts
       addDownloads(counts, [foldNodeId(archive.nodeId), day, archive.version], 1);
   }
   return counts;
+}
+
+function sentBytes(text: string): number {
+  let bytes = 0;
+  for (const field of requestsIn(text)) bytes += Number(field('sc-bytes')) || 0;
+  return bytes;
+}
+
+/** The fields of each request in a log, by their names. */
+function* requestsIn(text: string): Generator<(name: string) => string> {
+  let fields: string[] = [];
+  for (const line of text.split('\n')) {
+    if (line.startsWith('#Fields:')) fields = line.slice('#Fields:'.length).trim().split(/\s+/);
+    if (line.startsWith('#') || line === '') continue;
+    const values = line.split('\t');
+    yield (name) => values[fields.indexOf(name)] ?? '-';
+  }
 }
 
 function addDownloads(

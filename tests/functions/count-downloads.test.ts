@@ -80,6 +80,18 @@ test.each<[number, string, Partial<Line>]>([
   expect(counts.get('some-node')?.get(day)?.get('1.0.0+cu118') ?? 0).toBe(amount);
 });
 
+test('names the bytes of a log, which the alarm adds up, whatever was requested', async () => {
+  const log = logOf({ stem: '/index/v1/config.json' }, { stem: '/', status: 403 });
+  const [first, ...rest] = log.split('\n');
+  const sized = [
+    first,
+    ...rest.map((line, place) => `${line}${place === 0 ? ' sc-bytes' : line && '\t700'}`),
+  ];
+  await handler(eventOf(await putLog(sized.join('\n')), await putLog(log)), invocation);
+
+  expect(lines('log_file').map(({ download_bytes }) => download_bytes)).toEqual([1400, 0]);
+});
+
 test('counts each file once, however often its event comes or if it never does, and keeps the ETag', async () => {
   const published = { sha256: 'a'.repeat(64), archive_key: 'archives/counted/1.0.0/id.zip' };
   const latest_version = { ...published, version: '1.0.0', status: 'NodeVersionStatusActive' };

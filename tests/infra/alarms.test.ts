@@ -83,7 +83,7 @@ function always(values: Record<string, number | undefined>): Series {
 }
 
 /** On work that leaves a line at each run. */
-const presence = /^(?:sweep-missing-.*|notification-runs|index-age)$/;
+const presence = /^(?:sweep-missing-.*|notification-runs|index-age|failed-reads)$/;
 const deadLetters = /-dead-letters$/;
 
 describe('the alarms', () => {
@@ -102,7 +102,9 @@ describe('the alarms', () => {
   test('watch every function for faults, and for internal errors and slowness if it answers callers', () => {
     const names = namesOf(alarmsOf(full));
     const onEvents = eventFunctions(full);
-    const wanted = functionNames.flatMap((name) => [
+    // Without its data, failed-reads fires.
+    const watchedByFaults = functionNames.filter((name) => name !== 'watchReads');
+    const wanted = watchedByFaults.flatMap((name) => [
       `faults-${name}`,
       ...(onEvents.includes(name) ? [] : [`internal-errors-${name}`, `slow-${name}`]),
       ...(/Image$|Video$/.test(name) ? [`no-success-${name}`] : []),
@@ -235,6 +237,8 @@ describe('the alarms', () => {
       { event: 'sweep' },
       { event: 'unknown_state', provider: 'image' },
       { event: 'index', lag_ms: 1 },
+      { event: 'log_file', download_bytes: 1 },
+      { event: 'reads', failed_reads: 1 },
     ].flatMap((fields) => {
       const line: Part = withMetrics(fields);
       return line._aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }: Part) =>
@@ -246,6 +250,14 @@ describe('the alarms', () => {
       .filter(({ namespace }) => !namespace.startsWith('AWS/'));
 
     expect(new Set(metrics.map(({ namespace }) => namespace))).toEqual(new Set([own]));
+    for (const [, { FilterPattern, MetricTransformations }] of ofType(full, 'AWS::Logs::MetricFilter')) {
+      // The access log has them as text.
+      expect(FilterPattern).toBe('{ $.route = "POST /bulk/nodes/versions" && $.status = "429" }');
+      for (const { MetricNamespace, MetricName } of MetricTransformations) {
+        expect(MetricNamespace).toBe(own);
+        logged.push(MetricName);
+      }
+    }
     for (const { name, dimensions } of metrics) expect(logged).toContain([name, ...dimensions].join());
   });
 

@@ -25,6 +25,7 @@ const onEvents: Record<string, object> = {
   'count-downloads': { event: 'log_file', outcome: 'unknown' },
   'poll-providers': { event: 'sweep', sweep: 'polls', failed: 0, unvisited: 0 },
   'deliver-notifications': { event: 'hand_over', due: 0, handed: 0 },
+  'watch-reads': { event: 'reads', failed_reads: 3 },
   'write-catalog': { event: 'sweep', sweep: 'catalog' },
   'write-index': { event: 'index', records: 1, nodes: 1 },
   'sweep-spending': { event: 'sweep', sweep: 'spending', failed: 0, unvisited: 0 },

@@ -93,6 +93,10 @@ const rules: Record<string, [good: string, bad: string]> = {
   ],
   siteReportUrl: ['mailto:a@b.example?subject={id}|https://a.example/{id}', 'https://a.example|{id}'],
   toolPackage: ['npx @acme/nodes download {id} {version}', 'npx x {id}|npx x {version}'],
+  webAclArn: [
+    `arn:aws:wafv2:us-east-1:${account}:global/webacl/nodes/1234abcd`,
+    `arn:aws:wafv2:us-east-1:${account}:regional/webacl/nodes/1234abcd|arn:aws:wafv2:eu-west-1:${account}:global/webacl/nodes/1`,
+  ],
   siteDomainName: ['nodes.example.com', 'https://nodes.example.com|nodes'],
   siteCertificateArn: [siteCertificateArn, siteCertificateArn.replace('us-east-1', 'eu-west-1')],
   hostedZoneId: ['Z0123456789ABCDEFGHIJ', '/hostedzone/Z123|example.com|z123'],
@@ -163,6 +167,10 @@ describe('parameters together', () => {
     [/^creditRates must be given unless creditsPerDay is none: /, { creditRates: '[ ]' }],
     [/^creditRates must be given unless creditsPerDay is none: /, { creditRates: '' }],
     [/^creditsPerDay is below every rate: /, { creditsPerDay: '5', ...rateOf(task) }],
+    [
+      /^webAclArn needs the stage’s own distribution: /,
+      { ...cdn, webAclArn: `arn:aws:wafv2:us-east-1:${account}:global/webacl/nodes/1234abcd` },
+    ],
     [/^site must be off where downloadBaseUrl is given: /, { site: 'on', ...cdn }],
     [/^bucketName must have at most 58 characters unless /, { bucketName: 'a'.repeat(59), accessLogs: 'on' }],
     [/: model of multiframeVideo must be one of .*, vidq4\.$/, rateOf({ ...frames, model: 'vidq5' })],

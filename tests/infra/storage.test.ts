@@ -5,7 +5,7 @@ import { queues } from '../../tools/local/queues.ts';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { deniedTag } from '../../lib/bucket/bucket.ts';
 import { unknownPath } from '@node-registry/site/build';
-import { plain as inText } from './intrinsics.ts';
+import { asText, plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 
 /** Stages with fewer parts, the order of parts, and what must agree. */
@@ -77,12 +77,26 @@ describe('the bucket', () => {
     expect(statementOf(plain, 'OnlyTheAdministratorMarks')).toBeUndefined();
   });
 
-  test('lets only the finalizer write or delete a published archive by default', () => {
+  test('lets only the finalizer write or delete a published archive by default, and watchReads an object of its own', () => {
     const [, publishing] = statements(plain);
+    const [{ PolicyDocument }] = properties(plain, 'WatchReadsRole').Policies;
+    const writable = PolicyDocument.Statement.flatMap(({ Action, Resource }: Part) =>
+      [Action].flat().includes('s3:PutObject') ? Resource.map((arn: Part) => asText(arn)) : [],
+    );
 
     expect(publishing.Condition).toEqual({
-      ArnNotEquals: { 'aws:PrincipalArn': [`\${FinalizeUploadRole.Arn}`] },
+      ArnNotEquals: { 'aws:PrincipalArn': [`\${FinalizeUploadRole.Arn}`, `\${WatchReadsRole.Arn}`] },
     });
+    expect(writable.map((arn: string) => arn.split('/').slice(1).join('/'))).toEqual(
+      ['archives', 'index', 'status', 'pages'].map((kind) => `${kind}/-watched`),
+    );
+  });
+
+  test('protects both distributions by the web ACL, if there is one', () => {
+    const acls = (stage: Packaged) =>
+      ofType(stage, 'AWS::CloudFront::Distribution').map(([, it]) => it.DistributionConfig.WebACLId);
+
+    expect([acls(plain), acls(full)]).toEqual([[undefined], Array(2).fill(parameterSets.full.webAclArn)]);
   });
 
   test('serves the world only published files and statuses, and as its root nothing', () => {

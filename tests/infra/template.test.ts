@@ -179,7 +179,7 @@ describe('the functions', () => {
   test('wait for the table, which comes last, before a schedule may call them', () => {
     const rules = ofType(full, 'AWS::Events::Rule');
 
-    expect(rules).toHaveLength(10);
+    expect(rules).toHaveLength(11);
     for (const [id, { Targets }] of rules) {
       expect(resource(full, id).DependsOn).toContain('Table');
       expect(properties(full, id.replace('EventsRule', 'LambdaPermissionEventsRule'))).toEqual({

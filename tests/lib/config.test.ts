@@ -31,6 +31,7 @@ const needed = {
   notifications: {},
   taskWords: {},
   polls: {},
+  watchedSite: {},
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
   notificationQueue: { NOTIFICATION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/notifications' },
   deliveries: { NOTIFICATION_SIGNING_KEY: 'ssm:/signing' },

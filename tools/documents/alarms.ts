@@ -13,9 +13,11 @@ const everything = {
   namespace: 'own',
   functions: [undefined, 1].map((reserved) => ({ ...anyFunction, reserved })),
   relays: true,
+  servesDownloads: true,
   countsDownloads: true,
   bucketName: 'bucket',
   creditsPerHour: 0,
+  gigabytesPerHour: 0,
 };
 
 /** The list in docs/runbook.md: one line for each alarm; alarms with the same text share one. */
