@@ -21,6 +21,7 @@ import {
   updateAs,
   useTokenOf,
 } from '../support/two-publishers.ts';
+import { readTable } from '../support/table-image.ts';
 import { setVariables } from '../support/variables.ts';
 import { finalize, put, storedVersion } from '../support/uploads.ts';
 
@@ -219,6 +220,15 @@ test.each([
 
   expect([status, stderr]).toEqual([1, expect.stringContaining(`publisher rename ${from} ${from}-typo`)]);
   expect([(await rename()).status, await owners()]).toEqual([0, [`${from}-typo`]]);
+});
+
+test('a merge moves nothing if the other publisher, or the ban of a version, would stop it halfway', async () => {
+  await admin('publisher', 'ban', to, '--reason', 'spam');
+  const before = await readTable();
+  const { status, stderr } = await admin('publisher', 'merge', from, '--into', to);
+
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`The publisher "${to}" is banned`)]);
+  expect(await readTable()).toEqual(before);
 });
 
 test.each(['rename', 'merge'])('a %s into another spelling of the same id is rejected', async (verb) => {

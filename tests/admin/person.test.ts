@@ -9,6 +9,7 @@ import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { addPublisher, addToken } from '../support/registry.ts';
+import { readTable } from '../support/table-image.ts';
 import { pay, spender } from '../support/spending.ts';
 import { bearer } from '../support/tokens.ts';
 
@@ -52,15 +53,24 @@ test('person erase, killed at every write, leaves sums and no record that names 
   expect([before.length, await sum(hash)]).toEqual([1, before]);
 });
 
-test('person erase leaves the last owner of a publisher, unless it is forced', async () => {
+test('person erase changes nothing for the last owner of a publisher, or in a dry run, unless it is forced', async () => {
   const id = `p${randomUUID().slice(0, 8)}`;
   await addPublisher(id, { [id]: 'owner' });
+  await addPublisher(`${id}-2`, { owner: 'owner', [id]: 'member' });
+  await admin('member', 'add', id, id, '--name', 'Named in a history');
+  const before = await readTable();
+  expect((await admin('person', 'erase', id, '--dry-run')).stdout).toEqual(
+    expect.stringMatching(
+      `^The person is named in the members of ${id} \\(last owner\\), ${id}-2 and \\d other records`,
+    ),
+  );
   const rejected = await admin('person', 'erase', id);
+  expect(new Map([...(await readTable())].filter(([key]) => !key.includes('COMMAND')))).toEqual(before);
   const forced = await admin('person', 'erase', id, '--force');
 
   expect([rejected.status, rejected.stderr, forced.status]).toEqual([
     1,
-    expect.stringContaining('last owner'),
+    expect.stringMatching(/Nothing was erased\. "\S+" is the last owner of/),
     0,
   ]);
   expect((await adminJson('member', 'list', id)).length).toBe(0);

@@ -3,7 +3,7 @@ import { putMember, removeMember, showPublisher } from '../registry/publishers.t
 import { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { command, UsageError } from '../command.ts';
 import { publisherData, memberTable, publisherText } from './publishers.ts';
-import { erasePerson } from '../registry/erasure.ts';
+import { erasePerson, findPerson, type Person } from '../registry/erasure.ts';
 
 const force = { about: 'Do it even if the publisher is left without an owner' };
 const notes = 'The user is the subject (`sub`) of the access tokens that your issuer gives this person.';
@@ -63,19 +63,32 @@ export const erase = command({
     'USER is the claim of the access token that names users. Reads the whole table.\nusage shows what the person spent under a hash of the name. docs/spending.md lists what stays.',
   options: {
     force: { about: 'Also if the person is the last owner of a publisher' },
+    'dry-run': { about: 'Only list what names the person' },
   },
   isResumable: true,
   examples: [`person erase 'auth0|1234'`],
-  impact: async ({ user }) => `erases the person "${user}" from every record, which cannot be undone`,
-  async run({ user }, { force }) {
-    const { records, problems } = await erasePerson(user, { force });
+  async impact({ user }, options) {
+    const found = describePerson(await findPerson(user));
+    return options['dry-run']
+      ? `lists ${found}`
+      : `erases the person "${user}" from ${found}, which cannot be undone`;
+  },
+  async run({ user }, { force, ...options }) {
+    const person = await findPerson(user);
+    const { publishers, lastOwnerOf, naming } = person;
+    const found = publishers.length + naming.length;
+    const data = { publishers: publishers.map(({ id }) => id), last_owner_of: lastOwnerOf, records: found };
+    if (found === 0) return { data, text: `No record names "${user}": is the name right?` };
+    if (options['dry-run']) return { data, text: `The person is named in ${describePerson(person)}.` };
     return {
-      data: { records, problems },
-      text:
-        records > 0
-          ? `The person was erased from ${records - problems.length} records.`
-          : `No record names "${user}": is the name right?`,
-      problem: problems.length > 0 ? problems.join('\n') : undefined,
+      data,
+      text: `The person was erased from ${await erasePerson(user, person, { force })} records.`,
     };
   },
 });
+
+function describePerson({ publishers, lastOwnerOf, naming }: Person): string {
+  const ids = publishers.map(({ id }) => (lastOwnerOf.includes(id) ? `${id} (last owner)` : id));
+  const members = ids.length > 0 ? `the members of ${ids.join(', ')} and ` : '';
+  return `${members}${naming.length} other records`;
+}

@@ -1,12 +1,12 @@
 import { callerName, erasedCaller } from '../../../lib/caller.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
-import { publisherRecord } from '../../../lib/registry/records.ts';
+import { type PublisherRecord, publisherRecord } from '../../../lib/registry/records.ts';
 import { keyOfAccount } from '../../../lib/spend/account.ts';
 import { type Changes, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, subjectOf } from '../../../lib/store/keys.ts';
 import { transact, update } from '../../../lib/store/write.ts';
 import { adminHistory, newContext, Rejection, scan } from './administration.ts';
-import { removeMember } from './publishers.ts';
+import { isLastOwner, removeMember } from './publishers.ts';
 
 /*
  * Removes a person's name from every record. Each step is one write that holds only while the name is there,
@@ -28,17 +28,17 @@ const namingRecord = typedRead<Naming>();
 
 const maxAtOnce = 16;
 
-interface Erasure {
-  /** How many records named the person. */
-  records: number;
-  /** Why it is still a member of some publishers. */
-  problems: string[];
+export interface Person {
+  /** The publishers that the person is a member of. */
+  publishers: PublisherRecord[];
+  /** Those among them that would be left without an owner. */
+  lastOwnerOf: string[];
+  /** The other records that name the person. */
+  naming: Naming[];
 }
 
-export async function erasePerson(
-  userId: string,
-  options: { force?: boolean | undefined },
-): Promise<Erasure> {
+/** Everything that names a person. Changes nothing. */
+export async function findPerson(userId: string): Promise<Person> {
   const caller = callerName({ userId });
   const found = scan({
     FilterExpression:
@@ -46,30 +46,40 @@ export async function erasePerson(
     ExpressionAttributeNames: { '#user': userId },
     ExpressionAttributeValues: { ':caller': { S: caller }, ':user': { S: userId } },
   });
-  const problems: string[] = [];
-  let records = 0;
-  await inParallel(found, maxAtOnce, async (item) => {
-    if (subjectOf(keyOf(item))?.subject === 'PUBLISHER') {
-      const { id } = publisherRecord(item);
-      // Without a name in the history.
-      const change = { action: 'person erase', subject: id };
-      await removeMember(id, userId, options, change).catch((error: unknown) => {
-        if (!(error instanceof Rejection)) throw error;
-        problems.push(error.message);
-      });
-    } else if (!(await eraseName(namingRecord(item), { userId, caller }))) return;
-    records += 1;
-  });
-  const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };
-  if (records > 0) await transact(newContext(), [adminHistory(change)]);
-  return { records, problems };
+  const [publishers, naming]: [PublisherRecord[], Naming[]] = [[], []];
+  for await (const item of found) {
+    if (subjectOf(keyOf(item))?.subject === 'PUBLISHER') publishers.push(publisherRecord(item));
+    else if (erasedName(namingRecord(item), { userId, caller })) naming.push(namingRecord(item));
+  }
+  const lastOwnerOf = publishers.filter((publisher) => isLastOwner(publisher, userId)).map(({ id }) => id);
+  return { publishers, lastOwnerOf, naming };
 }
 
-/** False for a record that names something else of this name. */
-async function eraseName(
-  record: Naming,
-  { userId, caller }: { userId: string; caller: string },
-): Promise<boolean> {
+/** Returns how many records named the person. Nothing puts names back, so memberships, which may be refused, go first. */
+export async function erasePerson(
+  userId: string,
+  { publishers, lastOwnerOf, naming }: Person,
+  options: { force?: boolean | undefined },
+): Promise<number> {
+  if (lastOwnerOf.length > 0 && !options.force)
+    throw new Rejection(
+      `Nothing was erased. "${userId}" is the last owner of ${lastOwnerOf.join(', ')}: add another owner first, or insist with --force.`,
+    );
+  const caller = callerName({ userId });
+  // Without a name in the history.
+  for (const { id } of publishers)
+    await removeMember(id, userId, options, { action: 'person erase', subject: id });
+  await inParallel(naming.values(), maxAtOnce, (record) => eraseName(record, { userId, caller }));
+  const records = publishers.length + naming.length;
+  const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };
+  if (records > 0) await transact(newContext(), [adminHistory(change)]);
+  return records;
+}
+
+type Name = { userId: string; caller: string };
+
+/** What replaces the name in a record. Undefined for a record that names something else of this name. */
+function erasedName(record: Naming, { userId, caller }: Name): Changes<Naming> | undefined {
   const isMembers = record.action?.startsWith('member ') ?? false;
   const changes: Changes<Naming> = {
     ...(record.caller === caller && { caller: erasedCaller(caller) }),
@@ -78,10 +88,11 @@ async function eraseName(
     ...(record.published_by === userId && { published_by: 'erased' }),
     ...((record.subject === caller || (isMembers && record.subject === userId)) && { subject: 'erased' }),
   };
-  const [name] = (['caller', 'actor', 'edited_by', 'published_by', 'subject'] as const).filter(
-    (each) => changes[each] !== undefined,
-  );
-  if (name === undefined) return false;
-  await update<Naming>(newContext(), record, changes, [[name, '=', record[name] ?? '']]);
-  return true;
+  return Object.keys(changes).length > 0 ? changes : undefined;
+}
+
+async function eraseName(record: Naming, name: Name): Promise<void> {
+  const changes = erasedName(record, name) ?? {};
+  const [first] = Object.keys(changes) as (keyof Naming)[];
+  if (first) await update<Naming>(newContext(), record, changes, [[first, '=', record[first] ?? '']]);
 }

@@ -55,10 +55,7 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
     const owner = existing(ownerItem, from);
     if (publisher.banned || owner.banned)
       throw new Rejection('A publisher is banned: lift the ban first, or its versions would stay banned.');
-    if (versions.some((version) => nodeVersionRecord(version).bans?.publisher !== undefined))
-      throw new Rejection(
-        `Versions of "${node.id}" are still banned: run publisher unban ${owner.id} first.`,
-      );
+    requireNoBan(versions.map(nodeVersionRecord), owner.id);
     const owned: OwnedNodeRecord = {
       ...ownedNodeKey(to, node.id),
       node_id: node.id,
@@ -88,6 +85,15 @@ function existing(item: Item | undefined, publisherId: string): PublisherRecord 
   const publisher = publisherRecord(item);
   if (!publisher) throw new Rejection(`There is no publisher "${publisherId}".`);
   return publisher;
+}
+
+/** An interrupted unban leaves versions that would stay banned. */
+function requireNoBan(versions: readonly NodeVersionRecord[], owner: string): void {
+  const [banned] = versions.filter(({ bans }) => bans?.publisher !== undefined);
+  if (banned)
+    throw new Rejection(
+      `Versions of "${banned.node_id}" are still banned: run publisher unban ${owner} first.`,
+    );
 }
 
 async function moveVersions(nodeId: string): Promise<void> {
@@ -154,9 +160,12 @@ async function successorOf(publisherId: string): Promise<string> {
 export async function mergePublisher(from: string, to: string): Promise<void> {
   await decide(newContext(), eitherReads(from, to), ([item, toItem, half]) => {
     either(item, half, { from, to });
-    publisherIn(toItem, to);
+    // Credentials would move before the first node is rejected.
+    if (publisherIn(toItem, to).banned) throw bannedPublisher(to);
     return { result: undefined };
   });
+  for (const nodeId of await listOwnedNodes(from))
+    requireNoBan(await readVersions(newContext(), nodeId), from);
   await move(from, to, 'publisher merge');
 }
 

@@ -93,10 +93,13 @@ export async function removeMember(
   return result;
 }
 
-function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
-  const isOwner = memberOf(publisher, userId)?.role === 'owner';
+export function isLastOwner(publisher: PublisherRecord, userId: string): boolean {
   const owners = Object.values(publisher.members).filter(({ role }) => role === 'owner');
-  if (!isOwner || owners.length > 1) return;
+  return memberOf(publisher, userId)?.role === 'owner' && owners.length === 1;
+}
+
+function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
+  if (!isLastOwner(publisher, userId)) return;
   throw new Rejection(
     `"${userId}" is the last owner of "${publisher.id}", and without an owner its nodes can't be edited: add another owner first, or insist with --force.`,
   );
