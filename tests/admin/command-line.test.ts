@@ -4,7 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { localAddress, ports } from '../../tools/local/addresses.ts';
-import { admin } from '../support/admin.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { serve } from '../support/serve.ts';
 import { setVariables } from '../support/variables.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
@@ -224,6 +225,15 @@ describe('the target of a command', () => {
   });
 });
 
+/** What STS answers; undefined for a denial. */
+let identity: string | undefined;
+const identities = await serve((_, response) => {
+  const result = `<GetCallerIdentityResult><Arn>${identity}</Arn></GetCallerIdentityResult>`;
+  response
+    .writeHead(identity ? 200 : 403, { 'content-type': 'text/xml' })
+    .end(identity ? `<GetCallerIdentityResponse>${result}</GetCallerIdentityResponse>` : '');
+});
+
 describe('npm run admin', () => {
   const deployed = ['--region', 'us-east-1', '--table', String(process.env.TABLE_NAME)];
 
@@ -233,6 +243,23 @@ describe('npm run admin', () => {
 
     expect(created).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
     expect(JSON.parse(created.stdout)).toEqual(JSON.parse(shown.stdout));
+  });
+
+  test('names in the history who AWS says calls, and changes nothing if it does not say', async () => {
+    const sts = { AWS_ENDPOINT_URL_STS: identities.url, ADMIN_ACTOR: 'ceo' };
+    const create = (id: string) => run(['publisher', 'create', id, '--name', 'Named', ...deployed], sts);
+    identity = 'arn:aws:sts::123456789012:assumed-role/administrators/ann';
+    await create('named');
+    identity = undefined;
+    const rejected = await create('unnamed');
+
+    const [{ actor }] = await adminJson('history', 'publisher', 'named');
+    expect(actor).toBe('arn:aws:sts::123456789012:assumed-role/administrators/ann (ceo)');
+    expect([rejected.status, rejected.stderr]).toEqual([
+      1,
+      expect.stringContaining('Nothing was changed: AWS'),
+    ]);
+    expect((await admin('publisher', 'show', 'unnamed')).status).toBe(1);
   });
 
   test.each([

@@ -5,7 +5,7 @@ import { type Command, sentenceFor, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { describeOpenCommands, runSteps } from './open-commands.ts';
 import { Rejection } from './registry/administration.ts';
-import { describeTarget, requireListening } from './target.ts';
+import { describeTarget, identifyCaller, requireListening } from './target.ts';
 
 const name = 'npm run admin --';
 const notes =
@@ -117,6 +117,7 @@ function createVerb(
     const suggest = (words: string) => `${name} ${words}${place}`;
     const words = [String(program.parent?.name()), verb, ...program.args];
     if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
+    if (!readsOnly && region !== undefined) await identifyCaller();
     const work = () => run(given, values, suggest);
     const { data, text, problem } = isResumable
       ? await runSteps({ words: words.join(' '), line: suggest(lineOf(words, values)) }, work)

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { Rejection } from './registry/administration.ts';
+import { nameCaller, Rejection } from './registry/administration.ts';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { localAddress, localStores } from './local-stack.ts';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 
 const timeoutMs = 2000;
@@ -48,6 +49,22 @@ export async function requireListening(): Promise<void> {
   if (address === undefined || (await isListening(address, timeoutMs))) return;
   const remedy = address === dynamodbUrl ? 'start it with npm start' : 'is it running?';
   throw new Rejection(`Nothing listens on ${address}: ${remedy}`);
+}
+
+/** Asks AWS whom the history names. A server of this machine knows no one. */
+export async function identifyCaller(): Promise<void> {
+  const { AWS_ENDPOINT_URL_DYNAMODB: address, AWS_ENDPOINT_URL_STS: sts, AWS_REGION: region } = process.env;
+  const isHere = address !== undefined && /^(?:localhost|127\.)/.test(new URL(address).hostname);
+  if (isHere && sts === undefined) return;
+  try {
+    const { Arn } = await new STSClient(region ? { region } : {}).send(new GetCallerIdentityCommand({}));
+    nameCaller(String(Arn));
+  } catch (error) {
+    throw new Rejection(
+      `Nothing was changed: AWS doesn't say who calls, for the history: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
 }
 
 interface FilePlace {

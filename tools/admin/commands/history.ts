@@ -10,7 +10,7 @@ export const ofPublisher = command({
   summary: 'List the changes of administrators to a publisher, its members and its tokens',
   readsOnly: true,
   notes:
-    'The latest change comes first. The actor is the user and machine of the command line, or ADMIN_ACTOR.',
+    'The latest change comes first. The actor is who AWS says called, and ADMIN_ACTOR in parentheses; on the local stack, ADMIN_ACTOR or the user and machine.',
   examples: ['history publisher acme', 'history publisher acme --json'],
   async run({ publisher: id }) {
     const history = await listHistory(publisherKey(id));

@@ -110,8 +110,18 @@ export function changeStatus(
   });
 }
 
+/** Who AWS says calls, on a deployed table. */
+let callerArn: string | undefined;
+
+export function nameCaller(arn: string): void {
+  callerArn = arn;
+}
+
+/** A name that a person chooses stands only next to the one that AWS knows. */
 export function actorName(): string {
-  return process.env.ADMIN_ACTOR || `${userInfo().username}@${hostname()}`;
+  const claimed = process.env.ADMIN_ACTOR;
+  if (callerArn !== undefined) return claimed ? `${callerArn} (${claimed})` : callerArn;
+  return claimed || `${userInfo().username}@${hostname()}`;
 }
 
 /** The history entry of an administrator's change. */
