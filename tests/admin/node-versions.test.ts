@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
@@ -142,6 +144,53 @@ describe('node-version ban', () => {
     const flagged = { status: 'NodeVersionStatusFlagged', status_reason: 'Under review' };
     expect(await inBulk('1.0.0')).toMatchObject(flagged);
   });
+});
+
+describe('node-version ban of many', () => {
+  const [thief, other] = [randomUUID(), randomUUID()];
+  const createdAt = '2026-11-01T00:00:00.000Z';
+  const statusOf = async (version: string) => (await storedVersion(version)).status;
+
+  test('bans all versions of a token or a trust, more than one batch of them, and no other', async () => {
+    const stolen = Array.from({ length: 26 }, (_, patch) => `1.0.${patch}`);
+    for (const version of stolen) await addVersion('acme', nodeId, version, { token_id: thief, createdAt });
+    await addVersion('acme', nodeId, '2.0.0', { token_id: other, createdAt });
+    await addVersion('acme', nodeId, '3.0.0', { trust_id: thief, createdAt });
+    const { status, stdout } = await admin('node-version', 'ban', '--token', thief, ...reason);
+
+    expect([status, stdout.match(/^Banned version/gm)?.length]).toEqual([0, 26]);
+    expect(new Set(await Promise.all(stolen.map(statusOf)))).toEqual(new Set(['NodeVersionStatusBanned']));
+    await admin('node-version', 'ban', '--trust', thief, ...reason);
+    expect([await statusOf('2.0.0'), await statusOf('3.0.0')]).toEqual([
+      'NodeVersionStatusActive',
+      'NodeVersionStatusBanned',
+    ]);
+  });
+
+  test('bans those of a file, and reports one that is not there', async () => {
+    await addVersion('acme', nodeId, '1.0.0');
+    const file = join(String(process.env.TEST_DIRECTORY), `${nodeId}.txt`);
+    await writeFile(file, `${nodeId} 9.9.9\n\n  ${nodeId}\t1.0.0\n`);
+    const { status, stdout, stderr } = await admin('node-version', 'ban', '--file', file, ...reason);
+
+    expect([status, await statusOf('1.0.0')]).toEqual([1, 'NodeVersionStatusBanned']);
+    expect(stdout).toContain(`The node "${nodeId}" has no version "9.9.9".`);
+    expect(stderr).toContain('1 of 2 could not be finished');
+    await writeFile(file, `${nodeId}\n`);
+    expect(await admin('node-version', 'ban', '--file', file, ...reason)).toMatchObject({ status: 2 });
+  });
+
+  test.each([[[]], [['a-node']], [['--token', 'a', '--trust', 'b']], [['a-node', '1.0.0', '--token', 'a']]])(
+    'rejects %j',
+    async (words) => {
+      const { status, stderr } = await admin('node-version', 'ban', ...words, ...reason);
+
+      expect([status, stderr]).toEqual([
+        2,
+        'Give a node and a version, or one of --token, --trust and --file.\n',
+      ]);
+    },
+  );
 });
 
 describe('node ban and publisher ban', () => {

@@ -115,7 +115,7 @@ describe('npm run deploy', () => {
 describe('npm run admin -- upgrade', () => {
   test('names this release in an empty table, once', async () => {
     expect((await admin('upgrade', '--dry-run')).stdout).toBe(
-      `This release is ${release.name}. Nothing was changed.\n`,
+      `The table would go from empty to release ${release.name}. Nothing was changed.\n`,
     );
     expect((await readTable()).size).toBe(0);
     expect((await admin('upgrade')).stdout).toBe(`The table is now at release ${release.name}.\n`);

@@ -4,8 +4,10 @@ import { Rejection } from './registry/administration.ts';
 
 /** One command, independent of the command line's parser and output. */
 export interface Command {
-  /** The names of the parameters after the noun and the verb. All of them are required. */
+  /** The names of the parameters after the noun and the verb. */
   parameters: readonly string[];
+  /** An omitted parameter is empty text. Otherwise all are required. */
+  areOptional?: true;
   /** One sentence for the list of commands, without a period. */
   summary: string;
   /** Facts that a person should know before running it; shown by --help. */

@@ -73,13 +73,14 @@ function nounOf(program: Program, noun: string, output: Output): Program {
 
 function createVerb(
   verb: string,
-  { parameters, options, impact, readsOnly, isResumable, run, ...about }: Command,
+  { parameters, areOptional, options, impact, readsOnly, isResumable, run, ...about }: Command,
   output: Output,
   ask: Ask | undefined,
 ): Program {
   const notes = [about.notes, isResumable && 'If interrupted, run it again.'].filter(Boolean).join(' ');
   const program = createCommand({ name: verb, ...about, notes }, output).allowExcessArguments(false);
-  for (const parameter of parameters) program.argument(`<${parameter}>`, '', requireValue);
+  const argumentOf = (parameter: string) => (areOptional ? `[${parameter}]` : `<${parameter}>`);
+  for (const parameter of parameters) program.argument(argumentOf(parameter), '', requireValue);
   const known = Object.entries(options).map(([name, { value, about, required, isFormat }]) => {
     const flags = `--${name}${value ? ` <${value}>` : ''}`;
     if (required) program.requiredOption(flags, about);
@@ -90,13 +91,7 @@ function createVerb(
   });
   if (impact) program.option('--yes', 'Do it on a deployed table without asking');
   const needed = known.filter(({ required }) => required);
-  program.usage(
-    [
-      ...parameters.map((parameter) => `<${parameter}>`),
-      ...needed.map(({ flags }) => flags),
-      '[options]',
-    ].join(' '),
-  );
+  program.usage([...parameters.map(argumentOf), ...needed.map(({ flags }) => flags), '[options]'].join(' '));
   return program.action(async () => {
     const values = Object.fromEntries(known.map(({ name, key }) => [name, program.getOptionValue(key)]));
     const { region, table, json, yes } = program.optsWithGlobals();
@@ -106,7 +101,7 @@ function createVerb(
     if (json && format) program.error(`The options --json and ${format.flags} exclude each other.`);
     await requireListening();
     const given = Object.fromEntries(
-      parameters.map((parameter, index) => [parameter, String(program.args[index])]),
+      parameters.map((parameter, index) => [parameter, String(program.args[index] ?? '')]),
     );
     if (impact && region !== undefined && !yes) {
       const sentence = `In ${table}, this ${await impact(given, values)}.`;
@@ -120,12 +115,17 @@ function createVerb(
     if (!readsOnly && region !== undefined) await identifyCaller();
     const work = () => run(given, values, suggest);
     const { data, text, problem } = isResumable
-      ? await runSteps({ words: words.join(' '), line: suggest(lineOf(words, values)) }, work)
+      ? await runSteps({ words: subjectOf(words, values), line: suggest(lineOf(words, values)) }, work)
       : await work();
     for (const sentence of await describeOpenCommands()) output.stderr.write(`${sentence}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
     if (problem !== undefined) throw new Rejection(problem);
   });
+}
+
+/** What a command is about: its parameters, or its options if it has none. */
+function subjectOf(words: readonly string[], options: Record<string, unknown>): string {
+  return words.length > 2 ? words.join(' ') : lineOf(words, options);
 }
 
 /** The command line for a command with its options. */

@@ -70,7 +70,7 @@ export const run = command({
       command: suggest('upgrade'),
     });
     const text = dryRun
-      ? `This release is ${thisRelease.name}. Nothing was changed.`
+      ? `${data.from === data.to ? `The table stays at release ${data.to}.` : `The table would go from ${data.from} to release ${data.to}.`} Nothing was changed.`
       : `The table is now at release ${data.to}.`;
     return { data, text };
   },

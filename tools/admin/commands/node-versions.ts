@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { compareVersions } from '@node-registry/registry-rules/version-label';
 import { editNodeVersion, flagNodeVersion, unflagNodeVersion } from '../registry/node-versions.ts';
 import { type Changed, newContext } from '../registry/administration.ts';
@@ -7,7 +8,7 @@ import { readVersions, versionCopy } from '../../../lib/registry/node-versions.t
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { memberTable } from './publishers.ts';
-import { command, type CommandResult, UsageError } from '../command.ts';
+import { command, type CommandResult, textOf, unfinished, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import { banNodeVersion, unbanNodeVersion } from '../registry/bans.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
@@ -160,17 +161,82 @@ export const changelog = command({
 
 export const ban = command({
   parameters: ['node', 'version'],
-  summary: 'Ban a version: no download, no upload, never the latest',
+  areOptional: true,
+  summary: 'Ban a version, or all of a token, a trust or a file: no download, no upload, never the latest',
   notes:
-    'Callers see the status and the reason, but no downloadUrl. If it was the latest version of its node, the\nhighest version that can be downloaded takes its place. A version that waits for its upload can also be banned.',
-  options: { reason },
+    'Callers see the status and the reason, but no downloadUrl. If it was the latest version of its node, the\nhighest version that can be downloaded takes its place. A version that waits for its upload can also be banned.\nFirst revoke the token, or remove the trust.',
+  options: {
+    reason,
+    token: {
+      value: 'ID',
+      about: 'All versions published with this token of token list; reads the whole table',
+    },
+    trust: { value: 'ID', about: 'All versions published by jobs of this trust of trust list' },
+    file: { value: 'FILE', about: 'All versions in this file, each a line: <node> <version>' },
+  },
   isResumable: true,
-  examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
-  impact: async ({ node, version }) => `bans ${await describeNodeVersion(node, version)}`,
-  async run({ node, version }, { reason }) {
-    return withDownloads([node], resultOf('Banned', await banNodeVersion(node, version, reason)));
+  examples: [
+    'node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"',
+    'node-version ban --token 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52 --reason "Published by a thief"',
+  ],
+  async impact(named, options) {
+    const versions = await versionsToBan(named, options);
+    const [one] = versions;
+    if (one && versions.length === 1) return `bans ${await describeNodeVersion(one.node, one.version)}`;
+    const shown = versions.slice(0, maxNamed).map(({ node, version }) => `${node} ${version}`);
+    const rest = versions.length > maxNamed ? ` and ${versions.length - maxNamed} more` : '';
+    return `bans ${versions.length} versions: ${shown.join(', ')}${rest}`;
+  },
+  async run(named, { reason, ...options }) {
+    const versions = await versionsToBan(named, options);
+    const results: CommandResult[] = [];
+    let failed = 0;
+    for (const { node, version } of versions)
+      try {
+        results.push(resultOf('Banned', await banNodeVersion(node, version, reason)));
+      } catch (error) {
+        if (versions.length === 1) throw error;
+        failed += 1;
+        results.push({ data: { node_id: node, version, error: textOf(error) }, text: String(textOf(error)) });
+      }
+    const data = versions.length === 1 && named.node ? results[0]?.data : results.map((each) => each.data);
+    const text = results.map((each) => each.text).join('\n') || 'No version matches.';
+    const nodes = [...new Set(versions.map(({ node }) => node))];
+    const problem = unfinished(failed, versions.length);
+    return { ...(await withDownloads(nodes, { data, text })), ...(problem && { problem }) };
   },
 });
+
+const maxNamed = 10;
+
+interface NamedVersion {
+  node: string;
+  version: string;
+}
+
+async function versionsToBan(
+  { node, version }: NamedVersion,
+  {
+    token,
+    trust,
+    file,
+  }: { token?: string | undefined; trust?: string | undefined; file?: string | undefined },
+): Promise<NamedVersion[]> {
+  if ([node, token, trust, file].filter(Boolean).length !== 1 || Boolean(node) !== Boolean(version))
+    throw new UsageError('Give a node and a version, or one of --token, --trust and --file.');
+  if (node) return [{ node, version }];
+  if (file === undefined) {
+    const found = await findVersions({ status: undefined, token_id: token, trust_id: trust });
+    return found.map((each) => ({ node: each.node_id, version: each.version }));
+  }
+  const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
+  return lines.filter(Boolean).map((line, place) => {
+    const [node, version, ...rest] = line.split(/\s+/);
+    if (!node || !version || rest.length > 0)
+      throw new UsageError(`Line ${place + 1} of ${file} is not <node> <version>: ${line}`);
+    return { node, version };
+  });
+}
 
 export const unban = command({
   parameters: ['node', 'version'],
