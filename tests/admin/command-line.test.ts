@@ -97,8 +97,9 @@ describe('--help', () => {
     const { status, stdout } = await admin('--help');
 
     expect(status).toBe(0);
-    for (const [name, { parameters, summary }] of Object.entries(commands)) {
-      const words = [name, ...parameters.map((parameter) => `<${parameter}>`)].join(' ');
+    for (const [name, { parameters, areOptional, summary }] of Object.entries(commands)) {
+      const shown = parameters.map((parameter) => (areOptional ? `\\[${parameter}\\]` : `<${parameter}>`));
+      const words = [name, ...shown].join(' ');
       expect(stdout).toMatch(new RegExp(`^  ${words} .*${summary}`, 'm'));
     }
     expect(await admin()).toEqual({ status, stdout, stderr: '' });

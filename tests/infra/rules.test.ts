@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Part } from '../../infra/plugins/references.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import { type Part, referencesOf } from '../../infra/plugins/references.ts';
+import { adoptionOf } from '../../tools/restore/adoption.ts';
 import { loadOperations } from '../../infra/operations.ts';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
@@ -108,6 +110,23 @@ test('what holds data outlives the stage, but not a first deployment that failed
       DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
     });
+});
+
+test('what a removed stage leaves is adopted with its parameters, and refers to nothing else', () => {
+  const { template, resources } = adoptionOf(full.template as never, 'arn:of-the-secret');
+  const ids = ['Table', 'S3BucketArchives', 'AccessLogs', 'NotificationSigningKey'];
+
+  expect(Object.keys(template.Resources)).toEqual(ids);
+  expect(ids.filter((id) => template.Resources[id]?.DeletionPolicy === undefined)).toEqual([]);
+  expect(referencesOf(template.Resources)).toEqual([]);
+  expect(template.Metadata).toEqual({ NodeRegistryParameters: parameterSets.full });
+  expect(resources).toMatchObject([
+    { ResourceType: 'AWS::DynamoDB::Table', ResourceIdentifier: { TableName: 'node-registry-prod' } },
+    { ResourceIdentifier: { BucketName: parameterSets.full.bucketName } },
+    { LogicalResourceId: 'AccessLogs', ResourceIdentifier: { BucketName: 'archives-of-the-tests-logs' } },
+    { ResourceIdentifier: { Id: 'arn:of-the-secret' } },
+  ]);
+  expect(() => adoptionOf(full.template as never)).toThrow('give its ARN with --secret');
 });
 
 test('the distribution reads only over TLS, signs for the bucket, and lets no file run that a stranger packed', () => {

@@ -1,0 +1,45 @@
+import type { Resource, Template } from '../../infra/plugins/framework.ts';
+
+/*
+ * What a removed stage leaves, and how CloudFormation's import finds each in the account. The imported stack has
+ * only these; the next deployment adds the rest.
+ */
+const identifiers: Record<string, (properties: Record<string, unknown>, secretArn: string) => object> = {
+  Table: ({ TableName }) => ({ TableName }),
+  S3BucketArchives: ({ BucketName }) => ({ BucketName }),
+  AccessLogs: ({ BucketName }) => ({ BucketName }),
+  NotificationSigningKey: (_, Id) => ({ Id }),
+};
+
+/** They refer to resources that the import can't create. */
+const added = ['NotificationConfiguration', 'LoggingConfiguration'];
+
+export interface Adoption {
+  template: Pick<Template, 'Metadata' | 'Resources'>;
+  resources: object[];
+}
+
+/** The template and the list for `create-change-set --change-set-type IMPORT`, of a packaged stage. */
+export function adoptionOf(packaged: Template, secretArn = ''): Adoption {
+  const kept = Object.entries(identifiers).flatMap(([id, identify]) => {
+    const resource = packaged.Resources[id];
+    return resource ? [{ id, resource, identify }] : [];
+  });
+  if (secretArn === '' && 'NotificationSigningKey' in packaged.Resources)
+    throw new Error('The stage has a NotificationSigningKey: give its ARN with --secret.');
+  const Resources = Object.fromEntries(kept.map(({ id, resource }) => [id, alone(resource)]));
+  return {
+    // The parameters of the packaged stage, for --same.
+    template: { ...(packaged.Metadata && { Metadata: packaged.Metadata }), Resources },
+    resources: kept.map(({ id, resource: { Type, Properties }, identify }) => ({
+      ResourceType: Type,
+      LogicalResourceId: id,
+      ResourceIdentifier: identify(Properties, secretArn),
+    })),
+  };
+}
+
+function alone({ DependsOn: _, Properties, ...resource }: Resource): Resource {
+  const own = Object.entries(Properties).filter(([name]) => !added.includes(name));
+  return { ...resource, Properties: Object.fromEntries(own) };
+}
