@@ -432,10 +432,10 @@ describe('the lines', () => {
     { issue: 59, room: 'packages', lines: 10 },
     { issue: 59, room: 'tests', lines: 135 },
     // Remembered parameters, releases, the read path, bans of many, adoption.
-    { issue: 59, room: 'lib functions', lines: 60 },
+    { issue: 59, room: 'lib functions', lines: 75 },
     { issue: 59, room: 'infra', lines: 80 },
-    { issue: 59, room: 'tools', lines: 195 },
-    { issue: 59, room: 'tests', lines: 240 },
+    { issue: 59, room: 'tools', lines: 210 },
+    { issue: 59, room: 'tests', lines: 256 },
     // 60
     { issue: 60, room: 'packages', lines: 506 },
     // Lent by packages.

@@ -55,7 +55,10 @@ export async function transferNode(nodeId: string, to: string): Promise<boolean>
     const owner = existing(ownerItem, from);
     if (publisher.banned || owner.banned)
       throw new Rejection('A publisher is banned: lift the ban first, or its versions would stay banned.');
-    requireNoBan(versions.map(nodeVersionRecord), owner.id);
+    requireNoBan(
+      versions.flatMap((version) => nodeVersionRecord(version) ?? []),
+      owner.id,
+    );
     const owned: OwnedNodeRecord = {
       ...ownedNodeKey(to, node.id),
       node_id: node.id,
