@@ -1,4 +1,4 @@
-// Four schedules, each minute: each corrects a part of the accounts by the usage records
-import { scheduledSweep } from '../lib/spend/sweep-spending.ts';
+// Four schedules, each minute: each ends what crashed requests have left open in a part of the accounts
+import { scheduledVisit } from '../lib/attempts/visit.ts';
 
-export const handler = scheduledSweep;
+export const handler = scheduledVisit;

@@ -313,6 +313,11 @@ export const spending = concern(() => ({
     'requestsPerMinute',
     'Paid requests per caller and minute; 0: no limit.',
   ),
+  OPEN_ATTEMPTS: variable(
+    kind.count(200, 1000),
+    'openAttempts',
+    'Paid requests of a caller that may wait for their provider at once.',
+  ),
   CREDIT_RATES: variable(
     kind.creditRates(),
     'creditRates',

@@ -19,7 +19,7 @@ export type Access =
 
 /**
  * The price of a task: a rate, and every field of a valid request that changes the charge. The amount
- * reserved for a task is derived from this alone (lib/requests/money.ts).
+ * reserved for a task is derived from this alone (lib/attempts/price.ts).
  */
 export interface PriceRule {
   /** The source of a task's price: the provider's reply, or the rate if the provider names no price. */

@@ -80,11 +80,11 @@ export function proxyDeployment(...variables: config.Concern[]) {
     rights: [
       // A request's key, with its kept response.
       { table: ['BatchGetItem', 'PutItem', 'DeleteItem'], keys: ['idempotency'] },
-      // The caller's account and the usage records.
+      // The caller's account and its attempts.
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
-      { table: ['PutItem', 'UpdateItem'], keys: ['usage'] },
+      { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], keys: ['usage'] },
       // The record of a task whose notifications come here.
-      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['tasks'], ifRelaying: true },
+      { table: ['PutItem', 'DeleteItem'], keys: ['tasks'], ifRelaying: true },
       // Images that are too large for a request: looked up, and presigned for the caller and the provider.
       { bucket: ['GetObject', 'PutObject'], folder: 'images' },
     ],

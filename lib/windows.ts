@@ -15,11 +15,6 @@ export function minuteOf(time: number): number {
   return Math.floor(time / minuteMs);
 }
 
-/** When a minute begins, in milliseconds since the epoch. */
-export function startOfMinute(minute: number): number {
-  return minute * minuteMs;
-}
-
 const lengths = { day: dayMs, minute: minuteMs } as const;
 
 export type WindowKind = keyof typeof lengths;

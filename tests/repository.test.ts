@@ -119,9 +119,9 @@ const floors = [
   ['outgoing'],
   ['aws', 'schemas', 'auth'],
   ['store', 'contracts', 'bucket'],
-  ['registry', 'archives', 'providers', 'spend'],
+  ['registry', 'archives', 'providers'],
+  ['attempts'],
   ['notifications'],
-  ['requests'],
   ['uploads', 'http', 'index', 'downloads'],
 ];
 
@@ -266,12 +266,12 @@ function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
 
 /** What is never raised for a contract, though its function reaches the file; endpoint.test.ts and others show why. */
 const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
-  [/^lib\/requests\/idempotency-key/, ({ idempotent }) => idempotent === true],
-  [/^lib\/(?:spend\/|providers\/provider-call|requests\/caller-images)/, ({ price }) => price !== undefined],
+  [/^lib\/attempts\/slot/, ({ idempotent }) => idempotent === true],
+  [/^lib\/(?:attempts\/(?!slot)|providers\/provider-call)/, ({ price }) => price !== undefined],
   [/^lib\/auth\//, ({ access }) => access !== 'anyone'],
   // lib/registry/may.ts names its types.
   [/^lib\/registry\/credentials/, ({ name }) => name === 'publishNodeVersion'],
-  // lib/requests/attempt.ts gives them other codes; a bulk read writes nothing.
+  // lib/attempts/request.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/dynamodb/, ({ price, access }) => price === undefined && access !== 'anyone'],
 ];
 /** Of files that several endpoints share, what one of them does not call. */

@@ -4,7 +4,7 @@ import type { RateRow } from '../../lib/variable-kinds.ts';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import type { PaidContract } from '../operations.ts';
 import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
-import { costOf } from '../../lib/requests/money.ts';
+import { costOf } from '../../lib/attempts/price.ts';
 
 /** All problems of a stage's parameters. */
 export function parameterProblems(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {

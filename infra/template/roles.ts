@@ -80,26 +80,28 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
   const due = (keys?: string[]) =>
     allow('dynamodb', ['Query'], arn('dynamodb', `${table}/index/pending`), keys && keysAre(keys));
   const write: TableAction[] = ['PutItem', 'UpdateItem'];
-  // The transaction writes the task, its notification, and the task's result into its usage record.
+  // The transaction writes the task, its notification, and the task's result into the record of its attempt.
   const reports: (Right | Statement)[] = [
-    { table: ['BatchGetItem'], keys: ['tasks'] },
+    // The attempt has the answered ID.
+    { table: ['BatchGetItem'], keys: ['tasks', 'usage'] },
     { table: write, keys: ['tasks', 'usage'] },
-    // A usage record is only changed. Whichever keys the transaction's Put is compared with, one is a
+    // An attempt is only changed. Whichever keys the transaction's Put is compared with, one is a
     // secret's.
     { ...allow('dynamodb', ['PutItem'], arn('dynamodb', table), isIn(['usage'])), Effect: 'Deny' },
-    // The counted credits stay as they are.
-    { table: write, neverChanges: ['credits', 'is_exact'] },
+    // Nor does a provider, or who knows its URL, change what an attempt cost and whose it is.
+    { table: write, neverChanges: ['caller', 'ceiling', 'credits', 'is_exact', 'n', 'payment'] },
     allow('sqs', ['SendMessage'], queue('Notifications')),
   ];
   return {
     receiveNotification: reports,
 
-    // It has the providers' keys, but no right to receivers' responses or public statuses. A usage record has
-    // the ID.
-    pollProviders: [...reports, { table: ['BatchGetItem'], keys: ['usage'] }, due(['poll-*'])],
+    // It has the providers' keys, but no right to receivers' responses or public statuses.
+    pollProviders: [...reports, due(['poll-*'])],
 
     deliverNotifications: [
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['tasks'] },
+      // Whether the request that bought the task has ended, and the ID that it answered.
+      { table: ['BatchGetItem'], keys: ['usage'] },
       // The public keys of its signing keys.
       { table: ['UpdateItem'], keys: ['signingKeys'] },
       // A task has the partition key of its notifications, so this names the fields that must not change: the
@@ -108,8 +110,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
         table: ['UpdateItem'],
         neverChanges: [
           ...['address', 'attempt', 'body', 'caller', 'content_type', 'id', 'operation', 'provider'],
-          ...['credits', 'ended_at', 'payment', 'provider_state', 'request_id', 'words'],
-          ...['sequence', 'state', 'status_key', 'task_id'],
+          ...['provider_state', 'request_id', 'sequence', 'state', 'status_key', 'task_id', 'words'],
         ],
       },
       due(['notify-*']),
@@ -140,13 +141,11 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       allow('sqs', ['SendMessage'], queue('FinalizeUploadFailures')),
     ],
 
-    // It corrects accounts by usage records, and completes records that crashed requests left open.
+    // It ends what requests that crashed have left in accounts and attempts.
     sweepSpending: [
       due(['spend-*']),
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
-      { table: ['Query', 'PutItem', 'UpdateItem'], keys: ['usage'] },
-      // The result of a request: from its key, if it had one, and from its task, in one read.
-      { table: ['BatchGetItem'], keys: ['idempotency', 'tasks'] },
+      { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], keys: ['usage'] },
       // The change that the stream passes on each minute.
       { table: ['PutItem'], keys: ['heartbeat'] },
     ],

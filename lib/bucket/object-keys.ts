@@ -9,7 +9,7 @@ import * as config from '../config.ts';
  *   staging/<node id>/<version>/<version id>/<upload id>.zip      expires by lifecycle rule
  *   archives/<node id>/<version>/<version id>-<sha256>.zip        written once
  *
- * Callers' images are under `images/` (lib/requests/caller-images.ts), task statuses under `status/`.
+ * Callers' images are under `images/` (lib/attempts/caller-images.ts), task statuses under `status/`.
  */
 const stagingPrefix = 'staging/';
 

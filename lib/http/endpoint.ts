@@ -7,15 +7,8 @@ import { type Context, describeOpenCalls, endOf, inTime, requestContext } from '
 import * as config from '../config.ts';
 import { type Access, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
-import { IdempotencyKey } from '../requests/idempotency-key.ts';
-import {
-  afterwards,
-  type Answer,
-  apiErrorOf,
-  beforeSending,
-  type Keyed,
-  type Progress,
-} from '../requests/attempt.ts';
+import { afterwards, type Answer, apiErrorOf, beforeSending, type Keyed } from '../attempts/request.ts';
+import { claim, free, keepAnswer, slotOf } from '../attempts/slot.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { type CheckedRequest, readOnce, readRequest } from './read-request.ts';
 import { gatewayHandler, type GatewayRequest, jsonAnswer } from './gateway-handler.ts';
@@ -63,23 +56,26 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
       return jsonAnswer(contract.status, body, headers);
     };
     if (keyed === undefined) return respond();
-    const refreshed = refresh && {
-      refresh: async (text: string) => JSON.stringify(await refresh(JSON.parse(text), call)),
-    };
     const { context } = call;
-    const key = new IdempotencyKey(keyed, { ...refreshed, attempt: randomUUID(), context });
+    const slot = slotOf(context, keyed, { attempt: randomUUID() });
+    const kept = await beforeSending(() => claim(slot));
+    if (kept && refresh) return { ...kept, body: JSON.stringify(await refresh(JSON.parse(kept.body), call)) };
+    if (kept) return kept;
     try {
-      const kept = await beforeSending(() => key.acquire());
-      if (kept) return kept;
       const answer = await respond();
-      await afterwards(context, 'succeed', { idempotency: key.keep(answer) });
+      await afterwards(context, 'succeed', { idempotency: keepAnswer(slot, answer) });
       return answer;
     } catch (thrown) {
       const error = apiErrorOf(thrown);
-      await afterwards(context, 'fail', { idempotency: key.release(error) });
+      await afterwards(context, 'fail', { idempotency: free(slot) });
       throw error;
     }
   });
+}
+
+/** For a late response: set once something was sent that may cost money. */
+interface Progress {
+  sentHeaders?: Record<string, string>;
 }
 
 type Work<C extends Contract> = (
@@ -107,11 +103,11 @@ export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | un
       requestId: request.requestId,
       context: requestContext(invocation),
     };
-    const progress: Progress = { isSent: false };
+    const progress: Progress = {};
     const late = () => {
-      const code = progress.isSent ? 'provider_timeout' : 'unavailable';
+      const code = progress.sentHeaders ? 'provider_timeout' : 'unavailable';
       const reason = describeOpenCalls(call.context);
-      return new ApiError(code, { reason, headers: { ...progress.taskHeaders } });
+      return new ApiError(code, { reason, headers: { ...progress.sentHeaders } });
     };
     const working = work(call, keyedRequest(contract, call, request), progress);
     const answer = await inTime(working, endsAt - lastAnswerMs, late);

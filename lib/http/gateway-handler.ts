@@ -3,7 +3,7 @@ import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { SerializedJson } from '../json.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
-import type { Answer } from '../requests/attempt.ts';
+import type { Answer } from '../attempts/request.ts';
 import { errorBody } from '../schemas/error-body.ts';
 
 /** The gateway's event, with its headers present and the request id known. */

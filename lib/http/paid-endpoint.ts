@@ -1,18 +1,21 @@
+import { newAttempt, attemptName } from '../attempts/attempt.ts';
+import { withImageUrls } from '../attempts/caller-images.ts';
+import { Purchase } from '../attempts/purchase.ts';
+import { afterwards, apiErrorOf, beforeSending } from '../attempts/request.ts';
+import { claim, free, hashOfKey, keepAnswer, slotOf } from '../attempts/slot.ts';
 import { callerName } from '../caller.ts';
 import * as config from '../config.ts';
-import type { BodyOf } from '../contract.ts';
+import type { BodyOf, Contract } from '../contract.ts';
 import { boughtNothing } from '../errors.ts';
-import { log } from '../log.ts';
-import { type Provider, ProviderCall, type StartedTask } from '../providers/provider-call.ts';
-import { afterwards, allStored, apiErrorOf, beforeSending, nameAttempt } from '../requests/attempt.ts';
-import { withImageUrls } from '../requests/caller-images.ts';
-import { IdempotencyKey } from '../requests/idempotency-key.ts';
-import { Money, type PaidContract } from '../requests/money.ts';
-import { Relay } from '../requests/relay.ts';
 import type { SerializedJson } from '../json.ts';
+import { log } from '../log.ts';
+import { Relay } from '../notifications/relay.ts';
+import { type Provider, ProviderCall, type StartedTask } from '../providers/provider-call.ts';
 import { repeatUntilDeadline } from '../store/dynamodb.ts';
-import { jsonAnswer } from './gateway-handler.ts';
 import { lambdaHandler, type ReplyBody } from './endpoint.ts';
+import { jsonAnswer } from './gateway-handler.ts';
+
+export type PaidContract = Contract & Required<Pick<Contract, 'price' | 'notifies'>>;
 
 /** An operation's call to its provider. */
 interface ProviderRequest<C extends PaidContract> {
@@ -28,55 +31,57 @@ interface ProviderRequest<C extends PaidContract> {
 export function paidEndpoint<C extends PaidContract>(contract: C, call: ProviderRequest<C>) {
   return lambdaHandler(contract, undefined, async ({ body, context, ...request }, keyed, progress) => {
     const caller = callerName(request.caller);
-    const { requestId } = request;
     const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
-    const attempt = nameAttempt({ operation: contract.name, caller, requestId }, { keyed, isRelayed });
-    const { relayedTask } = attempt;
-    const key = keyed && new IdempotencyKey(keyed, { attempt: attempt.id, context });
-    const relay = relayedTask && new Relay(context, attempt, relayedTask, contract.notifies, Object(body));
-    const money = new Money(context, attempt, contract.price, Object(body));
-    const outgoing = new ProviderCall(context, call.provider(), call.path);
+    const relay = isRelayed ? new Relay(contract.notifies, Object(body)) : undefined;
     const taskHeaders = relay?.taskHeaders ?? {};
+    const attempt = newAttempt(
+      {
+        ...{ operation: contract.name, caller, requestId: request.requestId, taskHash: relay?.taskHash },
+        keyHash: keyed && hashOfKey(keyed),
+      },
+      contract.price,
+      Object(body),
+    );
+    const slot =
+      keyed && slotOf(context, keyed, { attempt: attemptName(attempt), payer: caller, taskHeaders });
+    const replayed = slot && (await beforeSending(() => claim(slot)));
+    if (replayed) return replayed;
+
+    const purchase = new Purchase(context, attempt);
+    const outgoing = new ProviderCall(context, call.provider(), call.path);
     try {
-      const replayed = await beforeSending(async () => {
-        // A replay needs none of the rest, and money is reserved last.
-        const kept = await key?.acquire();
-        if (kept) return kept;
+      await beforeSending(async () => {
         relay?.requireReceiver();
         const withImages = await withImageUrls(context, caller, body);
         await outgoing.prepare(call.body(relay ? relay.redirected(withImages) : withImages));
-        await money.reserve();
-        await allStored([key?.markSent(taskHeaders), relay?.record(money.usageName), money.open()]);
-        return undefined;
+        await purchase.reserve();
+        await purchase.record(relay && (() => relay.record(context, attempt)));
       });
-      if (replayed) return replayed;
 
-      Object.assign(progress, { isSent: true, taskHeaders });
+      progress.sentHeaders = taskHeaders;
       // If the function dies now, by timeout, memory or a kill, this is its only line.
       log('info', 'sending');
       repeatUntilDeadline(context);
       const started = await outgoing.startTask();
 
-      const { task } = started;
-      const reply = call.reply(started, body, contract);
-      const given = jsonAnswer(contract.status, reply, taskHeaders);
+      const given = jsonAnswer(contract.status, call.reply(started, body, contract), taskHeaders);
       const answer = relay?.inAnswer(given) ?? given;
       await afterwards(context, 'succeed', {
-        idempotency: key?.keep(answer, task),
-        spending: money.charge(task),
-        relay: relay?.taken(task),
+        idempotency: slot && keepAnswer(slot, answer),
+        spending: purchase.taken(started.task),
       });
-      return { ...answer, headers: { ...answer.headers, ...money.headers(task) } };
+      return { ...answer, headers: { ...answer.headers, ...purchase.headers(started.task) } };
     } catch (thrown) {
       const known = apiErrorOf(thrown);
       const error = relay?.inError(known) ?? known;
+      const isNothing = boughtNothing(error);
       await afterwards(context, 'fail', {
-        idempotency: key?.release(error),
-        spending: money.release(error),
-        relay: relay?.failed(error),
+        idempotency: purchase.isSent ? undefined : slot && free(slot),
+        spending: purchase.failed(error),
+        relay: isNothing && purchase.isReserved ? relay?.forget(context) : undefined,
       });
-      const named = boughtNothing(error) ? {} : taskHeaders;
-      throw error.with({ headers: { ...error.headers, ...named, ...money.headers() } });
+      const named = isNothing ? {} : taskHeaders;
+      throw error.with({ headers: { ...error.headers, ...named, ...purchase.headers() } });
     }
   });
 }

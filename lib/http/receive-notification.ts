@@ -5,7 +5,7 @@ import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { receive } from '../notifications/store-report.ts';
-import type { Answer } from '../requests/attempt.ts';
+import type { Answer } from '../attempts/request.ts';
 import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
 
 /** Over Lambda's limit: a notification repeats the request, whose payload may have 1,048,576 characters. */

@@ -1,4 +1,5 @@
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { AttemptRecord } from '../attempts/attempt.ts';
 import { maxDelaySeconds } from '../aws/queue.ts';
 import { readText, writeIfMatches } from '../bucket/public-file.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
@@ -64,9 +65,10 @@ async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQ
 async function deliver(context: Context, message: QueuedAttempt): Promise<void> {
   const found = await readWaiting(context, message);
   if (found === undefined) return;
-  const { waiting, task } = found;
-  if (task && isHeld(task)) return enqueue(context, { ...waiting, delaySeconds: holdSeconds });
-  const body = withAnsweredId(waiting, task);
+  const { waiting, task, attempt } = found;
+  if (task && attempt && isHeld(task, attempt))
+    return enqueue(context, { ...waiting, delaySeconds: holdSeconds });
+  const body = withAnsweredId(waiting, attempt);
   if (waiting.tries === 0) await showStatus(context, { ...waiting, body });
   const { address } = waiting;
   if (address === undefined) return end(context, waiting, 'shown', {});
@@ -79,13 +81,13 @@ const holdSeconds = 2;
 const maxRequestMs = 60_000;
 
 /** Whether the request that bought the task may still run: its caller must learn of the task before its receiver. */
-function isHeld({ at, ended_at }: TaskRecord): boolean {
-  return ended_at === undefined && Date.now() < Date.parse(at) + maxRequestMs;
+function isHeld({ at }: TaskRecord, { payment }: AttemptRecord): boolean {
+  return payment === 'sent' && Date.now() < Date.parse(at) + maxRequestMs;
 }
 
 /** Uses the task ID of our response, even if the provider named another one in an earlier notification. */
-function withAnsweredId({ body, state }: NotificationRecord, task: TaskRecord | undefined): string {
-  const task_id = task?.task_id;
+function withAnsweredId({ body, state }: NotificationRecord, attempt: AttemptRecord | undefined): string {
+  const task_id = attempt?.task_id;
   if (task_id === undefined || parseObject(body)?.task_id === task_id) return body;
   return withCommonFields(body, { task_id, state });
 }

@@ -1,3 +1,4 @@
+import type { AttemptRecord } from '../attempts/attempt.ts';
 import { maxDelaySeconds, queueAt } from '../aws/queue.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
@@ -12,6 +13,7 @@ import {
   keysOfNotification,
   type NotificationRecord,
   notificationRecord,
+  readAttempt,
   type TaskRecord,
   taskRecord,
   ttlFrom,
@@ -89,17 +91,24 @@ export async function makeDueNow(context: Context, record: Key): Promise<void> {
   await update<NotificationRecord>(context, record, { pending_since: timestamp(Date.now()) }, ofTry(0));
 }
 
-/** The notification, if the message's try is still to be made, and its task. */
+interface Waiting {
+  waiting: NotificationRecord;
+  task: TaskRecord | undefined;
+  attempt: AttemptRecord | undefined;
+}
+
+/** The notification, if the message's try is still to be made, its task, and the attempt that bought it. */
 export async function readWaiting(
   context: Context,
   { id, tries }: { id: string; tries: number },
-): Promise<{ waiting: NotificationRecord; task: TaskRecord | undefined } | undefined> {
+): Promise<Waiting | undefined> {
   const keys = keysOfNotification(id);
   if (!keys) return undefined;
   const [notification, task] = await get(context, ...keys);
   const waiting = notificationRecord(notification);
   if (waiting?.result !== 'pending' || waiting.tries !== tries) return undefined;
-  return { waiting, task: taskRecord(task) };
+  const known = taskRecord(task);
+  return { waiting, task: known, attempt: known && (await readAttempt(context, known)) };
 }
 
 /** The record, if this invocation makes the try; `exhausted` if no try is left. */

@@ -1,16 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { callerHash } from '../caller.ts';
 import * as config from '../config.ts';
 import { type Context, endOf, type EventInvocation } from '../context.ts';
 import { log, withLogFields } from '../log.ts';
 import { pollTask, type PolledTask } from '../providers/poll.ts';
 import type { ProviderName } from '../config.ts';
 import { notDue, requireNoneFailed, sweepDue, type SweepReport } from '../store/due.ts';
-import { usageRecord } from '../spend/usage-records.ts';
-import { keyOf, taskHashOf, usageKey } from '../store/keys.ts';
+import { keyOf, taskHashOf } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import { givenUpAfterMs, hashPrefix, nextPollAt, type TaskRecord, taskRecord } from './records.ts';
+import {
+  givenUpAfterMs,
+  hashPrefix,
+  nextPollAt,
+  readAttempt,
+  type TaskRecord,
+  taskRecord,
+} from './records.ts';
 import { findSecret } from './notification-urls.ts';
 import { takeReport } from './store-report.ts';
 import { isFinal } from './provider-notification.ts';
@@ -63,11 +68,14 @@ async function visit(
   task: TaskRecord,
   limiter: RateLimiter,
 ): Promise<Finding | 'unvisited'> {
+  const attempt = await readAttempt(context, task);
+  // Nothing was sent, or the provider rejected it.
+  if (attempt === undefined || attempt.payment === 'rejected') return drop(context, task);
+  const taskId = attempt.task_id ?? task.task_id;
   const isOver = Date.now() >= Date.parse(task.at) + givenUpAfterMs;
-  if (isOver) return isEnded(task) ? postpone(context, task, 'unpolled') : giveUp(context, task);
+  if (isOver) return isEnded(task) ? postpone(context, task, 'unpolled') : giveUp(context, task, taskId);
   const { IMAGE_PROVIDER_TASK_PATH: image, VIDEO_PROVIDER_TASK_PATH: video } = config.polls();
   const path = { image, video }[task.provider];
-  const taskId = path === undefined ? undefined : (task.task_id ?? (await recordedId(context, task)));
   // Without an ID, the provider can't be polled: only a notification can report the task.
   if (path === undefined || taskId === undefined) return postpone(context, task, 'unpolled', true);
   if (!(await limiter.next(task.provider))) return 'unvisited';
@@ -104,10 +112,9 @@ async function postpone(
   return written ? finding : 'ended';
 }
 
-/** The task ID in the usage record: after a response, one of the two records' writes may be lost. */
-async function recordedId(context: Context, { caller, attempt }: TaskRecord): Promise<string | undefined> {
-  const [item] = await get(context, usageKey(callerHash(caller), attempt));
-  return item && usageRecord(item).task_id;
+async function drop(context: Context, task: TaskRecord): Promise<Finding> {
+  await update<TaskRecord>(context, task, notDue, [['pending_since', '=', task.pending_since]]);
+  return 'ended';
 }
 
 function isEnded({ state }: TaskRecord): boolean {
@@ -118,8 +125,8 @@ const notHeardOf =
   'Nothing was heard of the end of this task for seven days, so this service no longer polls for it. The provider may have charged for it.';
 
 /** It ends as failed, with the reason, and the ledger marks this as an assumption. */
-async function giveUp(context: Context, task: TaskRecord): Promise<Finding> {
-  const { provider, task_id } = task;
+async function giveUp(context: Context, task: TaskRecord, task_id: string | undefined): Promise<Finding> {
+  const { provider } = task;
   const body = JSON.stringify({ task_id, state: 'failed', error: notHeardOf });
   const report = { provider, taskHash: taskHashOf(task), body, isGivenUp: true } as const;
   return (await takeReport(context, report)).result === 'written' ? 'given_up' : 'ended';

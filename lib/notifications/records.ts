@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
+import { type AttemptRecord, attemptRecord } from '../attempts/attempt.ts';
+import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { ProviderName } from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { type Key, notificationKey, taskKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
+import { attemptKey, type Key, notificationKey, taskKey } from '../store/keys.ts';
+import { get, readAll } from '../store/read.ts';
 import { typedRead } from '../store/items.ts';
 import { windowSeconds } from '../windows.ts';
 
@@ -15,19 +17,13 @@ export interface TaskRecord extends Key {
   caller: string;
   /** The caller's URL for notifications. */
   address?: string | undefined;
-  /** The paid attempt. With the caller, it identifies the usage record. */
+  /** The name of the attempt that bought it, whose record alone has the outcome and the money. */
   attempt: string;
   /** The id of the request that bought the task. */
   request_id?: string;
   /** The object in the bucket that shows the task's status. Readers of this record may know it. */
   status_key?: string;
-  /** When the request was answered or ended. Nothing is delivered before. */
-  ended_at?: string;
-  /** How the request ended. */
-  payment?: 'taken' | 'unknown';
-  /** The price in the provider's reply. */
-  credits?: number | undefined;
-  /** From the provider's reply, or else from the first notification that has it. */
+  /** From the first notification that has it. The attempt has the ID that was answered. */
   task_id?: string | undefined;
   /** The last accepted state; undefined before the first. */
   state?: TaskState;
@@ -49,6 +45,15 @@ export interface TaskRecord extends Key {
 }
 
 export const taskRecord = typedRead<TaskRecord>();
+
+/** The attempt that bought a task. What ends it is one write, so an eventual read has all of its end or nothing. */
+export async function readAttempt(
+  context: Context,
+  { caller, attempt }: TaskRecord,
+): Promise<AttemptRecord | undefined> {
+  const key = attemptKey(callerHash(caller), attempt);
+  return attemptRecord((await readAll(context, [key], { eventually: true }))[0]);
+}
 
 export async function readTask(context: Context, hashOfSecret: string): Promise<TaskRecord | undefined> {
   return taskRecord((await get(context, taskKey(hashOfSecret)))[0]);

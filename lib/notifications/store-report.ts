@@ -4,10 +4,10 @@ import { parseObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
 import type { ProviderName } from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
-import type { UsageRecord } from '../spend/usage-records.ts';
+import type { AttemptRecord } from '../attempts/attempt.ts';
 import { dueShard, notDue } from '../store/due.ts';
 import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
-import { notificationKey, taskHashOf, taskKey, usageKey } from '../store/keys.ts';
+import { notificationKey, taskHashOf, taskKey, attemptKey } from '../store/keys.ts';
 import { untilWritten } from '../store/dynamodb.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import { enqueue, lostAfterMs, makeDueNow } from './outbox.ts';
@@ -23,6 +23,7 @@ import {
   hashPrefix,
   notificationId,
   type NotificationRecord,
+  readAttempt,
   readTask,
   statusKey,
   type TaskRecord,
@@ -101,8 +102,9 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
     const after = task.reported_at === undefined ? 0 : Date.parse(task.reported_at) + 1;
     const at = new Date(Math.max(now, after)).toISOString();
     const sequence = task.sequence + 1;
+    const attempt = await readAttempt(context, task);
     // The ID of our response stays: any other ID in a call isn't the caller's task.
-    const taskId = task.task_id ?? report.taskId ?? said.taskId;
+    const taskId = attempt?.task_id ?? task.task_id ?? report.taskId ?? said.taskId;
     const { state, provider_state, isQuiet, isDone, changes } = change;
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),
@@ -219,24 +221,24 @@ function isExpired({ ttl }: TaskRecord): boolean {
   return ttl * 1000 <= Date.now();
 }
 
-/** How the task ended, for its usage record, with the data of the paid response, which may have been lost. */
+/** How the task ended, for its attempt's record, with the data of the paid response, which may have been lost. */
 function usageOf(
   { caller, attempt }: TaskRecord,
   { state, taskId, credits }: ProviderNotification,
   at: string,
   isGivenUp: true | undefined,
 ): Write {
-  const changes: Changes<UsageRecord> = {
+  const changes: Changes<AttemptRecord> = {
     final_state: state,
     final_at: at,
     given_up: isGivenUp ?? null,
     task_id: taskId === undefined ? undefined : new IfAbsent(taskId),
     credits_told: credits === undefined ? undefined : new IfAbsent(credits),
   };
-  return updating<UsageRecord>(usageKey(callerHash(caller), attempt), changes, present);
+  return updating<AttemptRecord>(attemptKey(callerHash(caller), attempt), changes, present);
 }
 
-/** A missing usage record must not hold up the notification. */
+/** A missing attempt must not hold up the notification. */
 async function writeWithUsage(context: Context, writes: Write[], usage: Write | undefined): Promise<boolean> {
   const failed = await transact(context, usage ? [...writes, usage] : writes);
   if (failed.length === 1 && failed[0] === writes.length) return writeWithUsage(context, writes, undefined);

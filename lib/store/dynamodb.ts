@@ -63,12 +63,17 @@ export async function untilAnswered<Result>(
       const isOver = withoutAnswer === maxWithoutAnswer || (failure === 'unanswered' && !isRepeatable);
       const isMetered = failure !== 'conflict';
       if (isOver || !(await pauseBefore(context, round, isMetered)))
-        throw new ApiError(failure === 'conflict' ? 'conflict' : 'unavailable', {
-          cause: error,
-          reason: `${name}: ${failure}`,
-        });
+        throw givenUp(failure, { cause: error, reason: `${name}: ${failure}` });
     }
   }
+}
+
+/** A call that was given up without an answer, so it may have been applied, or be applied later. */
+export class UnansweredError extends ApiError {}
+
+function givenUp(failure: StoreFailure, why: { cause: unknown; reason: string }): ApiError {
+  if (failure === 'unanswered') return new UnansweredError('unavailable', why);
+  return new ApiError(failure === 'conflict' ? 'conflict' : 'unavailable', why);
 }
 
 /*

@@ -15,11 +15,11 @@
  *   ID tokens that were used          ID_TOKEN#<sha256>         USE                         expire by `ttl`
  *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
  *   versions with an extraction due   index `pending`           shards extract-0 to -f      sparse, for the sweep
- *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     counters, limits, block
+ *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     sums, open attempts, limits
  *   callers with limits of their own  CALLERS                   LIMITS#<caller sha256>       one query lists them
  *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it
- *   accounts with open minutes        index `pending`           shards spend-0 to spend-f   sparse, by the first minute
- *   usage records of a caller's day   USAGE#<day>#<caller>#<n>  <time>#<attempt>            4 queries, expire by `ttl`
+ *   accounts with open attempts       index `pending`           shards spend-0 to spend-f   sparse, by the oldest lease
+ *   attempts of a caller's day        USAGE#<day>#<caller>#<n>  <time>#<attempt>            4 queries, expire by `ttl`
  *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
  *   task that notifies this service   TASK#<secret's sha256>    TASK                        expires by `ttl`
  *   notifications of a task           TASK#<secret's sha256>    NOTIFICATION#<4 digits>     expire by `ttl`
@@ -40,7 +40,7 @@
  * once and read them in one batch.
  *
  * A partition accepts 1,000 writes a second. A paid attempt writes its caller's account twice, so one caller
- * can start 500 tasks a second, and callers don't share partitions. The usage record takes four writes,
+ * can start 500 tasks a second, and callers don't share partitions. An attempt's record takes four writes,
  * including the task's notified end, so a caller's day has four partitions of them. The callers of a day are
  * listed in sixteen partitions, by the first digit of the hash, because at midnight all of them are listed
  * again.
@@ -176,18 +176,18 @@ export function limitsKey(callerHash: string): Key {
   return { pk: 'CALLERS', sk: `LIMITS#${callerHash}` };
 }
 
-const usageShards = [0, 1, 2, 3];
-
-/** The records of a caller and a day. Each partition is sorted by the time when the attempts began. */
-export function usageKey(callerHash: string, name: string): Key {
-  // The name ends with a digit of the attempt's random id.
-  const shard = Number.parseInt(name.slice(-1), 16) % usageShards.length;
-  return { pk: usagePartition(callerHash, name.slice(0, 10), shard), sk: name };
+/** From the key of any record of a caller. */
+export function callerHashOf({ pk }: Pick<Key, 'pk'>): string {
+  return pk.slice('CALLER#'.length);
 }
 
-/** The id of the attempt in a usage record's name. */
-export function attemptOf({ sk }: Pick<Key, 'sk'>): string {
-  return sk.slice(sk.indexOf('#') + 1);
+const usageShards = [0, 1, 2, 3];
+
+/** The attempts of a caller and a day. Each partition is sorted by the time when they began. */
+export function attemptKey(callerHash: string, name: string): Key {
+  // The name ends with a character of the attempt's random id.
+  const shard = name.charCodeAt(name.length - 1) % usageShards.length;
+  return { pk: usagePartition(callerHash, name.slice(0, 10), shard), sk: name };
 }
 
 export function usagePartitions(callerHash: string, day: string): string[] {

@@ -38,7 +38,7 @@ describe('request show', () => {
       {
         usage: expect.objectContaining({
           ...{ request_id: 'shown-whole', caller: 'user:demo-owner' },
-          ...{ state: 'taken', task_id: body.task_id },
+          ...{ payment: 'taken', task_id: body.task_id },
         }),
         answer: { state: 'answered', expires_at: expect.stringMatching(/Z$/) },
         task: expect.objectContaining({ address: hook, state: 'success' }),
@@ -114,7 +114,9 @@ describe('request show', () => {
         ? Array.from({ length: 100 }, (_, index) => `${partition.S}-${index}`)
         : ['some'];
       if (!isCallers && !partition.S.endsWith('#0')) return { Items: [] };
-      return { Items: names.map((caller) => ({ caller: { S: `user:${caller}` }, sk: { S: caller } })) };
+      return {
+        Items: names.map((caller) => ({ caller: { S: `user:${caller}` }, sk: { S: caller }, n: { N: '0' } })),
+      };
     });
     const { text } = await run('shown-among-many');
 
@@ -130,7 +132,7 @@ describe('request show', () => {
     const { found } = await adminJson('request', 'show', 'shown-unknown');
 
     expect(found).toMatchObject([
-      { usage: { state: 'unknown', code: 'provider_failed', credits: 74 }, notifications: [] },
+      { usage: { payment: 'unknown', code: 'provider_failed', credits: 74 }, notifications: [] },
     ]);
     expect((await admin('request', 'show', 'shown-rejected')).stdout).toMatch(/^Code +provider_rejected$/m);
   });

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { callerHash, callerName, principalOf } from '../../lib/caller.ts';
-import { reserve } from '../../lib/spend/reservation.ts';
-import { openUsage, usageName } from '../../lib/spend/usage-records.ts';
+import { attemptName, recordSent } from '../../lib/attempts/attempt.ts';
+import { reserve } from '../../lib/attempts/reserve.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { newContext } from '../../tools/admin/registry/administration.ts';
 import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
@@ -13,7 +12,7 @@ import { noon, startAtNoon, stopDate } from '@node-registry/testing/clock';
 import { beforeNext, failCalls } from '../support/intercept.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
-import { pay, spender, usageOf } from '../support/spending.ts';
+import { attemptOf, pay, spender, usageOf } from '../support/spending.ts';
 
 /** A hash is looked for in the records of every day. */
 jest.setTimeout(30_000);
@@ -134,7 +133,7 @@ describe('the name of a caller', () => {
 /** What a crashed invocation leaves that had reserved credits and sent nothing, so many minutes ago. */
 async function leaveReserved(user: string, minutesAgo: number): Promise<void> {
   const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - minutesAgo * 60_000);
-  await reserve({ deadline: Date.now() + 5000 }, { caller: `user:${user}`, ceiling: 50 });
+  await reserve({ deadline: Date.now() + 5000 }, attemptOf(user));
   clock.mockRestore();
 }
 
@@ -155,19 +154,19 @@ describe('reservations of running tasks', () => {
     const [dead, running] = [await spender(), await spender()];
     // What other tests have left long ago on a slow machine.
     await admin('usage', 'sweep');
-    await leaveReserved(dead, 10);
+    await leaveReserved(dead, 13);
     await leaveReserved(running, 0);
     const swept = await adminJson('usage', 'sweep');
     const again = await admin('usage', 'sweep');
-    await leaveReserved(dead, 10);
+    await leaveReserved(dead, 13);
     const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('broken'));
     const { status, stdout } = await admin('usage', 'sweep', '--json');
     repair();
     await admin('usage', 'sweep');
 
     const counts = { accounts: 1, failed: 0, is_left: false };
-    expect(swept).toEqual({ ...counts, found: [{ user: dead, found: 'corrected' }] });
-    expect(again.stdout).toContain('Nothing had to be corrected.');
+    expect(swept).toEqual({ ...counts, found: [{ user: dead, found: 'rejected', at: expect.any(String) }] });
+    expect(again.stdout).toContain('Nothing was left open.');
     const found = [{ user: dead, found: 'error', error: expect.stringContaining('broken') }];
     expect([status, JSON.parse(stdout)]).toEqual([1, { ...counts, failed: 1, found }]);
     expect(await show(dead)).toMatchObject({ used: { credits: 0, tasks: 0 }, running: 0 });
@@ -220,10 +219,9 @@ test('the records of a caller and a day come in the order of their time, page by
   const at = Date.now();
   const names = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
-      const attempt = { caller: `user:${user}`, at: at + index, id: randomUUID() };
-      const task = { operation: 'textToVideo', requestId: 'r', keyHash: undefined, ceiling: 1 };
-      await openUsage(newContext(), { attempt, ...task });
-      return usageName(attempt);
+      const attempt = attemptOf(user, { at: at + index });
+      await recordSent(newContext(), attempt, 0);
+      return attemptName(attempt);
     }),
   );
   limitPages(3);
@@ -254,9 +252,7 @@ describe('usage', () => {
     await pay(user, 'relight-image');
 
     const at = Date.now() - 86_400_000;
-    const attempt = { caller: `user:${user}`, at, id: randomUUID() };
-    const opened = { operation: 'multiframeVideo', requestId: 'r', keyHash: undefined, ceiling: 28 };
-    await openUsage(newContext(), { attempt, ...opened });
+    await recordSent(newContext(), attemptOf(user, { at, operation: 'multiframeVideo', ceiling: 28 }), 0);
     const from = new Date(at).toISOString().slice(0, 10);
     const by = ['--by', 'operation,model'];
 

@@ -3,6 +3,7 @@ import type { EventBridgeEvent } from 'aws-lambda';
 import { eventOf } from '../../tools/local/consume-queue.ts';
 import { deadLetters, queue, runQueue } from '../support/queue.ts';
 import { handler } from '../../functions/deliver-notifications.ts';
+import { attemptName, endAttempt, keyOfAttempt, recordSent } from '../../lib/attempts/attempt.ts';
 import { beginAttempt, conclude } from '../../lib/notifications/outbox.ts';
 import type { NotificationRecord, TaskRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
@@ -11,7 +12,7 @@ import { keyOf, signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { absent } from '../../lib/store/items.ts';
 import { put, remove } from '../../lib/store/write.ts';
-import { setFields } from '../support/registry.ts';
+import { attemptOf } from '../support/spending.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, failCalls } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
@@ -215,18 +216,24 @@ describe('a notification', () => {
 });
 
 describe('a notification that comes before the answer', () => {
-  async function notified(task: Partial<TaskRecord>): Promise<NotificationRecord> {
+  const soon = { deadline: Number.POSITIVE_INFINITY };
+
+  async function notified(task: Partial<TaskRecord>) {
     const written = await writeNotification(receiver.url);
+    const attempt = attemptOf('notified');
+    await recordSent(soon, attempt, 0);
+    const names = { caller: attempt.caller, attempt: attemptName(attempt) };
     const record = { ...written, sk: 'TASK', at: now(), result: undefined, pending_shard: undefined };
-    await put({ deadline: Date.now() + 5000 }, { ...record, ...task }, absent);
-    return written;
+    await put(soon, { ...record, ...names, ...task }, absent);
+    return { written, attempt };
   }
 
   test('waits until the request is answered, and then names the answered task', async () => {
-    const written = await notified({});
+    const { written, attempt } = await notified({});
     await run();
     expect([receiver.received, new Set(queue.waits)]).toEqual([[], new Set([2])]);
-    await setFields({ ...written, sk: 'TASK' }, { ended_at: now(), task_id: 'answered' });
+    const end = { payment: 'taken', credits: 1, task_id: 'answered' } as const;
+    expect(await endAttempt(soon, keyOfAttempt(attempt), end)).toBe(true);
     queue.advance(2000);
     await run();
 
@@ -238,7 +245,7 @@ describe('a notification that comes before the answer', () => {
   });
 
   test('waits for no request that died a minute ago', async () => {
-    const written = await notified({ at: new Date(Date.now() - 60_000).toISOString() });
+    const { written } = await notified({ at: new Date(Date.now() - 60_000).toISOString() });
     await run();
 
     expect(receivedOf(written)).toHaveLength(1);

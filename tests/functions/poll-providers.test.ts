@@ -212,7 +212,7 @@ describe('a task that nothing is heard of', () => {
 
     const error = expect.stringContaining('for seven days');
     expect((await shownStatus(notification)).content).toMatchObject({ state: 'failed', error });
-    expect(await usageOf(user)).toMatchObject([{ state, final_state: 'failed', given_up: true }]);
+    expect(await usageOf(user)).toMatchObject([{ payment: state, final_state: 'failed', given_up: true }]);
     const day = new Date().toISOString().slice(0, 10);
     const sums = await sumUsage({ from: day, to: day, caller: `user:${user}` }, ['caller']);
     expect(sums).toMatchObject([{ given_up: 1, credits: state === 'taken' ? 20 : 74 }]);

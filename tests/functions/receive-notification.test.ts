@@ -4,10 +4,10 @@ import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import { shownStatus } from '../support/notifications.ts';
 import { notificationsOf, storedTask } from '../support/relay.ts';
 import { everythingOf, hook, lastLine, say, started } from '../support/notified.ts';
-import { misbehave, type ProxyName } from '../support/proxies.ts';
+import { misbehave, type ProxyName, simulation } from '../support/proxies.ts';
 import { callerHash } from '../../lib/caller.ts';
 import { dueShard, dueWork } from '../../lib/store/due.ts';
-import { usageKey } from '../../lib/store/keys.ts';
+import { attemptKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { remove } from '../../lib/store/write.ts';
 import { statusKey } from '../../lib/notifications/records.ts';
@@ -56,12 +56,13 @@ describe('POST /notifications/{provider}/{task}', () => {
       const rawBody = '{ "id":"12", "state" : "processing",\n"n":1.50, "text":"\\u00e9 é" }';
       await say(path, {}, { rawBody, headers: { 'content-type': 'application/json; charset=utf-8' } });
       const { task, notifications } = await everythingOf(path);
-      const { task_id } = before ?? {};
+      const task_id = simulation.received[0]?.taskId;
 
       const ttl = Math.ceil(Date.now() / 1000) + 14 * 86_400;
       expect(task).toEqual({
         ...before,
-        ...{ state: 'processing', sequence: 1, reported_at: new Date().toISOString(), revision: 3, ttl },
+        ...{ state: 'processing', sequence: 1, reported_at: new Date().toISOString(), revision: 2, ttl },
+        task_id,
       });
       const hash = String(task?.pk.slice('TASK#'.length));
       const [notification] = notifications;
@@ -91,7 +92,6 @@ describe('POST /notifications/{provider}/{task}', () => {
       'keeps all of a notification in %s except the payload that it repeats',
       async (encoding) => {
         const path = await started();
-        const task = await storedTask(path.task);
         const creations = [{ url: 'https://videos.example/1.mp4' }];
         const address = `https://a.example/${path.task}`;
         const payload = `${address} ${'é'.repeat(1_048_576)}`;
@@ -104,7 +104,7 @@ describe('POST /notifications/{provider}/{task}', () => {
         const [notification] = await notificationsOf(path.task);
         const { error, message, ...others } = JSON.parse(String(notification?.body));
         expect(others).toEqual({
-          ...{ state: 'failed', task_id: task?.task_id, creations, n: 1.5 },
+          ...{ state: 'failed', task_id: simulation.received[0]?.taskId, creations, n: 1.5 },
           media: ['https://videos.example/1.mp4'],
         });
         expect(notification?.body).toContain('"n":1.50');
@@ -125,7 +125,7 @@ describe('POST /notifications/{provider}/{task}', () => {
       const path = await started();
       await say(path, {}, { rawBody: `{${fields},"state":"success","generated":["${hook}"]}` });
       const [notification] = await notificationsOf(path.task);
-      const { task_id } = (await storedTask(path.task)) ?? {};
+      const task_id = simulation.received.at(-1)?.taskId;
 
       expect(JSON.parse(String(notification?.body))).toEqual({
         ...{ task_id, state: 'success', media: [hook], creations: [], ...kept },
@@ -146,7 +146,7 @@ describe('POST /notifications/{provider}/{task}', () => {
         ['queueing', 'constructor'],
       ]);
       expect(JSON.parse(String(notifications[2]?.body))).toMatchObject({
-        ...{ state: 'queueing', provider_state: 'PAUSED!', task_id: task?.task_id },
+        ...{ state: 'queueing', provider_state: 'PAUSED!', task_id: simulation.received[0]?.taskId },
       });
       expect(task).toMatchObject({ state: 'queueing', provider_state: 'constructor' });
       const unknown = lines('unknown_state');
@@ -154,7 +154,7 @@ describe('POST /notifications/{provider}/{task}', () => {
         ...['paused', 'PAUSED!', null, null, null, 'constructor'],
       ]);
       expect(unknown[0]).toMatchObject({
-        ...{ provider: 'video', provider_task_id: task?.task_id, paid_request_id: task?.request_id },
+        ...{ provider: 'video', paid_request_id: task?.request_id },
         request_id: 'sample-receive-notification',
       });
     });
@@ -176,7 +176,7 @@ describe('POST /notifications/{provider}/{task}', () => {
       for (const state of ['timeout', 'made up', 'success', 'failed']) await say(path, { state });
 
       expect((await notificationsOf(path.task)).map(({ state }) => state)).toEqual(['failed', 'success']);
-      expect(await usageOf(user)).toMatchObject([{ state: 'taken', final_state: 'success' }]);
+      expect(await usageOf(user)).toMatchObject([{ payment: 'taken', final_state: 'success' }]);
     });
 
     test.each([
@@ -207,7 +207,7 @@ describe('POST /notifications/{provider}/{task}', () => {
 
     test('names the answered task, whatever a notification calls it', async () => {
       const { user, path } = await paidBy();
-      const answered = (await storedTask(path.task))?.task_id;
+      const answered = (await usageOf(user))[0]?.task_id;
       await say(path, { state: 'success', task_id: 'invented', credits: 7 });
       const { task, notifications } = await everythingOf(path);
 
@@ -223,7 +223,7 @@ describe('POST /notifications/{provider}/{task}', () => {
       const said = { created: 'task\n1', queueing: 7, processing: 'second' };
       for (const [state, id] of Object.entries(said)) await say(path, { state, id });
 
-      expect(await storedTask(path.task)).toMatchObject({ sequence: 3, task_id: '7', payment: 'unknown' });
+      expect(await storedTask(path.task)).toMatchObject({ sequence: 3, task_id: '7' });
     });
 
     // What may be an id: tests/lib/providers/reply-fields.test.ts.
@@ -248,7 +248,7 @@ describe('POST /notifications/{provider}/{task}', () => {
       const path = await started();
       await say(path, {}, { rawBody: `{"state":"processing","n":1.50,"${name}":${value}}` });
       const [notification] = await notificationsOf(path.task);
-      const { task_id } = (await storedTask(path.task)) ?? {};
+      const task_id = simulation.received.at(-1)?.taskId;
 
       expect(notification?.body).toBe(
         `{"state":"processing","n":1.50,"task_id":"${task_id}","media":[],"creations":[]}`,
@@ -318,7 +318,7 @@ describe('POST /notifications/{provider}/{task}', () => {
         const path = await started('text-to-video', user);
         await say(path, { id: 'late-1', state: 'success', credits: '19.2' });
 
-        const unknown = { state: 'unknown', credits: 74, is_exact: false, final_state: 'success' };
+        const unknown = { payment: 'unknown', credits: 74, is_exact: false, final_state: 'success' };
         expect(await usageOf(user)).toMatchObject([{ ...unknown, task_id: 'late-1', credits_told: told }]);
         expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
       },
@@ -327,7 +327,7 @@ describe('POST /notifications/{provider}/{task}', () => {
     test('does not need the usage record', async () => {
       const { user, path } = await paidBy();
       const task = await storedTask(path.task);
-      const key = usageKey(callerHash(`user:${user}`), String(task?.attempt));
+      const key = attemptKey(callerHash(`user:${user}`), String(task?.attempt));
       await remove({ deadline: Date.now() + 5000 }, key, [['pk', 'exists']]);
       const { status } = await say(path, { state: 'success' });
 

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/sweep-spending.ts';
 import { handler as writeIndex } from '../../functions/write-index.ts';
 import { callerHash } from '../../lib/caller.ts';
-import { reserve } from '../../lib/spend/reservation.ts';
+import { reserve } from '../../lib/attempts/reserve.ts';
 import { toAttributes } from '../../lib/store/items.ts';
 import { heartbeatKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
@@ -12,15 +12,16 @@ import { stopDate } from '@node-registry/testing/clock';
 import { failCalls } from '../support/intercept.ts';
 import { storedItem } from '../support/registry.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
+import { attemptOf } from '../support/spending.ts';
 
 const minuteMs = 60_000;
 const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 20_000 };
 
-test('reports corrections, fails if one failed, and begins nothing in its last seconds', async () => {
-  const caller = `user:${randomUUID()}`;
-  await reserve({ deadline: Date.now() + 5000 }, { caller, ceiling: 50 });
-  stopDate(Date.now() + 10 * minuteMs);
-  const account = `CALLER#${callerHash(caller)}`;
+test('reports what it ended, fails if one failed, and begins nothing in its last seconds', async () => {
+  const user = randomUUID();
+  await reserve({ deadline: Date.now() + 5000 }, attemptOf(user));
+  stopDate(Date.now() + 13 * minuteMs);
+  const account = `CALLER#${callerHash(`user:${user}`)}`;
   const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('broken'), account);
   loggedLines.length = 0;
   await expect(handler({}, invocation)).rejects.toThrow('1 of 1 visits of the sweep failed.');
@@ -33,7 +34,8 @@ test('reports corrections, fails if one failed, and begins nothing in its last s
     { level: 'error', event: 'swept', account, causes: ['Error: broken'] },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 1, unvisited: 0 },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 0, unread_shards: 4 },
-    { level: 'info', event: 'swept', account, finding: 'corrected' },
+    { level: 'info', event: 'swept_usage', payment: 'rejected' },
+    { level: 'info', event: 'swept', account, finding: 'ended' },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 0, sweep_findings: 1 },
   ]);
 });

@@ -75,7 +75,7 @@ describe('the roles', () => {
 
   test.each([
     ['PublishNodeVersionRole', ['members', 'banned', 'ban_reason']],
-    ['ReceiveNotificationRole', ['credits', 'is_exact']],
+    ['ReceiveNotificationRole', ['caller', 'ceiling', 'credits', 'is_exact', 'n', 'payment']],
     ['DeliverNotificationsRole', ['address', 'caller', 'task_id', 'state', 'body', 'attempt']],
   ])('deny %s to change %j', (role, names) => {
     const denied = allStatements().flatMap(([name, { Effect, Condition }]) =>

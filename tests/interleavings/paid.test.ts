@@ -3,8 +3,8 @@ import { simulation } from '../support/proxies.ts';
 import { makeWorld, readItems, worldOf } from './worlds.ts';
 import { handler as deliverNotifications } from '../../functions/deliver-notifications.ts';
 import { handler as pollProviders } from '../../functions/poll-providers.ts';
+import { attemptRecord } from '../../lib/attempts/attempt.ts';
 import { type NotificationRecord, notificationRecord, taskHash } from '../../lib/notifications/records.ts';
-import { usageRecord } from '../../lib/spend/usage-records.ts';
 import { taskKey } from '../../lib/store/keys.ts';
 import { eventOf } from '../../tools/local/consume-queue.ts';
 import { sampleEvent } from '../support/invoke.ts';
@@ -56,7 +56,8 @@ const works: Record<string, Work> = {
   'report of an end': report('success'),
   delivery: { by: 'service', run: deliver },
   poll: { by: 'service', run: (id) => ended(pollProviders(sampleEvent('poll-providers'), invocation(id))) },
-  sweep: { by: 'service', run: () => ended(sweepAfter(13)) },
+  // By a clock that is ten minutes ahead.
+  sweep: { by: 'service', run: () => ended(sweepAfter(10)) },
   block: command(`caller block ${user} --reason leaked`),
 };
 
@@ -79,9 +80,9 @@ async function problems(): Promise<string[]> {
   );
   const keyed = bought.filter(({ body }) => String(body.prompt).endsWith('keyed'));
   const usage = (await readItems())
-    .filter(({ pk, state }) => /^USAGE#/.test(String(pk)) && state)
-    .map((item) => usageRecord(item));
-  const counted = usage.filter(({ state }) => state === 'taken' || state === 'unknown');
+    .filter(({ pk, n }) => /^USAGE#/.test(String(pk)) && n !== undefined)
+    .map((item) => attemptRecord(item));
+  const counted = usage.filter(({ payment }) => payment === 'taken' || payment === 'unknown');
   const { credits = 0 } = countersOf(await accountOf(user));
   const sum = usage.reduce((all, record) => all + record.credits, 0);
   const task = await storedTask(path().task);
@@ -90,7 +91,7 @@ async function problems(): Promise<string[]> {
     'the account equals its records': credits !== sum,
     // The task of the world before is not in its copies' prompts.
     'each bought task is in a record': bought.length + 1 > counted.length,
-    'no attempt stays open': usage.some(({ state }) => state === 'reserved'),
+    'no attempt stays open': usage.some(({ payment }) => payment === 'sent'),
     'each notification is delivered': (await waiting()).length > 0,
     'an end stays': task?.state !== 'success' && usage.some(({ final_state }) => final_state === 'success'),
     'a task without an end is polled': task?.state !== 'success' && task?.pending_since === undefined,

@@ -3,9 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, expect, jest, test } from '@jest/globals';
-import { type AccountRecord, type Limits, openMinutes } from '../../lib/spend/account.ts';
-import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
-import type { UsageRecord } from '../../lib/spend/usage-records.ts';
+import { type Limits, openReservations } from '../../lib/attempts/account.ts';
+import type { AttemptRecord } from '../../lib/attempts/attempt.ts';
+import { visitAccounts } from '../../lib/attempts/visit.ts';
 import { setLimits } from '../../tools/admin/spend/limits.ts';
 import { imageFormat } from '../../tools/simulators/image-format.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
@@ -17,13 +17,13 @@ import { fc } from '@node-registry/testing/properties';
 import { check, count, counts } from '@node-registry/testing/property-runs';
 import { proxyNames, simulation } from '../support/proxies.ts';
 import '../support/queue.ts';
-import { accountOf, usageOf } from '../support/spending.ts';
+import { accountOf, sumsOf, usageOf } from '../support/spending.ts';
 import { bearer } from '../support/tokens.ts';
 import { faultKinds, lateCalls, planOf, type Strike, strikesIn, underPlan } from '../support/wire-faults.ts';
 
 /*
  * Callers spend through machines whose clocks differ, around midnight, while providers misbehave and invocations die at
- * any call of the store. Meanwhile no account passes a limit; ten minutes later the ledger, the accounts and the
+ * any call of the store. Meanwhile no account passes a limit; a quarter of an hour later the attempts, the accounts and the
  * providers' own list agree, task by task.
  */
 
@@ -93,7 +93,7 @@ const limits = { credits_per_day: 420, tasks_per_day: 14, requests_per_minute: 0
 const tightLimits = { ...limits, credits_per_day: 150, tasks_per_day: 4 };
 const limitsOf = new Map<string, Limits>();
 
-test('adds up ten minutes after any chaos, and never passes a limit', async () => {
+test('adds up a quarter of an hour after any chaos, and never passes a limit', async () => {
   const values = fc.record({
     calls: fc.array(paidCall, { minLength: 40, maxLength: 40 }),
     wrong: fc.array(fc.constantFrom(...misbehaviors), { maxLength: 20 }),
@@ -112,8 +112,8 @@ test('adds up ten minutes after any chaos, and never passes a limit', async () =
       await lateCalls();
       for (const user of users) await verifyErrsHigh(user);
       // A sweep that dies leaves the rest to the next one.
-      await underPlan(planOf(sweepStrikes), () => sweepAfter(6)).catch(() => count('sweeps that died'));
-      await sweepAfter(8);
+      await underPlan(planOf(sweepStrikes), () => sweepAfter(14)).catch(() => count('sweeps that died'));
+      await sweepAfter(16);
       for (const user of users) await verify(user);
     },
     { weight: 0.3 },
@@ -186,33 +186,28 @@ function watch(users: readonly string[]): { stop: () => Promise<void> } {
 
 function sweepAfter(minutes: number) {
   const now = Date.now() + minutes * minuteMs;
-  return sweepSpending(
+  return visitAccounts(
     { deadline: Date.now() + 60_000 },
     {
       now,
       onVisited: (_, { finding }) => count(`account ${finding}`),
-      onEnded: ({ state }) => count(`ended ${state}`),
+      onEnded: ({ payment }) => count(`ended ${payment}`),
     },
   );
 }
 
-function sumsOf(account: AccountRecord | undefined): [day: string, credits: number, tasks: number][] {
-  const days = Object.keys(account ?? {}).flatMap((name) => /^credits:(.*)$/.exec(name)?.[1] ?? []);
-  return days.map((day) => [day, account?.[`credits:${day}`] ?? 0, account?.[`tasks:${day}`] ?? 0]);
-}
-
 async function verify(user: string): Promise<void> {
   const account = await accountOf(user);
-  assert.deepEqual(account ? openMinutes(account) : [], [], 'a minute is open');
+  assert.deepEqual(account ? openReservations(account) : [], [], 'an entry is open');
   const records = await usageOf(user);
-  for (const { state } of records) count(`records ${state}`);
+  for (const { payment } of records) count(`records ${payment}`);
   const byDay = Map.groupBy(records, ({ at }) => at.slice(0, 10));
   const counted = new Map(sumsOf(account).map(([name, ...sums]) => [name, sums]));
   for (const name of new Set([...byDay.keys(), ...counted.keys()])) {
     const own = byDay.get(name) ?? [];
     const ledger = [
       sumOf(own.map(({ credits }) => credits)),
-      own.filter(({ state }) => state !== 'rejected').length,
+      own.filter(({ payment }) => payment !== 'rejected').length,
     ];
     assert.deepEqual(counted.get(name) ?? [0, 0], ledger, `the account and the ledger of ${name}`);
     const { credits_per_day } = limitsOf.get(user) ?? limits;
@@ -227,20 +222,20 @@ async function verify(user: string): Promise<void> {
 }
 
 /** One record for each task of the provider's list, at its price; only what is unknown may have no id. */
-function verifyTasks(records: readonly UsageRecord[], tasks: readonly Received[]): void {
+function verifyTasks(records: readonly AttemptRecord[], tasks: readonly Received[]): void {
   // By the simulators' own prices, which share nothing with lib.
   const creditsOf = ({ provider, body }: Received) =>
     (provider === 'image' ? imageFormat : videoFormat).creditsOf(body);
   const priced = new Map(tasks.map((task) => [String(task.taskId), creditsOf(task)]));
-  assert.ok(!records.some(({ state }) => state === 'reserved'), 'a record is open');
-  for (const { state, task_id, credits, is_exact } of records) {
-    if (state === 'rejected' || task_id === undefined) continue;
+  assert.ok(!records.some(({ payment }) => payment === 'sent'), 'a record is open');
+  for (const { payment, task_id, credits, is_exact } of records) {
+    if (payment === 'rejected' || task_id === undefined) continue;
     const price = priced.get(task_id);
     assert.ok(price !== undefined, `a record of the task ${task_id}, which is not the provider's, or twice`);
     assert.ok(is_exact ? credits === price : credits >= price, `${credits} credits recorded of ${price}`);
     priced.delete(task_id);
   }
-  const unnamed = records.filter(({ state, task_id }) => state === 'unknown' && task_id === undefined);
+  const unnamed = records.filter(({ payment, task_id }) => payment === 'unknown' && task_id === undefined);
   assert.ok(priced.size <= unnamed.length, `${priced.size} tasks without a record`);
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { type MeteredCall, startMeter } from '../../tools/local/dynamodb-meter.ts';
@@ -23,26 +24,25 @@ meter.state.isEnforced = false;
 process.env.AWS_ENDPOINT_URL_DYNAMODB = meter.url;
 const { misbehave, simulation } = await import('../support/proxies.ts');
 const { pathOf } = await import('../support/relay.ts');
-const { accountOf, countersOf, pay, spender, sweepAfter, usageOf } = await import('../support/spending.ts');
+const { accountOf, attemptOf, countersOf, pay, spender, sweepAfter, usageOf } = await import(
+  '../support/spending.ts'
+);
 const { say } = await import('../support/notified.ts');
+const { reserve } = await import('../../lib/attempts/reserve.ts');
 
-test('bills one unit for each write of an account with eight open minutes', async () => {
+test.each([
+  [29, 1],
+  [72, 2],
+  [199, 5],
+])('with %i other attempts open, bills %i units for each write of their account', async (others, units) => {
   stopDate(noon());
-  const user = await spender({
-    credits_per_day: 1_000_000,
-    tasks_per_day: 10_000,
-    requests_per_minute: 10_000,
-  });
-  // The function learns the caller's limits, and the sweep is told of the account.
-  await pay(user);
-  const start = Date.now();
+  const user = `a-caller-of-tests-${randomUUID()}`;
+  for (let open = 0; open < others; open += 1)
+    await reserve({ deadline: Date.now() + 5000 }, attemptOf(user));
   calls = [];
-  for (let minute = 0; minute < 8; minute += 1) {
-    stopDate(start + minute * 60_000);
-    await pay(user);
-  }
+  await pay(user);
 
-  expect(unitsOfAccount()).toEqual(Array(16).fill(1));
+  expect(unitsOfAccount()).toEqual([units, units]);
 });
 
 /** Of each write, without what the index takes when an account is listed. */
@@ -90,17 +90,17 @@ test('a caller at the limit of its account loses no task and leaks nothing, with
   );
   meter.state.isEnforced = false;
   const taken = simulation.received.filter(({ taskId }) => taskId !== undefined);
-  await sweepAfter(6);
+  await sweepAfter(14);
   const records = await usageOf(user);
 
-  // However many of its calls are in flight.
-  expect(new Set(unitsOfAccount())).toEqual(new Set([1]));
+  // Of a slow machine, more than 30 calls may be in flight.
+  expect(Math.max(...unitsOfAccount())).toBeLessThanOrEqual(2);
   // However slow the machine: no partition takes more of a task than the account, which so bounds a caller alone.
   const units = unitsOfPartitions();
   const ofAccount = Math.max(...units.filter(({ kind }) => kind === 'CALLER').map((each) => each.units));
   expect(units.filter((each) => each.units > ofAccount)).toEqual([]);
   // And one record for each of the provider's tasks, and the account says what they say.
-  const ledger = records.filter(({ state }) => state !== 'rejected');
+  const ledger = records.filter(({ payment }) => payment !== 'rejected');
   const known = ledger.flatMap(({ task_id }) => task_id ?? []);
   expect(taken.length).toBeGreaterThan(0);
   expect(ledger).toHaveLength(taken.length);
@@ -108,7 +108,7 @@ test('a caller at the limit of its account loses no task and leaks nothing, with
   const ended = ledger.filter(({ final_state }) => final_state === 'success');
   expect(ended).toHaveLength(statuses.filter((status) => status === 200).length);
   expect(known.filter((id) => !taken.some(({ taskId }) => taskId === id))).toEqual([]);
-  expect(countersOf(await accountOf(user))).toEqual({
+  expect(countersOf(await accountOf(user))).toMatchObject({
     credits: ledger.reduce((sum, { credits }) => sum + credits, 0),
     tasks: ledger.length,
   });

@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
 import type { Access, Contract } from '../../lib/contract.ts';
 import type { Provider } from '../../lib/providers/provider-call.ts';
-import type { PaidContract } from '../../lib/requests/money.ts';
 import { type Changes, invoke, type Result } from './invoke.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { paidEndpoint } from '../../lib/http/paid-endpoint.ts';
+import { type PaidContract, paidEndpoint } from '../../lib/http/paid-endpoint.ts';
 import { setVariables } from './variables.ts';
 
 setVariables({ PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });

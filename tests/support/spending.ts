@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type AccountRecord, accountRecord, keyOfAccount, type Limits } from '../../lib/spend/account.ts';
+import { type AccountRecord, accountRecord, keyOfAccount, type Limits } from '../../lib/attempts/account.ts';
+import { type Attempt, type AttemptRecord, newAttempt } from '../../lib/attempts/attempt.ts';
+import { visitAccounts } from '../../lib/attempts/visit.ts';
 import type { SweepReport } from '../../lib/store/due.ts';
-import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
-import type { UsageRecord } from '../../lib/spend/usage-records.ts';
 import { get } from '../../lib/store/read.ts';
 import { setLimits } from '../../tools/admin/spend/limits.ts';
 import { usagePages } from '../../tools/admin/spend/usage.ts';
@@ -16,6 +16,13 @@ export async function spender(limits: Partial<Limits> = {}): Promise<string> {
   const user = `spender-${randomUUID()}`;
   if (Object.keys(limits).length > 0) await setLimits(`user:${user}`, limits);
   return user;
+}
+
+/** An attempt of a caller as it begins, which costs 50 at most. */
+export function attemptOf(user: string, fields: Partial<Attempt> = {}): Attempt {
+  const names = { operation: 'of-this-test', caller: `user:${user}`, requestId: 'r' };
+  const rule = { toldBy: 'reply', rate: { task: 50 }, variesBy: [] } as const;
+  return { ...newAttempt({ ...names, keyHash: undefined, taskHash: undefined }, rule, {}), ...fields };
 }
 
 interface PaidCall {
@@ -34,32 +41,28 @@ export async function accountOf(user: string): Promise<AccountRecord | undefined
   return accountRecord((await get({ deadline: Date.now() + 60_000 }, keyOfAccount(`user:${user}`)))[0]);
 }
 
-export async function usageOf(user: string): Promise<UsageRecord[]> {
+export async function usageOf(user: string): Promise<AttemptRecord[]> {
   const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
   return (await Array.fromAsync(usagePages({ from: day(1), to: day(-1), caller: `user:${user}` }))).flat();
 }
 
 /** The counters of an account over all days, and its requests over all minutes that it still has. */
 export function countersOf(account: AccountRecord | undefined): Record<string, number> {
-  return sumsOf(account, /^(credits|tasks)(?=:)|^requests(?=@)/);
-}
-
-/** What the open minutes of an account count, and how many of its attempts are running. */
-export function openOf(account: AccountRecord | undefined): Record<string, number> {
-  return sumsOf(account, /^(credits|tasks|running)(?=@)/);
-}
-
-function sumsOf(account: AccountRecord | undefined, counter: RegExp): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const [field, value] of Object.entries(account ?? {})) {
-    const [name] = counter.exec(field) ?? [];
+    const [name] = /^(credits|tasks)(?=:)|^requests(?=@)/.exec(field) ?? [];
     if (name !== undefined) sums[name] = (sums[name] ?? 0) + Number(value);
   }
   return sums;
 }
 
-/** Closes all that could be closed so many minutes from now, with the rights of the function that does. */
+export function sumsOf(account: AccountRecord | undefined): [day: string, credits: number, tasks: number][] {
+  const days = Object.keys(account ?? {}).flatMap((name) => /^credits:(.*)$/.exec(name)?.[1] ?? []);
+  return days.map((day) => [day, account?.[`credits:${day}`] ?? 0, account?.[`tasks:${day}`] ?? 0]);
+}
+
+/** Ends all that could be ended so many minutes from now, with the rights of the function that does. */
 export function sweepAfter(minutes: number): Promise<SweepReport> {
   const context = { deadline: Date.now() + 60_000 };
-  return asFunction('sweep-spending', () => sweepSpending(context, { now: Date.now() + minutes * 60_000 }));
+  return asFunction('sweep-spending', () => visitAccounts(context, { now: Date.now() + minutes * 60_000 }));
 }

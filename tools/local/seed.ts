@@ -12,7 +12,7 @@ import { registerVersion } from '../../lib/registry/publish.ts';
 import { putPersonalAccessToken } from '../admin/registry/tokens.ts';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
-import { usageName } from '../../lib/spend/usage-records.ts';
+import { attemptName } from '../../lib/attempts/attempt.ts';
 import { absent, present } from '../../lib/store/items.ts';
 import { nodeVersionKey, taskKey } from '../../lib/store/keys.ts';
 import { put, update } from '../../lib/store/write.ts';
@@ -90,7 +90,7 @@ async function addTask(context: Context): Promise<void> {
     provider: 'video',
     operation: 'textToVideo',
     caller: callerName({ userId: demo.owner }),
-    attempt: usageName({ at: now, id: 'demo' }),
+    attempt: attemptName({ at: now, id: 'demo' }),
     sequence: 0,
     revision: 1,
     ttl: ttlFrom(now),

@@ -10,7 +10,7 @@ const command = createCommand({
   notes: 'Exits with 1 if fewer than 80 % of the changes are noticed.',
   examples: [
     'lib/http/read-request.ts',
-    "'lib/auth/*.ts' lib/spend/account.ts:10-40",
+    "'lib/auth/*.ts' lib/attempts/account.ts:10-40",
     "lib/store/due.ts --tests 'tests/lib/store/*.test.ts'",
   ],
 })

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { cpuMsOf } from '@node-registry/testing/cpu';
-import { notificationsOf, storedTask } from '../../support/relay.ts';
+import { simulation } from '../../support/proxies.ts';
+import { notificationsOf } from '../../support/relay.ts';
 import { hook, type Path, say, started } from '../../support/notified.ts';
 import { findSecret, replaceOurUrl } from '../../../lib/notifications/notification-urls.ts';
 
@@ -33,7 +34,7 @@ describe('a notification that repeats our address', () => {
     const bodyWith = (text: string) =>
       `{ "state":"success", "callback_url":"${text}", "id":867913241582301184, "n":1.50}`;
 
-    const common = `{"task_id":"${(await storedTask(path.task))?.task_id}","media":[],"creations":[],`;
+    const common = `{"task_id":"${simulation.received[0]?.taskId}","media":[],"creations":[],`;
     expect(await delivered(bodyWith(spell(ours)))).toBe(bodyWith(expected).replace('{', common));
   });
 

@@ -1,4 +1,4 @@
-import { type Limits, openMinutes } from '../../../lib/spend/account.ts';
+import type { Limits } from '../../../lib/attempts/account.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, callerText, neverPaid } from '../spend/caller-name.ts';
@@ -66,9 +66,7 @@ export const show = command({
       credits: account?.[`credits:${today}`] ?? 0,
       tasks: account?.[`tasks:${today}`] ?? 0,
     };
-    const running = account
-      ? openMinutes(account).reduce((sum, minute) => sum + (account[`running@${minute}`] ?? 0), 0)
-      : 0;
+    const running = account?.open ?? 0;
     const { values: limits = {}, blocked } = account?.limits ?? {};
     const about = fields({
       User: user,

@@ -12,8 +12,8 @@ import {
 import { periodOf, periodOptions, secondsOf } from '../spend/period.ts';
 import { callerOfPrincipal, findUsage, type Selection } from '../spend/usage.ts';
 import { readNotification } from '../../../lib/notifications/provider-notification.ts';
-import { idempotencyRecord } from '../../../lib/requests/idempotency-key.ts';
-import type { UsageRecord } from '../../../lib/spend/usage-records.ts';
+import { slotRecord } from '../../../lib/attempts/slot.ts';
+import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
 import { idempotencyKey, notificationsOf } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { listItems, newContext } from '../registry/administration.ts';
@@ -90,7 +90,7 @@ function requestText({ usage, answer, task, media, notifications }: FoundRequest
     Caller: callerText(usage.caller),
     Operation: [usage.operation, usage.model].filter(Boolean).join('/'),
     'Recorded, before sending': usage.at,
-    State: usage.state,
+    State: usage.payment,
     Code: usage.code,
     Completed: usage.completed_at,
     Credits: `${usage.credits}${usage.is_exact ? '' : ' (reserved or counted in full)'}`,
@@ -110,7 +110,7 @@ function requestText({ usage, answer, task, media, notifications }: FoundRequest
 
 /** The records of one attempt to buy something. */
 interface FoundRequest {
-  usage: UsageRecord;
+  usage: AttemptRecord;
   /** The state of its Idempotency-Key. The response itself is the caller's. */
   answer: { state: string; expires_at: string } | undefined;
   task: TaskRecord | undefined;
@@ -134,7 +134,7 @@ async function findRequest(requestId: string, period: Selection): Promise<Search
   return { found: await Promise.all(records.map(readAround)), hasMore };
 }
 
-async function readAround(usage: UsageRecord): Promise<FoundRequest> {
+async function readAround(usage: AttemptRecord): Promise<FoundRequest> {
   const { key_hash, task_hash } = usage;
   const [answer, task, notifications] = await Promise.all([
     key_hash === undefined ? undefined : findAnswer(key_hash),
@@ -151,6 +151,7 @@ async function readAround(usage: UsageRecord): Promise<FoundRequest> {
 }
 
 async function findAnswer(keyHash: string): Promise<FoundRequest['answer']> {
-  const record = idempotencyRecord((await get(newContext(), idempotencyKey(keyHash)))[0]);
-  return record && { state: record.state, expires_at: new Date(record.expires_at).toISOString() };
+  const record = slotRecord((await get(newContext(), idempotencyKey(keyHash)))[0]);
+  const state = record?.bytes ? 'answered' : 'not answered';
+  return record && { state, expires_at: new Date(record.expires_at).toISOString() };
 }

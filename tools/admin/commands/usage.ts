@@ -1,4 +1,4 @@
-import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
+import { visitAccounts } from '../../../lib/attempts/visit.ts';
 import { table } from '@node-registry/command-line/table';
 import { command, unfinished, textOf, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
@@ -96,18 +96,18 @@ const maxListed = 1000;
 
 export const sweep = command({
   parameters: [],
-  summary: 'Correct the totals of callers from their usage records',
+  summary: 'End what crashed requests have left open',
   notes:
-    'Releases the reservations of crashed requests that sent nothing, and fully counts those that may have been sent. Safe to run at any time: the last five minutes are left alone. A deployed stage does it every minute by itself.',
+    'Releases the reservations of crashed requests that sent nothing, and fully counts those that may have been sent. Safe to run at any time: the last twelve minutes are left alone. A deployed stage does it every minute by itself.',
   examples: ['usage sweep'],
   async run() {
     const found: { user: string; found: string; at?: string; error?: string | undefined }[] = [];
-    const report = await sweepSpending(
+    const report = await visitAccounts(
       { deadline: Date.now() + sweepMs },
       {
-        onEnded: ({ caller, at, state }) => found.push({ user: callerText(caller), found: state, at }),
+        onEnded: ({ caller, at, payment }) => found.push({ user: callerText(caller), found: payment, at }),
         onVisited: ({ caller }, { finding, error }) => {
-          if (finding === 'closed' || finding === 'changed') return;
+          if (finding !== 'error' && finding !== 'unvisited') return;
           const reason = error === undefined ? {} : { error: textOf(error) };
           found.push({ user: callerText(caller), found: finding, ...reason });
         },
@@ -118,7 +118,7 @@ export const sweep = command({
     const isLeft = unvisited + unread_shards > 0;
     return {
       data: { accounts: visited, failed, is_left: isLeft, found },
-      text: table(['USER', 'FOUND', 'BEGAN AT', 'ERROR'], rows, { none: 'Nothing had to be corrected.' }),
+      text: table(['USER', 'FOUND', 'BEGAN AT', 'ERROR'], rows, { none: 'Nothing was left open.' }),
       problem: isLeft ? 'Time ran out: run it again.' : unfinished(failed, visited),
     };
   },

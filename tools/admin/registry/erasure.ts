@@ -1,7 +1,7 @@
 import { callerName, erasedCaller } from '../../../lib/caller.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
 import { type PublisherRecord, publisherRecord } from '../../../lib/registry/records.ts';
-import { keyOfAccount } from '../../../lib/spend/account.ts';
+import { keyOfAccount } from '../../../lib/attempts/account.ts';
 import { type Changes, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, subjectOf } from '../../../lib/store/keys.ts';
 import { transact, update } from '../../../lib/store/write.ts';

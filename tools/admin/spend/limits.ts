@@ -8,7 +8,7 @@ import {
   keyOfAccount,
   type Limits,
   type CallerLimits,
-} from '../../../lib/spend/account.ts';
+} from '../../../lib/attempts/account.ts';
 import { type Key, limitsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { always, type Clause, typedRead } from '../../../lib/store/items.ts';

@@ -1,4 +1,4 @@
-import { priceOf, type UsageRecord } from '../../../lib/spend/usage-records.ts';
+import { priceOf, type AttemptRecord } from '../../../lib/attempts/attempt.ts';
 import { type BilledTask, rounded } from './bill.ts';
 import { callerText } from './caller-name.ts';
 
@@ -27,9 +27,9 @@ export interface Reconciliation {
 
 /** Compares usage records with a provider's bill. Memory holds the bill, one page of records and findings. */
 export async function reconcile(
-  pages: AsyncIterable<readonly UsageRecord[]>,
+  pages: AsyncIterable<readonly AttemptRecord[]>,
   bill: readonly BilledTask[],
-  isCompared: (record: UsageRecord) => boolean,
+  isCompared: (record: AttemptRecord) => boolean,
 ): Promise<Reconciliation> {
   const recorded = new Map<string, Priced[]>(bill.map(({ task_id }) => [task_id, []]));
   const credits = new Map(bill.map((task) => [task.task_id, task.credits]));
@@ -46,12 +46,12 @@ export async function reconcile(
   };
   for await (const page of pages) {
     for (const record of page.filter(isCompared)) {
-      const { state, task_id = '' } = record;
-      if (state === 'rejected') continue;
+      const { payment, task_id = '' } = record;
+      if (payment === 'rejected') continue;
       const shown = usageView(record);
       const found = recorded.get(task_id);
       // An error or a notification may have named the task of an unknown outcome.
-      if (state !== 'taken' && !found) {
+      if (payment !== 'taken' && !found) {
         totals.unknown = rounded(totals.unknown + shown.credits);
         result.unknown.push(shown);
         continue;
@@ -79,8 +79,8 @@ function sumOf(entries: readonly { credits: number }[]): number {
 }
 
 /** A usage record as administrators see it. */
-export function usageView(record: UsageRecord) {
-  const { at, caller, operation, model, seconds, request_id, state, is_exact, task_id, ms } = record;
+export function usageView(record: AttemptRecord) {
+  const { at, caller, operation, model, seconds, request_id, payment: state, is_exact, task_id, ms } = record;
   const credits = priceOf(record);
   const task = { operation, model, seconds };
   return { at, caller: callerText(caller), ...task, request_id, state, credits, is_exact, task_id, ms };

@@ -3,9 +3,9 @@ import {
   dayCallerRecord,
   keptForDays,
   priceOf,
-  type UsageRecord,
-  usageRecord,
-} from '../../../lib/spend/usage-records.ts';
+  type AttemptRecord,
+  attemptRecord,
+} from '../../../lib/attempts/attempt.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { dayCallersOf, type Key, usagePartitions } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
@@ -25,7 +25,7 @@ export interface Selection {
  * The usage records of some days, of one caller or all, one page at a time. Days come in order, and so do the
  * records of one caller and day.
  */
-export async function* usagePages({ from, to, caller }: Selection): AsyncGenerator<UsageRecord[]> {
+export async function* usagePages({ from, to, caller }: Selection): AsyncGenerator<AttemptRecord[]> {
   for (const day of daysBetween(from, to)) {
     for (const name of caller === undefined ? await callersOf(day) : [caller]) {
       yield* inOrder(usagePartitions(callerHash(name), day).map((pk) => pagesOf({ pk, sk: '' })));
@@ -36,11 +36,11 @@ export async function* usagePages({ from, to, caller }: Selection): AsyncGenerat
 interface Source {
   pages: AsyncGenerator<Item[]>;
   /** The rest of the last page. */
-  records: UsageRecord[];
+  records: AttemptRecord[];
 }
 
 /** The records of several partitions, in the order of their keys. Holds one page of each. */
-async function* inOrder(partitions: readonly AsyncGenerator<Item[]>[]): AsyncGenerator<UsageRecord[]> {
+async function* inOrder(partitions: readonly AsyncGenerator<Item[]>[]): AsyncGenerator<AttemptRecord[]> {
   let sources: Source[] = partitions.map((pages) => ({ pages, records: [] }));
   for (;;) {
     sources = (await Promise.all(sources.map(withRecords))).flat();
@@ -58,7 +58,8 @@ async function withRecords({ pages, records }: Source): Promise<Source[]> {
   if (records.length > 0) return [{ pages, records }];
   const next = await pages.next();
   if (next.done) return [];
-  return withRecords({ pages, records: next.value.map((item) => usageRecord(item)) });
+  const attempts = next.value.map((item) => attemptRecord(item)).filter(({ n }) => n !== undefined);
+  return withRecords({ pages, records: attempts });
 }
 
 async function callersOf(day: string): Promise<string[]> {
@@ -111,8 +112,8 @@ export async function findUsage(
   { requestId, taskId }: Wanted,
   max: number,
   maxPages = Number.POSITIVE_INFINITY,
-): Promise<{ records: UsageRecord[]; hasMore: boolean }> {
-  const records: UsageRecord[] = [];
+): Promise<{ records: AttemptRecord[]; hasMore: boolean }> {
+  const records: AttemptRecord[] = [];
   let pages = 0;
   for await (const page of usagePages(period)) {
     if (pages === maxPages) return { records, hasMore: true };
@@ -150,8 +151,8 @@ export async function sumUsage(period: Selection, by: readonly Grouping[]): Prom
       const key = JSON.stringify([group, record.given_up]);
       const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, rejected: 0 };
       sums.set(key, sum);
-      if (record.state === 'rejected') sum.rejected += 1;
-      else if (record.state === 'taken' || record.task_id !== undefined) sum.tasks += 1;
+      if (record.payment === 'rejected') sum.rejected += 1;
+      else if (record.payment === 'taken' || record.task_id !== undefined) sum.tasks += 1;
       else sum.unknown += 1;
       if (record.given_up) sum.given_up = (sum.given_up ?? 0) + 1;
       sum.credits += priceOf(record);
@@ -160,6 +161,6 @@ export async function sumUsage(period: Selection, by: readonly Grouping[]): Prom
   return [...sums.values()].sort((a, b) => b.credits - a.credits);
 }
 
-function groupValue(record: UsageRecord, name: Grouping): string {
+function groupValue(record: AttemptRecord, name: Grouping): string {
   return name === 'day' ? record.at.slice(0, 10) : (record[name] ?? '');
 }

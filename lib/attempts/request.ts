@@ -1,8 +1,6 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { type Context, inTime } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import { taskHash } from '../notifications/records.ts';
 import { storeError } from '../store/dynamodb.ts';
 
 /** A request with an Idempotency-Key: the key's owner, and the parts that must be equal for a replay. */
@@ -14,45 +12,6 @@ export interface Keyed {
   request: string;
 }
 
-/** One attempt to answer a request: every name that stores, logs or finds it. */
-export interface Attempt {
-  /** Identifies it in all its records. */
-  id: string;
-  operation: string;
-  caller: string;
-  requestId: string;
-  /** Identifies the Idempotency-Key without showing it. */
-  keyHash: string | undefined;
-  /** Only for a task whose provider notifies this service. */
-  relayedTask: RelayedTask | undefined;
-}
-
-export interface RelayedTask {
-  /** Known only to the provider, and stored nowhere: its holder can report the task's state. */
-  secret: string;
-  hash: string;
-}
-
-/** This many bytes can't be guessed, and make 43 characters. */
-const secretBytes = 32;
-
-export function nameAttempt(
-  request: Pick<Attempt, 'operation' | 'caller' | 'requestId'>,
-  { keyed, isRelayed }: { keyed?: Keyed | undefined; isRelayed: boolean },
-): Attempt {
-  const keyHash = keyed && hashOfKey(keyed);
-  return { id: randomUUID(), ...request, keyHash, relayedTask: isRelayed ? newRelayedTask() : undefined };
-}
-
-function newRelayedTask(): RelayedTask {
-  const secret = randomBytes(secretBytes).toString('base64url');
-  return { secret, hash: taskHash(secret) };
-}
-
-export function hashOfKey({ scope, key }: Keyed): string {
-  return hash('sha256', `${scope}\n${key}`);
-}
-
 /** A finished response, as API Gateway expects it. */
 export interface Answer {
   statusCode: number;
@@ -60,13 +19,6 @@ export interface Answer {
   body: string;
   /** Whether the body is base64, for example compressed. */
   isBase64Encoded?: boolean;
-}
-
-/** Whether something was sent that may cost money. A late error must not say that nothing was sent. */
-export interface Progress {
-  isSent: boolean;
-  /** For a late response. */
-  taskHeaders?: Record<string, string>;
 }
 
 /** The phases before sending. If one fails, the provider got nothing, so no error may call the outcome unknown. */
@@ -91,14 +43,6 @@ function asProxyError(cause: ApiError): ApiError {
     message: 'A field of the request is too large to be recorded.',
     cause,
   });
-}
-
-/** Waits for all writes even if one fails: how the request ends depends on the stored state. */
-export async function allStored(writes: readonly (Promise<void> | undefined)[]): Promise<void> {
-  const ended = await Promise.allSettled(writes);
-  const [first, ...others] = ended.flatMap((write) => (write.status === 'rejected' ? [write.reason] : []));
-  for (const other of others) log('warn', 'second_failure', describeError(other));
-  if (first !== undefined) throw first;
 }
 
 /** How long after the deadline a response may wait for the writes that follow the request. */

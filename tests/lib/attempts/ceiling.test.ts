@@ -8,7 +8,7 @@ import { bodySchema } from '../../../lib/contract.ts';
 import { videoFormat } from '../../../tools/simulators/video-format.ts';
 import { fc } from '@node-registry/testing/properties';
 import { check } from '@node-registry/testing/property-runs';
-import { ceilingOf } from '../../../lib/requests/money.ts';
+import { ceilingOf } from '../../../lib/attempts/price.ts';
 
 const paid = await loadPaidContracts();
 

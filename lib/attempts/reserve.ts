@@ -1,39 +1,37 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import * as config from '../config.ts';
 import { note } from '../log.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
+
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/dynamodb.ts';
+import { UnansweredError, untilWritten } from '../store/dynamodb.ts';
 import { update, updateOnce, type WriteResult } from '../store/write.ts';
-import { dayOf, minuteOf, secondsLeft, startOfMinute } from '../windows.ts';
+import { dayOf, secondsLeft } from '../windows.ts';
 import {
   type AccountRecord,
   accountRecord,
-  adding,
+  type CallerLimits,
   type Counted,
   counted,
   counterName,
-  dayOfMinute,
+  dueAt,
+  entryName,
+  entryOf,
   keyOfAccount,
   limitsOf,
-  minuteText,
+  openReservations,
   pastCounters,
   rateLimitFields,
+  type Reservation,
   shardOf,
-  type CallerLimits,
 } from './account.ts';
+import type { Attempt } from './attempt.ts';
 
-interface Request {
-  caller: string;
-  /** The most credits that the task may cost. */
-  ceiling: number;
-}
-
-interface Reserved {
+export interface Reserved {
   /** The account after the write. */
   account: AccountRecord;
-  /** When the attempt begins, which sets the minute and the day that it counts for. */
-  at: number;
+  n: number;
 }
 
 /**
@@ -43,21 +41,35 @@ interface Reserved {
 const seenLimits = new Map<string, CallerLimits>();
 const maxSeenLimits = 1000;
 
-/** Reserves the ceiling of a task with one write that succeeds only if no limit is exceeded. */
-export async function reserve(context: Context, request: Request): Promise<Reserved> {
-  const key = keyOfAccount(request.caller);
-  let at = Date.now();
+/** A store that loses more answers in a row is down. */
+const maxReservations = 3;
+
+/**
+ * Reserves the ceiling of a task with one write that succeeds only if no limit is exceeded. If its answer is lost, the
+ * next try is another reservation, and the visit gives back the first.
+ */
+export async function reserve(context: Context, attempt: Attempt): Promise<Reserved> {
+  for (let n = 0; ; n += 1) {
+    try {
+      return { account: await reserveOnce(context, attempt, n), n };
+    } catch (error) {
+      if (!(error instanceof UnansweredError) || n === maxReservations - 1) throw error;
+    }
+  }
+}
+
+function reserveOnce(context: Context, attempt: Attempt, n: number): Promise<AccountRecord> {
+  const key = keyOfAccount(attempt.caller);
   return untilWritten(context, async () => {
     const own = seenLimits.get(key.pk);
-    const result = canPass(request, own)
-      ? await tryReserve(context, request, at, own)
+    const result = canPass(attempt, own)
+      ? await tryReserve(context, { ...attempt, n }, own)
       : { written: false as const, found: accountRecord((await get(context, key))[0]) };
-    if (result.written) return { account: result.item, at };
+    if (result.written) return result.item;
     remember(key.pk, result.found?.limits);
-    at = Math.max(Date.now(), startOfMinute((result.found?.closed ?? -1) + 1));
-    const account = result.found ?? { ...key, caller: request.caller, revision: 0 };
+    const account = result.found ?? { ...key, caller: attempt.caller, revision: 0 };
     if (account.limits?.blocked) throw new ApiError('caller_blocked');
-    const error = rejection(account, at, request.ceiling);
+    const error = rejection(account, attempt);
     if (error) throw error;
     return undefined;
   });
@@ -65,27 +77,28 @@ export async function reserve(context: Context, request: Request): Promise<Reser
 
 function tryReserve(
   context: Context,
-  { caller, ceiling }: Request,
-  at: number,
+  attempt: Attempt & Reservation,
   own: CallerLimits | undefined,
 ): Promise<WriteResult<AccountRecord>> {
+  const { caller, at, ceiling } = attempt;
   const limits = limitsOf(own);
-  const minute = minuteOf(at);
-  const requests: Changes<AccountRecord> = { [`requests@${minute}`]: new Plus(1) };
-  const changes: Changes<AccountRecord> = {
-    ...adding(at, { credits: ceiling, tasks: 1, running: 1 }),
-    ...requests,
-    caller,
-    // An index is written again for each change of its keys.
-    pending_shard: new IfAbsent(shardOf(caller)),
-    pending_since: new IfAbsent(minuteText(minute)),
-  };
+  const name = entryName(attempt);
   const condition: Clause<AccountRecord>[] = [
     own ? [['limits', 'id'], '=', own.id] : ['limits', 'absent'],
-    ['closed', 'at most', minute - 1],
+    [name, 'absent'],
+    ['open', 'at most', config.spending().OPEN_ATTEMPTS - 1],
   ];
+  const changes: Changes<AccountRecord> = {
+    caller,
+    open: new Plus(1),
+    // An index is written again for each change of its keys.
+    pending_shard: new IfAbsent(shardOf(caller)),
+    pending_since: new IfAbsent(dueAt(at)),
+  };
+  changes[name] = entryOf(attempt);
   for (const each of counted) {
     const amount = each.counter === 'credits' ? ceiling : 1;
+    changes[counterName(each, at)] = new Plus(amount);
     if (limits[each.limit] > 0)
       condition.push([counterName(each, at), 'at most', limits[each.limit] - amount]);
   }
@@ -93,7 +106,7 @@ function tryReserve(
 }
 
 /** Whether any state of the account could let the task through, under these limits. */
-function canPass({ ceiling }: Request, own: CallerLimits | undefined): boolean {
+function canPass({ ceiling }: Attempt, own: CallerLimits | undefined): boolean {
   const { credits_per_day } = limitsOf(own);
   return credits_per_day === 0 || ceiling <= credits_per_day;
 }
@@ -105,18 +118,24 @@ function remember(pk: string, own: CallerLimits | undefined): void {
 }
 
 /** Why an account rejects a task; undefined if it accepts the task. */
-function rejection(account: AccountRecord, at: number, ceiling: number): ApiError | undefined {
+function rejection(account: AccountRecord, { at, ceiling }: Attempt): ApiError | undefined {
   const fields = rateLimitFields(account, at);
   const limits = limitsOf(account.limits);
   if (limits.credits_per_day > 0 && ceiling > limits.credits_per_day) {
     const message = `This task may cost ${inCredits(ceiling)}, which is more than the ${limits.credits_per_day} of a whole day.`;
     return new ApiError('budget_exhausted', { message, headers: fields });
   }
+  if ((account.open ?? 0) >= config.spending().OPEN_ATTEMPTS)
+    return new ApiError('too_many_requests', {
+      message: manyOpen,
+      headers: { ...fields, 'retry-after': String(waitFor(1)) },
+      reason: 'open-attempts',
+    });
   const full = counted.flatMap((each) => {
     const amount = each.counter === 'credits' ? ceiling : 1;
     const left = limits[each.limit] - (account[counterName(each, at)] ?? 0);
     if (limits[each.limit] === 0 || amount <= left) return [];
-    const isHeld = amount <= left + heldAtMost(account, each, at);
+    const isHeld = amount <= left + heldOf(account, each, at);
     return [{ ...each, left, isHeld, wait: waitFor(isHeld ? 1 : secondsLeft(each.window, at)) }];
   });
   const [first] = full;
@@ -149,45 +168,37 @@ function inCredits(count: number): string {
 const heldMessage =
   'Running tasks of this caller hold the rest of its budget until their cost is known; try again when Retry-After has passed.';
 
-/**
- * The most that running tasks may give back of a limit. The account doesn't store each reservation, so while
- * any task runs, everything reserved or spent in its minute counts. A request stays counted with any result.
- */
-function heldAtMost(account: AccountRecord, { counter }: Counted, at: number): number {
+const manyOpen =
+  'As many requests of this caller as may be open at once are waiting for their provider; try again when Retry-After has passed.';
+
+/** The most that open attempts may give back of a limit. A request stays counted with any result. */
+function heldOf(account: AccountRecord, { counter }: Counted, at: number): number {
   if (counter === 'requests') return 0;
-  const minutes = [minuteOf(at) - 1, minuteOf(at)].filter(
-    (minute) => dayOfMinute(minute) === dayOf(at) && (account[`running@${minute}`] ?? 0) > 0,
-  );
-  const name = counter === 'credits' ? 'credits' : 'running';
-  return minutes.reduce((sum, minute) => sum + (account[`${name}@${minute}`] ?? 0), 0);
-}
-
-interface Settlement {
-  caller: string;
-  at: number;
-  /** The reservation, and the part of it that stays counted. */
-  ceiling: number;
-  credits: number;
-  /** Rejected tasks don't count. */
-  isTask: boolean;
+  const open = openReservations(account).filter((each) => dayOf(each.at) === dayOf(at));
+  return open.reduce((sum, { ceiling }) => sum + (counter === 'credits' ? ceiling : 1), 0);
 }
 
 /**
- * Replaces a reservation by the task's cost. Call it once, after the usage record is known to contain the
- * cost; if the store doesn't answer, closing the minute makes up for it. Returns the account after the write.
+ * Replaces a reservation by the cost of its ended attempt, once. Returns the account after the write, or as it is if
+ * this was done before.
  */
 export async function settle(
   context: Context,
-  { caller, at, ceiling, credits, isTask }: Settlement,
   seen: AccountRecord,
+  reservation: Reservation,
+  { credits, isTask, isListed = false }: { credits: number; isTask: boolean; isListed?: boolean },
 ): Promise<AccountRecord | undefined> {
+  const name = entryName(reservation);
+  const day = dayOf(reservation.at);
   const changes: Changes<AccountRecord> = {
     ...pastCounters(seen, Date.now()),
-    ...adding(at, { credits: credits - ceiling, tasks: isTask ? 0 : -1, running: -1 }),
+    ...(isListed && { listed: day }),
+    open: new Plus(-1),
   };
-  const result = await updateOnce<AccountRecord>(context, keyOfAccount(caller), changes, [
-    [`tasks@${minuteOf(at)}`, 'exists'],
-  ]);
+  changes[name] = null;
+  changes[`credits:${day}`] = new Plus(credits - reservation.ceiling);
+  changes[`tasks:${day}`] = new Plus(isTask ? 0 : -1);
+  const result = await update<AccountRecord>(context, seen, changes, [[name, 'exists']]);
   return result.written ? result.item : result.found;
 }
 
@@ -201,8 +212,9 @@ export async function warnOnce(context: Context, account: AccountRecord, at: num
   const passed = warningPercents.find((percent) => used.some((share) => share >= percent));
   const name = `warned:${dayOf(at)}` as const;
   if (passed === undefined || (account[name] ?? 0) >= passed) return;
-  const { written } = await update<AccountRecord>(context, account, { [name]: passed }, [
-    [name, 'at most', passed - 1],
-  ]);
+  const changes: Changes<AccountRecord> = {};
+  changes[name] = passed;
+  const isFirst: Clause<AccountRecord> = [name, 'at most', passed - 1];
+  const { written } = await update<AccountRecord>(context, account, changes, [isFirst]);
   if (written) note({ budget_warning: passed });
 }

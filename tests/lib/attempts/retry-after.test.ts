@@ -114,7 +114,7 @@ describe('429 while tasks of the caller are running', () => {
   test('returns budget_exhausted once none is running that could give back enough', async () => {
     const user = await spender({ credits_per_day: 200 });
     await pay(user);
-    const [first, second] = await payTwice(user, () => setLater(user, { credits_per_day: 93 }));
+    const [first, second] = await payTwice(user, () => setLater(user, { credits_per_day: 94 }));
     const third = await pay(user);
 
     expect([first.status, second.body.error]).toEqual([200, 'too_many_requests']);
@@ -124,14 +124,11 @@ describe('429 while tasks of the caller are running', () => {
     );
   });
 
-  test.each([
-    ['a minute ago', 60_000, 'too_many_requests'],
-    ['two minutes ago', 120_000, 'budget_exhausted'],
-  ])('counts on tasks that began %s', async (_, ms, code) => {
+  test('counts on tasks whenever they began', async () => {
     const user = await spender({ credits_per_day: 100 });
-    const [, { body }] = await payTwice(user, async () => stopDate(Date.now() + ms));
+    const [, { body }] = await payTwice(user, async () => stopDate(Date.now() + 120_000));
 
-    expect([body.error, /^Running/.test(body.message)]).toEqual([code, code === 'too_many_requests']);
+    expect([body.error, /^Running/.test(body.message)]).toEqual(['too_many_requests', true]);
   });
 
   test.each<[string, string, object, (user: string) => unknown]>([

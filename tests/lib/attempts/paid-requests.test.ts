@@ -3,10 +3,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/limits.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
-import { nameAttempt } from '../../../lib/requests/attempt.ts';
-import { Money } from '../../../lib/requests/money.ts';
-import { keyOfAccount } from '../../../lib/spend/account.ts';
-import { completeUsage } from '../../../lib/spend/usage-records.ts';
+import { dueAt, keyOfAccount } from '../../../lib/attempts/account.ts';
+import { Purchase } from '../../../lib/attempts/purchase.ts';
 import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
@@ -16,7 +14,7 @@ import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
 import { storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
-import { accountOf, countersOf, openOf, pay, spender, usageOf } from '../../support/spending.ts';
+import { accountOf, attemptOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
 
 /** What the simulators charge for sample events, and what tests/support/environment.ts allows them to. */
 const prices = { 'relight-image': 1, 'text-to-video': 20, 'multiframe-video': 20 } as const;
@@ -37,14 +35,14 @@ const now = () => new Date().toISOString();
 /** 400 days from now, in the seconds of DynamoDB. */
 const expiry = () => Math.ceil(Date.now() / 1000) + 400 * 86_400;
 
-/** The whole usage record of a sample request that was made and ended at this moment. */
+/** The whole record of a sample attempt that began and ended at this moment. */
 function usageNow(user: string, name: Name, fields: object) {
   return {
     pk: expect.stringMatching(`^USAGE#${now().slice(0, 10)}#${callerHash(`user:${user}`)}#[0-3]$`),
-    sk: expect.stringMatching(`^${now()}#[0-9a-f-]{36}$`),
+    sk: expect.stringMatching(`^${now()}#[\\w-]{8}$`),
     ...{ at: now(), completed_at: now(), ms: 0, ttl: expiry() },
     ...{ caller: `user:${user}`, request_id: `sample-${name}`, ...operations[name] },
-    ...{ revision: 1, write_id: expect.any(String), ...fields },
+    ...{ n: 0, ceiling: ceilings[name], revision: 1, write_id: expect.any(String), ...fields },
   };
 }
 
@@ -54,7 +52,7 @@ const lastRequestLine = (): Record<string, unknown> => lines('request').at(-1);
 beforeEach(() => stopDate(noon()));
 
 describe('a paid request that a provider takes', () => {
-  test.each(names)('counts %s at its price, with one usage record', async (name) => {
+  test.each(names)('counts %s at its price, with one record', async (name) => {
     const user = await spender();
     const { status, headers } = await pay(user, name, { headers: { 'idempotency-key': user } });
 
@@ -66,14 +64,13 @@ describe('a paid request that a provider takes', () => {
       ...keyOfAccount(caller),
       ...{ caller, revision: 2, write_id: expect.any(String) },
       ...{ [`credits:${today}`]: credits, [`tasks:${today}`]: 1 },
-      ...{ [`credits@${minute}`]: credits, [`tasks@${minute}`]: 1 },
-      ...{ [`requests@${minute}`]: 1, [`running@${minute}`]: 0 },
-      ...{ pending_shard: dueShard('spending', callerHash(caller)), pending_since: now().slice(0, 16) },
+      ...{ [`requests@${minute}`]: 1, open: 0, listed: today },
+      ...{ pending_shard: dueShard('spending', callerHash(caller)), pending_since: dueAt(Date.now()) },
     });
     const key_hash = hash('sha256', `${caller}\n${user}`);
     const task_id = simulation.received[0]?.taskId;
     expect(await usageOf(user)).toEqual([
-      usageNow(user, name, { state: 'taken', credits, is_exact: true, key_hash, task_id }),
+      usageNow(user, name, { payment: 'taken', credits, is_exact: true, key_hash, task_id }),
     ]);
     expect(lastRequestLine()).toMatchObject({ credits, credits_counted: credits });
     expect(lastRequestLine()).not.toHaveProperty('credits_above_ceiling');
@@ -119,7 +116,7 @@ describe('a paid request that a provider takes', () => {
     expect(headers).not.toHaveProperty('x-credits-used');
     expect(body.credits).toBe(0);
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
-    expect(await usageOf(user)).toMatchObject([{ state: 'taken', is_exact: false }]);
+    expect(await usageOf(user)).toMatchObject([{ payment: 'taken', is_exact: false }]);
     const credits_counted = ceilings['text-to-video'];
     expect(lastRequestLine()).toMatchObject({ credits_counted, credits_are_ceiling: true });
   });
@@ -135,7 +132,7 @@ describe('a paid request that a provider takes', () => {
       expect(status).toBe(502);
       expect(countersOf(await accountOf(user))).toMatchObject({ credits });
       const told = {
-        state: 'unknown',
+        payment: 'unknown',
         is_exact: false,
         code: 'provider_invalid_reply',
         credits,
@@ -158,33 +155,15 @@ test.each([74, 75, 99, 2 ** 31 - 1, 2 ** 31, 2 ** 40])(
     const shown = Math.min(credits, 2 ** 31 - 1);
     expect([body.credits, headers['x-credits-used']]).toEqual([shown, String(shown)]);
     expect(countersOf(await accountOf(user))).toMatchObject({ credits });
-    expect(await usageOf(user)).toMatchObject([{ state: 'taken', credits, is_exact: true }]);
+    expect(await usageOf(user)).toMatchObject([{ payment: 'taken', credits, is_exact: true }]);
     expect(lastRequestLine()).toMatchObject({ credits_counted: credits });
     expect(lastRequestLine().credits_above_ceiling).toBe(credits > 74 ? credits - 74 : undefined);
   },
 );
 
-test.each([
-  ['reservation', 1, 503, { credits: 74, tasks: 1, requests: 1 }],
-  ['settlement', 2, 200, { credits: 20, tasks: 1, requests: 1 }],
-])('counts once what the account applied without an answer: its %s', async (_, place, status, counted) => {
-  const user = await spender();
-  let writes = 0;
-  intercept(dynamodb, async ({ command, input, send }) => {
-    const output = await send();
-    if (command === 'UpdateItemCommand' && Object(input.Key).sk.S === 'ACCOUNT') writes += 1;
-    else return output;
-    if (writes === place) throw Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
-    return output;
-  });
-
-  expect((await pay(user)).status).toBe(status);
-  expect(countersOf(await accountOf(user))).toEqual(counted);
-});
-
 const expectGivenBack = async (user: string) => {
   expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
-  expect(openOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, running: 0 });
+  expect(await accountOf(user)).toMatchObject({ open: 0 });
 };
 
 describe('a paid request that is not taken', () => {
@@ -199,7 +178,7 @@ describe('a paid request that is not taken', () => {
 
     expect([status, simulation.received.length]).toEqual([500, 0]);
     await expectGivenBack(user);
-    expect(await usageOf(user)).toMatchObject([{ state: 'rejected', credits: 0, code: 'internal_error' }]);
+    expect(await usageOf(user)).toMatchObject([{ payment: 'rejected', credits: 0, code: 'internal_error' }]);
   });
 
   test.each<[Misbehavior, string, 'rejected' | 'unknown']>([
@@ -218,7 +197,7 @@ describe('a paid request that is not taken', () => {
     if (state === 'rejected') await expectGivenBack(user);
     else expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: 1, requests: 1 });
     const told = reply.kind === 'truncated' && { credits_told: 20, task_id: expect.any(String) };
-    const ended = { state, credits, is_exact: state === 'rejected', code, ...told };
+    const ended = { payment: state, credits, is_exact: state === 'rejected', code, ...told };
     expect(await usageOf(user)).toEqual([usageNow(user, 'text-to-video', ended)]);
   });
 
@@ -238,17 +217,14 @@ describe('a paid request that is not taken', () => {
   });
 });
 
-/** The money of one request, before anything is reserved. */
-async function requestMoney() {
+/** One purchase, before anything is reserved. */
+async function newPurchase() {
   const user = await spender();
-  const caller = `user:${user}`;
-  const attempt = nameAttempt({ operation: 'multiframeVideo', caller, requestId: 'r' }, { isRelayed: false });
-  const free = { toldBy: 'reply', rate: {}, variesBy: [] } as const;
-  const money = new Money({ deadline: Date.now() + 5000 }, attempt, free, {});
-  return { user, caller, id: attempt.id, money };
+  const attempt = attemptOf(user);
+  return { user, attempt, purchase: new Purchase({ deadline: Date.now() + 5000 }, attempt) };
 }
 
-describe('a usage record', () => {
+describe('the record of an attempt', () => {
   test('gives nothing back before it says that its attempt was rejected', async () => {
     const user = await spender();
     const stop = failCalls(dynamodb, 'PutItemCommand', new Error('not stored'));
@@ -256,40 +232,42 @@ describe('a usage record', () => {
     stop();
 
     expect([status, await usageOf(user)]).toEqual([500, []]);
-    expect(openOf(await accountOf(user))).toEqual({ credits: 74, tasks: 1, running: 1 });
+    expect(await accountOf(user)).toMatchObject({ open: 1 });
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
   });
 
   test('says how long the provider took', async () => {
-    const { user, money } = await requestMoney();
-    await money.reserve();
+    const { user, purchase } = await newPurchase();
+    await purchase.reserve();
     stopDate(Date.now() + 3000);
-    await money.open();
+    await purchase.record(undefined);
     stopDate(Date.now() + 1234);
-    await money.charge({ taskId: 'a', credits: 1 });
+    await purchase.taken({ taskId: 'a', credits: 1 });
 
     expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
   });
-
-  test('says once how its attempt ended, and the account follows the first to say so', async () => {
-    const { user, caller, id, money } = await requestMoney();
-    await money.reserve();
-    await money.open();
-    const before = openOf(await accountOf(user));
-    // A sweep was first, and its write to the account was lost.
-    const at = Date.parse(String((await usageOf(user))[0]?.at));
-    expect(
-      await completeUsage(
-        { deadline: Date.now() + 5000 },
-        { caller, at, id },
-        { state: 'unknown', credits: 20 },
-      ),
-    ).toBe(true);
-    await money.charge({ taskId: 'a', credits: 1 });
-
-    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 20 }]);
-    expect(openOf(await accountOf(user))).toEqual(before);
-  });
 });
+
+test('429 too_many_requests stops a caller with as many open requests as the stage accepts', async () => {
+  setVariables({ OPEN_ATTEMPTS: '2' });
+  const user = await spender();
+  misbehave({ kind: 'delay', ms: 300, times: 2 });
+  const running = [pay(user), pay(user)];
+  await untilOpen(user, 2);
+  const { status, body, headers } = await pay(user);
+  await Promise.all(running);
+
+  expect([status, body.error]).toEqual([429, 'too_many_requests']);
+  expect(body.message).toMatch(/^As many requests of this caller as may be open/);
+  expect(Number(headers['retry-after'])).toBeLessThanOrEqual(30);
+  expect((await pay(user)).status).toBe(200);
+  expect(await accountOf(user)).toMatchObject({ open: 0 });
+});
+
+async function untilOpen(user: string, count: number): Promise<void> {
+  for (let tries = 0; (await accountOf(user))?.open !== count; tries += 1)
+    if (tries > 1000) throw new Error('The requests did not begin.');
+}
 
 describe('429 budget_exhausted', () => {
   test.each(names)('stops %s once the day has no room for it', async (name) => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
-import { afterwards, allStored, beforeSending } from '../../../lib/requests/attempt.ts';
+import { afterwards, beforeSending } from '../../../lib/attempts/request.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { timed } from '../../support/timed.ts';
 
@@ -21,22 +21,6 @@ describe('what fails before sending', () => {
     const failing = beforeSending(() => Promise.reject(cause));
 
     await expect(failing).rejects.toMatchObject({ ...expected, cause, payment: 'rejected' });
-  });
-
-  test('waits for every other write, and logs what fails in addition', async () => {
-    const slow = Promise.withResolvers<void>();
-    let isOver = false;
-    const writes = [Promise.reject(new ApiError('unavailable')), undefined, slow.promise];
-    const stored = allStored(writes).finally(() => {
-      isOver = true;
-    });
-    await new Promise(setImmediate);
-    const wasOver = isOver;
-    slow.reject(new Error('second'));
-
-    await expect(stored).rejects.toMatchObject({ code: 'unavailable' });
-    expect(wasOver).toBe(false);
-    expect(lines()).toMatchObject([{ level: 'warn', event: 'second_failure', causes: ['Error: second'] }]);
   });
 });
 

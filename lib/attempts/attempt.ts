@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { callerHash } from '../caller.ts';
+import type { Context } from '../context.ts';
+import type { PriceRule } from '../contract.ts';
+import type { ErrorCode, Payment } from '../errors.ts';
+import type { TaskState } from '../schemas/video.ts';
+import { absent, type Changes, typedRead } from '../store/items.ts';
+import { attemptKey, dayCallerKey, type Key } from '../store/keys.ts';
+import { put, update, type WriteResult } from '../store/write.ts';
+import { dayOf } from '../windows.ts';
+import { ceilingOf, type Task, taskOf } from './price.ts';
+
+/*
+ * A purchase. A paid task is bought at most once, no day passes its limit, and the account ends equal to its
+ * attempts, whatever dies and whatever clocks say. Each step is one plain write, known to be stored before the next:
+ *
+ *   claim    slot: names the attempt, if no living or paid one holds the key   a death leaves a key that is free soon
+ *   reserve  account: day + ceiling, entry `o@<id>.<n>`, within all limits     an entry that the visit gives back
+ *   record   attempt: `sent`, naming n, unless it exists                       `unknown`, by the visit; the ceiling stays
+ *   (send)
+ *   end      attempt: `taken`, `rejected` or `unknown`, from `sent` alone      an attempt that the visit settles
+ *   settle   account: day + price - ceiling, without the entry, if it is there
+ *
+ * A day counts at least what its attempts may cost. The visit meets an entry 12 minutes after it was made, so no
+ * living one, even if two clocks differ by ten. Without a record, it puts a tombstone first: a late record then isn't
+ * sent. Each step but the reservation may be repeated: it removes or changes what it requires. A reservation has no such
+ * thing, and may arrive late, so each n is sent once; after a lost answer n + 1 is, and no record names the other.
+ *
+ * The account is its caller's one hot item, so no transaction of a request touches it (35 of 50 requests failed), its
+ * entries have 24 bytes, and nothing else in it grows. Tried and rejected: sums by minute, corrected later; a lease of
+ * 35 seconds (22 of 40 answered purchases lost their answer); slot and attempt in one transaction (19 ms later); the
+ * task inside the attempt, whose money strangers' notifications would then write.
+ */
+
+/** One attempt to buy something: every name that stores, logs or finds it. */
+export interface Attempt extends Task {
+  caller: string;
+  /** When it began. It counts for this day. */
+  at: number;
+  /** Short, because its caller's account names it while it is open. */
+  id: string;
+  requestId: string;
+  /** Identifies the Idempotency-Key without showing it. */
+  keyHash: string | undefined;
+  /** Only for a task whose provider notifies this service. */
+  taskHash: string | undefined;
+  /** The most credits that the task may cost: the amount counted if the provider names no price. */
+  ceiling: number;
+  /** Its cost, if the operator's rate sets it and not the provider. */
+  price: number | undefined;
+}
+
+export function newAttempt(
+  names: Pick<Attempt, 'operation' | 'caller' | 'requestId' | 'keyHash' | 'taskHash'>,
+  price: PriceRule,
+  body: object,
+): Attempt {
+  const ceiling = ceilingOf(names.operation, price, body);
+  return {
+    ...taskOf(names.operation, price, body),
+    ...names,
+    at: Date.now(),
+    id: randomBytes(6).toString('base64url'),
+    ceiling,
+    price: price.toldBy === 'rate' ? ceiling : undefined,
+  };
+}
+
+/** What is kept of an attempt for as long as a provider's bill may be disputed: the usage record. */
+export interface AttemptRecord extends Key, Task {
+  at: string;
+  caller: string;
+  request_id: string;
+  /** The hash of its Idempotency-Key. */
+  key_hash?: string | undefined;
+  /** Identifies the task, if its provider notifies this service of its states. */
+  task_hash?: string | undefined;
+  /** The reservation that it relies on: other entries of its account with its id are given back. */
+  n: number;
+  /** Whether it bought something; `sent` before that is known. */
+  payment: 'sent' | Payment;
+  /** The error that the caller got if the task was not taken, unless the function died first. */
+  code?: ErrorCode | undefined;
+  ceiling: number;
+  /** The counted credits: the ceiling until the price is known, then the price. */
+  credits: number;
+  /** Whether the provider, or for relight the configuration, named the price. */
+  is_exact?: boolean;
+  /** A price from a notification, or from a reply with unknown outcome, which counts if above the ceiling. */
+  credits_told?: number;
+  task_id?: string;
+  /** How long the provider took. */
+  ms?: number;
+  completed_at?: string;
+  revision?: number;
+  /** How the task ended, and when, from the provider's notifications; see lib/notifications. */
+  final_state?: TaskState;
+  final_at?: string;
+  /** The final state is an assumption: no report about the task came for seven days. */
+  given_up?: boolean;
+  /** In seconds, for DynamoDB. */
+  ttl: number;
+}
+
+export const attemptRecord = typedRead<AttemptRecord>();
+
+/** The known cost of an attempt. An unknown outcome counts in full, even if its price becomes known later. */
+export function priceOf({ payment, credits, credits_told }: AttemptRecord): number {
+  return payment === 'unknown' ? (credits_told ?? credits) : credits;
+}
+
+export const keptForDays = 400;
+
+/** The name of an attempt's record within its caller. */
+export function attemptName({ at, id }: Pick<Attempt, 'at' | 'id'>): string {
+  return `${new Date(at).toISOString()}#${id}`;
+}
+
+export function keyOfAttempt(attempt: Attempt): Key {
+  return attemptKey(callerHash(attempt.caller), attemptName(attempt));
+}
+
+function recordOf(attempt: Attempt, n: number): AttemptRecord {
+  const { caller, at, operation, model, seconds, frames, requestId, keyHash, taskHash, ceiling } = attempt;
+  return {
+    ...keyOfAttempt(attempt),
+    ...{ at: new Date(at).toISOString(), caller, operation, model, seconds, frames, n, ceiling },
+    ...{ request_id: requestId, key_hash: keyHash, task_hash: taskHash },
+    payment: 'sent',
+    credits: ceiling,
+    ttl: ttlOf(at),
+  };
+}
+
+function ttlOf(at: number): number {
+  return Math.ceil(at / 1000) + keptForDays * 24 * 60 * 60;
+}
+
+/** False if a visit was faster. Then nothing may be sent. */
+export async function recordSent(context: Context, attempt: Attempt, n: number): Promise<boolean> {
+  return (await put(context, recordOf(attempt, n), absent)).written;
+}
+
+export type AttemptEnd = Pick<AttemptRecord, 'payment' | 'credits'> &
+  Pick<Changes<AttemptRecord>, 'is_exact' | 'credits_told' | 'task_id' | 'ms'> & { code?: ErrorCode };
+
+/** Ends a sent attempt once. False if it had ended before. */
+export async function endAttempt(context: Context, key: Key, end: AttemptEnd): Promise<boolean> {
+  const changes = { ...end, completed_at: new Date().toISOString() };
+  return (await update<AttemptRecord>(context, key, changes, [['payment', '=', 'sent']])).written;
+}
+
+/**
+ * The same for an attempt that this process has not sent, and whose record may not be stored. Writes the whole record:
+ * the lost write may still arrive, and then finds this one in its place.
+ */
+export async function rejectUnsent(
+  context: Context,
+  attempt: Attempt,
+  n: number,
+  { code }: AttemptEnd,
+): Promise<boolean> {
+  const rejected = { payment: 'rejected', credits: 0, is_exact: true, code } as const;
+  const completed_at = new Date().toISOString();
+  const record: AttemptRecord = { ...recordOf(attempt, n), ...rejected, completed_at };
+  return (await put(context, record, { anyOf: [[['pk', 'absent']], [['payment', '=', 'sent']]] })).written;
+}
+
+/** Takes the place of an attempt that was never recorded, and has no `n`. Any late write of its record fails then. */
+interface Tombstone extends Key {
+  payment: AttemptRecord['payment'];
+  /** In seconds, for DynamoDB. */
+  ttl: number;
+}
+
+/** No write is as late. */
+const tombstoneSeconds = 2 * 24 * 60 * 60;
+
+/** Written unless the attempt has a record, which is found then. */
+export function bury(context: Context, key: Key): Promise<WriteResult<Tombstone>> {
+  const ttl = Math.ceil(Date.now() / 1000) + tombstoneSeconds;
+  return put<Tombstone>(context, { ...key, payment: 'rejected', ttl }, absent);
+}
+
+/** Lists a caller under a day, so that the records of the day can be found caller by caller. */
+export interface DayCallerRecord extends Key {
+  caller: string;
+  /** In seconds, for DynamoDB. */
+  ttl: number;
+}
+
+export const dayCallerRecord = typedRead<DayCallerRecord>();
+
+export async function recordDayCaller(context: Context, caller: string, at: number): Promise<void> {
+  const key = dayCallerKey(callerHash(caller), dayOf(at));
+  await put<DayCallerRecord>(context, { ...key, caller, ttl: ttlOf(at) }, absent);
+}

@@ -1,0 +1,165 @@
+import { hash } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { note } from '../log.ts';
+import { absent, type Condition, typedRead } from '../store/items.ts';
+import { attemptKey, idempotencyKey, idempotencyPartKey, type Key } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { put, remove } from '../store/write.ts';
+import { callerHash } from '../caller.ts';
+import { attemptRecord, bury } from './attempt.ts';
+import type { Answer, Keyed } from './request.ts';
+
+/*
+ * One record per Idempotency-Key and caller, written before anything else. It names the attempt that holds the key, and
+ * has the attempt's response once there is one. Another request takes it over if that attempt was rejected, or has no
+ * record although its request must have ended. A tombstone comes first then, so a slow request can't be sent anymore.
+ * Expiry is compared here: DynamoDB deletes expired records up to two days late.
+ */
+interface SlotRecord extends Key {
+  attempt: string;
+  fingerprint: string;
+  /** By then its request has ended. */
+  lease_until: number;
+  expires_at: number;
+  /** The same in seconds, for DynamoDB. */
+  ttl: number;
+  /** If the response of a sent request was lost, they lead to its task. */
+  task_headers?: Record<string, string> | undefined;
+  /** The compressed response: the first of so many parts. */
+  bytes?: Uint8Array;
+  parts?: number;
+}
+
+type AnswerPart = Required<Pick<SlotRecord, 'bytes'>>;
+
+export const slotRecord = typedRead<SlotRecord>();
+
+const keptForMs = 24 * 60 * 60 * 1000;
+/** How long an invocation may run past its deadline before Lambda ends it: clocks may differ. */
+const leaseMarginMs = 5000;
+const maxPartBytes = 380_000;
+
+/** An import would load it in every function, with a key or without: two percent of a cold start. */
+const zlib = () => process.getBuiltinModule('node:zlib');
+
+export function hashOfKey({ scope, key }: Keyed): string {
+  return hash('sha256', `${scope}\n${key}`);
+}
+
+/** The claim of one request on its key. */
+export interface Slot {
+  context: Context;
+  record: SlotRecord;
+  /** Only of an operation whose attempts are recorded. */
+  payer: string | undefined;
+}
+
+export function slotOf(
+  context: Context,
+  keyed: Keyed,
+  { attempt, payer, taskHeaders }: { attempt: string; payer?: string; taskHeaders?: Record<string, string> },
+): Slot {
+  requireVisibleAscii(keyed.key);
+  const now = Date.now();
+  const record: SlotRecord = {
+    ...idempotencyKey(hashOfKey(keyed)),
+    attempt,
+    fingerprint: hash('sha256', keyed.request),
+    lease_until: context.deadline + leaseMarginMs,
+    expires_at: now + keptForMs,
+    ttl: Math.ceil((now + keptForMs) / 1000),
+    task_headers: taskHeaders,
+  };
+  return { context, record, payer };
+}
+
+/** Claims the key for this request, or returns the kept response to an earlier request with it. */
+export async function claim(slot: Slot): Promise<Answer | undefined> {
+  const { context, record, payer } = slot;
+  const now = Date.now();
+  const putting = put(context, record, { anyOf: [[['pk', 'absent']], [['expires_at', '<=', now]]] });
+  // Loading takes a few milliseconds, while the store is at work anyway.
+  zlib();
+  const result = await putting;
+  if (result.written) return undefined;
+  const holder = result.found;
+  if (!holder) throw new ApiError('unavailable', { reason: 'the key was released meanwhile' });
+  const isSame = holder.fingerprint === record.fingerprint;
+  if (holder.bytes) {
+    if (!isSame) throw new ApiError('idempotency_mismatch');
+    return replay(context, holder);
+  }
+  const isLeased = holder.lease_until > now;
+  const attempt = payer === undefined ? undefined : attemptKey(callerHash(payer), holder.attempt);
+  const held = attempt && attemptRecord((await get(context, attempt))[0]);
+  if (held ? held.payment === 'rejected' : !isLeased) {
+    if (attempt && !held) await requireBuried(context, attempt);
+    const free: Condition<SlotRecord> = [
+      ['attempt', '=', holder.attempt],
+      ['bytes', 'absent'],
+    ];
+    if ((await put(context, record, free)).written) return undefined;
+    throw new ApiError('idempotency_in_flight');
+  }
+  if (!isSame) throw new ApiError('idempotency_mismatch');
+  const isRunning = isLeased && held?.payment !== 'unknown';
+  const code = isRunning ? 'idempotency_in_flight' : 'idempotency_consumed';
+  throw new ApiError(code, { headers: { ...(held && holder.task_headers) } });
+}
+
+async function requireBuried(context: Context, attempt: Key): Promise<void> {
+  const buried = await bury(context, attempt);
+  if (buried.written || buried.found?.payment === 'rejected') return;
+  throw new ApiError('idempotency_in_flight');
+}
+
+/**
+ * Responses may echo a payload of a million characters, and an item holds 400 KB, so the rest goes into parts, written
+ * first. If the store fails here, the caller still gets its response, and the key is used up.
+ */
+export async function keepAnswer({ context, record }: Slot, answer: Answer): Promise<void> {
+  const packed = zlib().gzipSync(JSON.stringify(answer));
+  const parts = Math.ceil(packed.length / maxPartBytes);
+  const part = (index: number): AnswerPart => ({
+    bytes: packed.subarray(index * maxPartBytes, (index + 1) * maxPartBytes),
+  });
+  const { attempt, ttl } = record;
+  for (let index = 1; index < parts; index += 1) {
+    const place = idempotencyPartKey(record, attempt, index);
+    await put(context, { ...place, ...part(index), ttl }, absent);
+  }
+  const answered: SlotRecord = { ...record, ...part(0), parts };
+  const { written } = await put(context, answered, ours(record));
+  if (!written) throw new Error('another request holds the key');
+}
+
+/** Only while nothing can have been sent. */
+export async function free({ context, record }: Slot): Promise<void> {
+  await remove<SlotRecord>(context, record, ours(record));
+}
+
+function ours({ attempt }: SlotRecord): Condition<SlotRecord> {
+  return [['attempt', '=', attempt]];
+}
+
+function requireVisibleAscii(key: string): void {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return;
+  const message = 'must be 1 to 255 visible ASCII characters';
+  throw new ApiError('invalid_request', { details: [{ path: 'headers.idempotency-key', message }] });
+}
+
+async function replay(context: Context, holder: SlotRecord): Promise<Answer> {
+  note({ idempotent_replay: true });
+  const { attempt, parts: count = 1 } = holder;
+  const keys = Array.from({ length: count - 1 }, (_, index) =>
+    idempotencyPartKey(holder, attempt, index + 1),
+  );
+  const rest = await get(context, ...keys);
+  const parts = [holder, ...rest.map((item) => slotRecord(item))];
+  const pieces = parts.flatMap((part) => part?.bytes ?? []);
+  const { statusCode, headers, body }: Answer = JSON.parse(
+    zlib().gunzipSync(Buffer.concat(pieces)).toString(),
+  );
+  return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body };
+}

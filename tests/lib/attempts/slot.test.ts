@@ -1,0 +1,221 @@
+import { hash } from 'node:crypto';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { stopDate } from '@node-registry/testing/clock';
+import {
+  attemptName,
+  type AttemptEnd,
+  endAttempt,
+  keyOfAttempt,
+  newAttempt,
+  recordSent,
+} from '../../../lib/attempts/attempt.ts';
+import type { Answer } from '../../../lib/attempts/request.ts';
+import { claim, free, keepAnswer, slotOf } from '../../../lib/attempts/slot.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
+import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
+import { intercept } from '../../support/intercept.ts';
+import { storedItem } from '../../support/registry.ts';
+import '../../support/patience.ts';
+
+const done: Answer = {
+  statusCode: 200,
+  headers: { 'content-type': 'application/json' },
+  body: '{"done":true}',
+};
+const replayed = { 'idempotent-replayed': 'true' };
+const taskHeaders = { link: '<https://files.example.com/status/a.json>; rel="status"' };
+const dayMs = 24 * 60 * 60 * 1000;
+const caller = 'user:olga';
+const rule = { toldBy: 'reply', rate: {}, variesBy: [] } as const;
+
+interface Request {
+  request?: string;
+  remainingMs?: number;
+  /** Undefined for a request that dies after it was sent. */
+  payment?: AttemptEnd['payment'] | undefined;
+  answer?: Answer | undefined;
+  beforeRecord?: () => Promise<unknown>;
+}
+
+let sends = 0;
+
+/** One request with a key, in the order of a paid one. */
+async function send(key: string, given: Request = {}): Promise<Answer> {
+  const { request = 'same', remainingMs = 10_000, beforeRecord, answer = done } = given;
+  const payment = 'payment' in given ? given.payment : 'taken';
+  const context = { deadline: Date.now() + remainingMs };
+  const names = { operation: 'textToVideo', caller, requestId: 'r', keyHash: undefined, taskHash: undefined };
+  const attempt = newAttempt(names, rule, {});
+  const slot = slotOf(
+    context,
+    { key, scope: caller, request },
+    { attempt: attemptName(attempt), payer: caller, taskHeaders },
+  );
+  const kept = await claim(slot);
+  if (kept) return kept;
+  await beforeRecord?.();
+  // Everything may take long.
+  const writing = { deadline: Date.now() + 10_000 };
+  if (!(await recordSent(writing, attempt, 0))) throw new ApiError('unavailable');
+  sends += 1;
+  if (payment) await endAttempt(writing, keyOfAttempt(attempt), { payment, credits: 0 });
+  if (payment !== 'taken') throw new ApiError('provider_failed');
+  await keepAnswer({ ...slot, context: writing }, answer);
+  return answer;
+}
+
+function outcome(promise: Promise<Answer>): Promise<string | number> {
+  return promise.then(
+    ({ statusCode }) => statusCode,
+    (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+  );
+}
+
+afterEach(() => {
+  sends = 0;
+});
+
+describe('an idempotency key', () => {
+  test('names its attempt first, then keeps the parts and the answer, each for 24 hours', async () => {
+    stopDate();
+    const puts: Item[] = [];
+    intercept(dynamodb, async ({ input, send: pass }) => {
+      const { Item } = input as { Item?: AttributeMap };
+      if (Item && String(fromAttributes(Item).pk).startsWith('IDEMPOTENCY#')) puts.push(fromAttributes(Item));
+      return pass();
+    });
+    await send('parts', { answer: { ...done, body: noise(80_000) } });
+
+    const pk = `IDEMPOTENCY#${hash('sha256', `${caller}\nparts`)}`;
+    const [{ attempt: name } = {}] = puts;
+    const kept = { ttl: Math.ceil((Date.now() + dayMs) / 1000), write_id: expect.any(String) };
+    const times = { lease_until: Date.now() + 15_000, expires_at: Date.now() + dayMs };
+    const held = { pk, sk: 'ANSWER', attempt: name, fingerprint: hash('sha256', 'same'), ...times, ...kept };
+    const bytes = expect.any(Uint8Array);
+    expect(puts).toEqual([
+      { ...held, task_headers: taskHeaders },
+      { pk, sk: `PART#${name}#1`, bytes, ...kept },
+      { ...held, task_headers: taskHeaders, bytes, parts: 2 },
+    ]);
+  });
+
+  test('replays an answer of many parts, and remembers it for 24 hours', async () => {
+    stopDate();
+    const body = JSON.stringify({ payload: noise(200_000) });
+    await send('old', { answer: { ...done, body } });
+    const stored = await storedItem(`IDEMPOTENCY#${hash('sha256', `${caller}\nold`)}`, 'ANSWER');
+    expect(stored?.parts).toBeGreaterThan(3);
+    stopDate(Date.now() + dayMs - 1);
+    expect(await send('old')).toMatchObject({ body, headers: replayed });
+    stopDate(Date.now() + 1);
+
+    expect(await outcome(send('old', { request: 'another' }))).toBe(200);
+    expect(sends).toBe(2);
+  });
+
+  test.each<[string, AttemptEnd['payment'] | undefined, string | number, string | number]>([
+    ['whose attempt was rejected', 'rejected', 200, 200],
+    ['whose outcome is unknown', 'unknown', 'idempotency_consumed', 'idempotency_consumed'],
+    ['whose request died after sending', undefined, 'idempotency_in_flight', 'idempotency_consumed'],
+  ])('%s answers a repeat by its attempt, within and after its lease', async (_, payment, soon, later) => {
+    stopDate();
+    for (const [key, wait, expected] of [
+      [`${payment}-soon`, 0, soon],
+      [`${payment}-later`, 15_000, later],
+    ] as const) {
+      await outcome(send(key, { payment }));
+      stopDate(Date.now() + wait);
+      const again = send(key);
+
+      expect(await outcome(again)).toBe(expected);
+      if (expected !== 200) await expect(again).rejects.toMatchObject({ headers: taskHeaders });
+    }
+  });
+
+  test('keeps an answer that lost a part from being replayed', async () => {
+    stopDate();
+    const stop = intercept(dynamodb, async ({ input, send: pass }) => {
+      if (String(Object(input.Item).sk?.S).startsWith('PART#')) throw new Error('The store is down.');
+      return pass();
+    });
+    await expect(send('part', { answer: { ...done, body: noise(80_000) } })).rejects.toThrow('down');
+    stop();
+
+    expect(await outcome(send('part'))).toBe('idempotency_in_flight');
+    stopDate(Date.now() + 60_000);
+    expect(await outcome(send('part'))).toBe('idempotency_consumed');
+    expect(sends).toBe(1);
+  });
+
+  test('rejects another request, while the first one runs and later, unless it was rejected', async () => {
+    const other = () => outcome(send('mismatch', { request: 'other' }));
+    let meanwhile: string | number = '';
+    await send('mismatch', {
+      beforeRecord: async () => {
+        meanwhile = await other();
+      },
+    });
+    expect([meanwhile, await other(), sends]).toEqual(['idempotency_mismatch', 'idempotency_mismatch', 1]);
+    await outcome(send('released', { payment: 'rejected' }));
+
+    expect(await outcome(send('released', { request: 'other' }))).toBe(200);
+  });
+
+  test('is taken over from a request without a record once its lease is over, which then cannot be sent', async () => {
+    stopDate();
+    const taken: (string | number)[] = [];
+    const slow = send('slow', {
+      beforeRecord: async () => {
+        stopDate(Date.now() + 14_999);
+        taken.push(await outcome(send('slow')));
+        stopDate(Date.now() + 1);
+        taken.push(await outcome(send('slow')));
+      },
+    });
+
+    expect(await outcome(slow)).toBe('unavailable');
+    expect([taken, sends]).toEqual([['idempotency_in_flight', 200], 1]);
+    expect((await send('slow')).headers).toMatchObject(replayed);
+  });
+
+  test('is free at once if its request ends before anything was sent, and stays with another that has it', async () => {
+    const context = { deadline: Date.now() + 10_000 };
+    const slotFor = (attempt: string) =>
+      slotOf(context, { key: 'early', scope: caller, request: 'same' }, { attempt });
+    await claim(slotFor('2026-11-28T12:00:00.000Z#early-01'));
+    await free(slotFor('2026-11-28T12:00:00.000Z#early-01'));
+    await send('early');
+    await free(slotFor('2026-11-28T12:00:00.000Z#early-01'));
+    await expect(keepAnswer(slotFor('2026-11-28T12:00:00.000Z#early-01'), done)).rejects.toThrow(
+      'another request',
+    );
+
+    expect((await send('early')).headers).toMatchObject(replayed);
+  });
+
+  test('answers unavailable when the store does not say who holds it', async () => {
+    intercept(dynamodb, () =>
+      Promise.reject(new ConditionalCheckFailedException({ message: 'held', $metadata: {} })),
+    );
+
+    expect(await outcome(send('unsaid'))).toBe('unavailable');
+    expect(sends).toBe(0);
+  });
+
+  test('has 1 to 255 visible characters', async () => {
+    const message = 'must be 1 to 255 visible ASCII characters';
+    for (const key of ['', 'a b', 'schlüssel', 'x'.repeat(256), 'tab\t'])
+      await expect(send(key)).rejects.toMatchObject({
+        code: 'invalid_request',
+        details: [{ path: 'headers.idempotency-key', message }],
+      });
+    expect(sends).toBe(0);
+  });
+});
+
+/** Text that hardly compresses. */
+function noise(words: number): string {
+  return Array.from({ length: words }, () => Math.random().toString(36)).join('');
+}

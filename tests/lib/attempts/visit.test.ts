@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { noon, stopDate } from '@node-registry/testing/clock';
+import { type AccountRecord, keyOfAccount } from '../../../lib/attempts/account.ts';
+import {
+  type Attempt,
+  type AttemptEnd,
+  endAttempt,
+  keyOfAttempt,
+  recordSent,
+  rejectUnsent,
+} from '../../../lib/attempts/attempt.ts';
+import { reserve, settle } from '../../../lib/attempts/reserve.ts';
+import { callerHash } from '../../../lib/caller.ts';
+import { dayCallerKey } from '../../../lib/store/keys.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
+import { lines, loggedLines } from '../../support/logged-lines.ts';
+import { setFields, storedItem } from '../../support/registry.ts';
+import { accountOf, attemptOf, countersOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
+
+const soon = () => ({ deadline: Date.now() + 5000 });
+const minuteMs = 60_000;
+/** What an invocation leaves that dies after so many of its steps. */
+async function leave(steps: 'reserved' | 'recorded' | AttemptEnd, user = `dead-${randomUUID()}`) {
+  const attempt = attemptOf(user);
+  const { account, n } = await reserve(soon(), attempt);
+  if (steps !== 'reserved') expect(await recordSent(soon(), attempt, n)).toBe(true);
+  if (typeof steps === 'object') expect(await endAttempt(soon(), keyOfAttempt(attempt), steps)).toBe(true);
+  return { user, attempt, account, n };
+}
+
+const released = { credits: 0, tasks: 0, requests: 1 };
+const kept = { credits: 50, tasks: 1, requests: 1 };
+
+beforeEach(() => stopDate(noon()));
+
+describe('a visit of an account', () => {
+  test('releases a reservation without a record, whose late record is not sent', async () => {
+    const { user, attempt, n } = await leave('reserved');
+    await sweepAfter(12);
+
+    expect(countersOf(await accountOf(user))).toEqual(released);
+    expect(await usageOf(user)).toEqual([]);
+    expect(await recordSent(soon(), attempt, n)).toBe(false);
+    const { pk, sk } = keyOfAttempt(attempt);
+    const ttl = Math.ceil(Date.now() / 1000) + 2 * 86_400;
+    expect(await storedItem(pk, sk)).toEqual({
+      pk,
+      sk,
+      payment: 'rejected',
+      ttl,
+      write_id: expect.any(String),
+    });
+  });
+
+  test('counts what may have been sent in full, and keeps nothing else of it in the account', async () => {
+    const { user, attempt } = await leave('recorded');
+    await sweepAfter(12);
+
+    const day = new Date(attempt.at).toISOString().slice(0, 10);
+    expect(await accountOf(user)).toEqual({
+      ...keyOfAccount(attempt.caller),
+      ...{ caller: attempt.caller, [`credits:${day}`]: 50, [`tasks:${day}`]: 1, listed: day, open: 0 },
+      ...{ [`requests@${Math.floor(attempt.at / minuteMs)}`]: 1, revision: 3, write_id: expect.any(String) },
+    });
+    const [at, completed_at] = [attempt.at, Date.now()].map((time) => new Date(time).toISOString());
+    const unknown = { at, payment: 'unknown', credits: 50, is_exact: false, completed_at };
+    expect(await usageOf(user)).toMatchObject([unknown]);
+    expect(lines('swept_usage')).toContainEqual(
+      expect.objectContaining({ level: 'info', at, payment: 'unknown' }),
+    );
+    expect(await storedItem(...keyOfDay(attempt))).toMatchObject({ caller: attempt.caller });
+  });
+
+  test.each<[AttemptEnd, object]>([
+    [
+      { payment: 'taken', credits: 20, task_id: 'a' },
+      { ...kept, credits: 20 },
+    ],
+    [{ payment: 'rejected', credits: 0 }, released],
+    [{ payment: 'unknown', credits: 50 }, kept],
+    [
+      { payment: 'taken', credits: 99, task_id: 'above its ceiling' },
+      { ...kept, credits: 99 },
+    ],
+  ])('settles what has ended: %j', async (end, counters) => {
+    const { user } = await leave(end);
+    await sweepAfter(12);
+
+    expect(countersOf(await accountOf(user))).toEqual(counters);
+    expect(await usageOf(user)).toMatchObject([end]);
+  });
+
+  test('releases a reservation whose answer was lost, beside the next one, which its attempt names', async () => {
+    let lost = 0;
+    const stop = intercept(dynamodb, async ({ input, send }) => {
+      const output = await send();
+      if (Object(input.Key).sk?.S !== 'ACCOUNT' || lost > 0) return output;
+      lost += 1;
+      throw Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
+    });
+    const { user, n } = await leave('recorded');
+    stop();
+    expect([n, countersOf(await accountOf(user))]).toEqual([1, { credits: 100, tasks: 2, requests: 2 }]);
+    await sweepAfter(12);
+
+    expect(countersOf(await accountOf(user))).toEqual({ ...kept, requests: 2 });
+    expect(await usageOf(user)).toMatchObject([{ n: 1, payment: 'unknown' }]);
+  });
+
+  test('leaves an attempt alone that is younger than twelve minutes, and comes again for the next', async () => {
+    const { user, attempt } = await leave('recorded');
+    stopDate(attempt.at + 5 * minuteMs);
+    await leave('recorded', user);
+    stopDate(attempt.at);
+    await sweepAfter(11.99);
+    expect(await usageOf(user)).toMatchObject([{ payment: 'sent' }, { payment: 'sent' }]);
+    await sweepAfter(12);
+
+    expect(await usageOf(user)).toMatchObject([{ payment: 'unknown' }, { payment: 'sent' }]);
+    const next = new Date(attempt.at + 17 * minuteMs).toISOString().slice(0, 16);
+    expect(await accountOf(user)).toMatchObject({ open: 1, pending_since: next });
+  });
+
+  test('ends an attempt once when two visits meet', async () => {
+    // What other tests have left.
+    await sweepAfter(60);
+    const { user } = await leave('recorded');
+    loggedLines.length = 0;
+    const meeting = beforeNext(dynamodb, /^UpdateItemCommand$/, () => sweepAfter(12));
+    await sweepAfter(12);
+
+    expect(meeting.happened()).toBe(true);
+    expect(countersOf(await accountOf(user))).toEqual(kept);
+    expect(await accountOf(user)).toMatchObject({ open: 0 });
+    expect(lines('swept_usage')).toHaveLength(1);
+  });
+
+  test('has the last word about an attempt that it took for dead, and the account keeps to it', async () => {
+    const { user, attempt, account, n } = await leave('recorded');
+    await sweepAfter(12);
+    const late: AttemptEnd = { payment: 'taken', credits: 20 };
+    expect(await endAttempt(soon(), keyOfAttempt(attempt), late)).toBe(false);
+    await settle(soon(), account, { ...attempt, n }, { credits: 20, isTask: true });
+
+    expect(countersOf(await accountOf(user))).toEqual(kept);
+  });
+
+  test('keeps an account listed that reserves meanwhile', async () => {
+    const { user } = await leave('reserved');
+    let updates = 0;
+    intercept(dynamodb, async ({ command, send }) => {
+      if (command === 'UpdateItemCommand') updates += 1;
+      // Between the settlement and the write that takes the account from the index.
+      if (command === 'UpdateItemCommand' && updates === 2) await leave('reserved', user);
+      return send();
+    });
+    await sweepAfter(12);
+    expect(await accountOf(user)).toMatchObject({ open: 1, pending_shard: expect.any(String) });
+    await sweepAfter(25);
+
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 0, tasks: 0 });
+    expect(Object.keys((await accountOf(user)) as AccountRecord)).not.toContain('pending_shard');
+  });
+});
+
+function keyOfDay({ caller, at }: Attempt): [pk: string, sk: string] {
+  const { pk, sk } = dayCallerKey(callerHash(caller), new Date(at).toISOString().slice(0, 10));
+  return [pk, sk];
+}
+
+test('no attempt is recorded whose caller cannot be listed under its day', async () => {
+  const user = `unlisted-${randomUUID()}`;
+  const stop = intercept(dynamodb, ({ input, send }) => {
+    if (String(Object(input.Item).sk?.S).startsWith('CALLER#')) throw new Error('not listed');
+    return send();
+  });
+  expect((await pay(user)).status).toBe(500);
+  stop();
+  expect((await pay(user)).status).toBe(200);
+
+  expect((await usageOf(user)).map(({ payment }) => payment).sort()).toEqual(['rejected', 'taken']);
+  expect(await storedItem(...keyOfDay(attemptOf(user)))).toMatchObject({ caller: `user:${user}` });
+});
+
+test.each([
+  ['before', 'recorded'],
+  ['after', 'reserved'],
+] as const)('keeps the record of a rejection when its own write arrives %s it', async (_, steps) => {
+  const { user, attempt, n } = await leave(steps);
+  const end: AttemptEnd = { payment: 'rejected', credits: 0, code: 'unavailable' };
+  expect(await rejectUnsent(soon(), attempt, n, end)).toBe(true);
+  expect(await recordSent(soon(), attempt, n)).toBe(false);
+
+  const completed_at = new Date().toISOString();
+  expect(await usageOf(user)).toMatchObject([{ ...end, is_exact: true, completed_at }]);
+});
+
+test('the counters of yesterday stay, and no older ones, except while an attempt of their day is open', async () => {
+  const { user, attempt } = await leave('reserved');
+  const dayOf = (ago: number) => new Date(attempt.at - ago * 86_400_000).toISOString().slice(0, 10);
+  const of = (ago: number) => ['credits', 'tasks', 'warned'].map((name) => `${name}:${dayOf(ago)}`);
+  const minute = Math.floor(attempt.at / minuteMs);
+  const requests = [`requests@${minute - 3}`, `requests@${minute - 2}`];
+  const names = [...of(3), ...of(2), ...of(1), ...requests];
+  const entry = `${(attempt.at - 2 * 86_400_000).toString(36)}1`;
+  const fields = Object.fromEntries(names.map((name) => [name, 1]));
+  await setFields(keyOfAccount(attempt.caller), { ...fields, 'o@deadbeef.0': entry });
+  await pay(user);
+  const stay = Object.keys((await accountOf(user)) ?? {}).filter((name) => names.includes(name));
+
+  expect(stay.sort()).toEqual([...of(2), ...of(1), ...requests.slice(1)].sort());
+  await sweepAfter(12);
+  expect(Object.keys((await accountOf(user)) ?? {}).filter((name) => of(2).includes(name))).toEqual([]);
+});
