@@ -30,12 +30,12 @@ export const errorCatalog = {
     message: 'A request with this Idempotency-Key is still running. Try again with the same key.',
   },
   idempotency_consumed: {
-    status: 409,
+    status: 422,
     message:
       'A request with this Idempotency-Key was sent, and its outcome is unknown. It is never sent again. Use a new key to start another task.',
   },
   idempotency_mismatch: {
-    status: 409,
+    status: 422,
     message: 'This Idempotency-Key was used for another request. Use a new key.',
   },
   upload_needed: {

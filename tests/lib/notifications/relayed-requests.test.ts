@@ -153,7 +153,7 @@ describe('the status address', () => {
     const first = await pay(user, 'text-to-video', call);
     const { result, requests } = await countRequests(() => pay(user, 'text-to-video', call));
 
-    expect([result.status, result.body.error]).toEqual([409, 'idempotency_consumed']);
+    expect([result.status, result.body.error]).toEqual([422, 'idempotency_consumed']);
     expect(result.headers.link).toMatch(statusAddress);
     expect(result.headers.link).toBe(first.headers.link);
     expect(requests).toEqual(['PutItemCommand', 'BatchGetItemCommand']);
