@@ -414,9 +414,9 @@ describe('the lines', () => {
   const changes: { issue: number; room: Room; lines: number }[] = [
     // 55
     // decide, and may with its crossing
-    { issue: 55, room: 'lib functions', lines: 312 },
+    { issue: 55, room: 'lib functions', lines: 304 },
     { issue: 55, room: 'tools', lines: 33 },
-    { issue: 55, room: 'tests', lines: 538 },
+    { issue: 55, room: 'tests', lines: 250 },
     // Interleavings. What they replace goes next.
     { issue: 55, room: 'tests', lines: 915 },
     { issue: 55, room: 'tools', lines: 3 },

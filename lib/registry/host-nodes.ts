@@ -23,6 +23,9 @@ import {
 /** Leaves room in DynamoDB's 400 KB an item for the service's own fields. */
 const maxHostNodeBytes = 300_000;
 
+/** More than any known pack has: a suggestion is worth one read. */
+const maxNames = 5000;
+
 interface HostNodeUpdate {
   nodeId: string;
   version: string;
@@ -48,8 +51,7 @@ export function changeHostNode(
     const isNamed = entry !== undefined || nodeVersionRecord(label)?.host_node_extract_status !== 'success';
     return [
       node && publisherKey(nodeRecord(node).publisher_id),
-      // One page has more names than any known pack, and a suggestion isn't worth another read.
-      { page: isNamed || caller.isAdmin ? undefined : names },
+      { below: isNamed || caller.isAdmin ? undefined : names, limit: maxNames },
     ] as const;
   };
   return decide(context, { first, following }, ([node, label, entry, publisher, page], { now }) => {

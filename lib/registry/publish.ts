@@ -138,14 +138,14 @@ function standingReads(publication: Publication) {
     keyOfCredential(publisherId, publication),
     nodeKey(nodeId),
     nodeVersionKey(nodeId, version.version),
-    { all: job && trustKey(publisherId, '') },
+    { below: job && trustKey(publisherId, '') },
   ] as const;
 }
 
 /** Everything that it depends on, in one round trip. */
 function readsOf(publication: Publication) {
   const { publisherId } = publication;
-  const begun = { page: pendingVersionsOf(publisherId), limit: maxBegun() };
+  const begun = { below: pendingVersionsOf(publisherId), limit: maxBegun() };
   return [...standingReads(publication), publishingKey(publisherId), begun] as const;
 }
 
@@ -155,7 +155,7 @@ type FirstFound = Found<ReturnType<typeof readsOf>>;
 function moreReadsOf(publication: Publication, [, , , item, , publishing, begun]: FirstFound) {
   const version = nodeVersionRecord(item);
   return [
-    { all: version && edits(publication, version) ? nodeVersionKey(publication.nodeId, '') : undefined },
+    { below: version && edits(publication, version) ? nodeVersionKey(publication.nodeId, '') : undefined },
     {
       each: version ? [] : toLookUp(publishingRecord(publishing), begun.map(pendingVersionOf)),
       fields: ['pk', 'sk', 'status'],
@@ -216,12 +216,9 @@ function decidePublish(
   const { credential } = allowed;
   const used = () => recordUse(credential.record);
   if (isEdited) {
-    const edit = { node, version, versions: versionItems.map(versionOf), input: publication.version };
-    const actor = actorOf(caller, credential);
-    const { edited, writes } = editVersion(
-      { ...edit, nodeChanges: changesOf(publication, node), actor },
-      once,
-    );
+    const [versions, nodeChanges] = [versionItems.map(versionOf), changesOf(publication, node)];
+    const edit = { node, version, versions, nodeChanges, input: publication.version };
+    const { edited, writes } = editVersion({ ...edit, actor: actorOf(caller, credential) }, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
     const upload = uploadFor({ ...edited, upload_id: uploadId });
     const result = { version: nodeVersionView(edited), upload, isNewNode: false };

@@ -13,12 +13,11 @@ import { transact, type Write, writeAlone } from './write.ts';
  * was made for. If another writer was faster, the records are read and the decision is made again.
  */
 
-/** One record; all records whose sort keys begin with the key's, or a page of them; some fields of records. */
+/** One record; the records whose sort keys begin with the key's, all or at most a page; some fields of records. */
 export type Read =
   | Key
   | undefined
-  | { all: Key | undefined }
-  | { page: Key | undefined; limit?: number }
+  | { below: Key | undefined; limit?: number }
   | { each: readonly Key[]; fields: readonly string[] };
 
 export type Found<Reads extends readonly Read[]> = {
@@ -91,15 +90,13 @@ async function readAllOf<Reads extends readonly Read[]>(
     if (!read) return undefined;
     if ('pk' in read) return (await batch).get(keyName(read));
     if ('each' in read) return readAll(context, read.each, read);
-    if ('all' in read) return read.all ? queryAll(context, read.all) : [];
-    return read.page ? readPage(context, read.page, read) : [];
+    const { below, limit } = read;
+    if (!below) return [];
+    if (limit === undefined) return queryAll(context, below);
+    const range = { partition: ['pk', below.pk], sort: ['sk', 'begins with', below.sk] } as const;
+    return (await queryPage(context, range, { limit })).items;
   });
   return (await Promise.all(found)) as Found<Reads>;
-}
-
-async function readPage(context: Context, { pk, sk }: Key, options: { limit?: number }): Promise<Item[]> {
-  const range = { partition: ['pk', pk], sort: ['sk', 'begins with', sk] } as const;
-  return (await queryPage(context, range, options)).items;
 }
 
 /** False if a record is no longer as it was read. */

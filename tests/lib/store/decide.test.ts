@@ -80,7 +80,12 @@ describe('decide', () => {
         first: [key],
         following: (item) => {
           const named = { pk: String(item?.next), sk: 'NODE' };
-          return [named, { all: named }, { page: undefined }, { each, fields: ['pk', 'sk', 'count'] }];
+          return [
+            named,
+            { below: named },
+            { below: undefined, limit: 9 },
+            { each, fields: ['pk', 'sk', 'count'] },
+          ];
         },
       },
       ([, ...others]) => ({ result: others }),

@@ -93,8 +93,8 @@ export function changeStatus(
   decision: (current: NodeVersionRecord, history: HistoryRecord[]) => Changes<NodeVersionRecord> | undefined,
 ): Promise<Changed<NodeVersionRecord>> {
   const normal = normalizeVersion(version);
-  const [key, all] = [nodeKey(nodeId), nodeVersionKey(nodeId, '')];
-  const first = [key, { all }, { all: historyKeysOf(key) }] as const;
+  const [key, below] = [nodeKey(nodeId), nodeVersionKey(nodeId, '')];
+  const first = [key, { below }, { below: historyKeysOf(key) }] as const;
   return administer({ first }, ([nodeItem, versionItems, history]) => {
     const node = nodeIn(nodeItem, nodeId);
     const versions = versionItems.map((item) => nodeVersionRecord(item));

@@ -170,7 +170,7 @@ const maxAtOnce = 25;
  * again.
  */
 async function alignVersions(nodeId: string, subject: 'node' | 'publisher'): Promise<number> {
-  const first = [nodeKey(nodeId), { all: nodeVersionKey(nodeId, '') }] as const;
+  const first = [nodeKey(nodeId), { below: nodeVersionKey(nodeId, '') }] as const;
   const following = (node: Item | undefined) =>
     [node && publisherKey(nodeRecord(node).publisher_id)] as const;
   for (let changed = 0; ; ) {

@@ -44,7 +44,7 @@ import {
 /** Gives a node to another publisher. False if that publisher already had it. */
 export async function transferNode(nodeId: string, to: string): Promise<boolean> {
   const of = nodeKey(nodeId);
-  const first = [of, publisherKey(to), { all: nodeVersionKey(nodeId, '') }] as const;
+  const first = [of, publisherKey(to), { below: nodeVersionKey(nodeId, '') }] as const;
   const following = (node: Item | undefined) =>
     [node && publisherKey(nodeRecord(node).publisher_id)] as const;
   const { changed } = await administer({ first, following }, ([item, publisherItem, versions, ownerItem]) => {

@@ -47,8 +47,8 @@ export async function listPersonalAccessTokens(publisherId: string): Promise<Per
 /** Revokes a token for good, and returns since when it is revoked. */
 export async function revokePersonalAccessToken(publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);
-  const all = personalAccessTokenKey(publisherId, '');
-  const made = await administer({ first: [{ all }] }, ([items], { now }) => {
+  const below = personalAccessTokenKey(publisherId, '');
+  const made = await administer({ first: [{ below }] }, ([items], { now }) => {
     const token = items.map((item) => tokenRecord(item)).find((stored) => stored.id === id);
     if (!token) throw new Rejection(`The publisher "${publisherId}" has no token with the id "${id}".`);
     if (token.revoked_at) return { done: token.revoked_at };

@@ -39,7 +39,7 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
   return made.result;
 }
 
-const trustsOf = (publisherId: string) => ({ all: trustKey(publisherId, '') });
+const trustsOf = (publisherId: string) => ({ below: trustKey(publisherId, '') });
 
 /** The trusts of a publisher, including removed ones, oldest first. */
 export async function listTrusts(publisherId: string): Promise<Trust[]> {
