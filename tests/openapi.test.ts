@@ -235,6 +235,7 @@ describe('breaking changes', () => {
     ['201.node_version.changelog', (copy) => delete at(copy, reply).changelog],
     ['body.resolution 360p', (copy) => at(copy, body).resolution.enum.shift()],
     ['201.node_version.tags may be null', (copy) => (at(copy, reply).tags.type = ['array', 'null'])],
+    ['201.node_version.changelog may be number', (copy) => (at(copy, reply).changelog.type = 'integer')],
     ['body.prompt maxLength is narrower: 10', (copy) => (at(copy, body).prompt.maxLength = 10)],
     ['body.duration minimum is narrower: 3', (copy) => (at(copy, body).duration.minimum = 3)],
     ['webhook videoTaskChanged body.media', (copy) => delete at(copy, notification).media],

@@ -23,13 +23,10 @@ export async function send<Data>(
   const { signal } = options;
   let token = await tokenOf(settings, signal);
   const sendWithToken = () => sendOnce(settings, call, requestOf(settings, token, call, options), signal);
-  /** Whether a token that was rejected may still be replaced. */
-  let isRenewable = typeof settings.accessToken === 'function';
   const { response, data } = await untilDone(settings, signal, {
     async attempt() {
       const answer = await sendWithToken();
-      if (!isRenewable || !isUnauthorized(answer)) return answer;
-      isRenewable = false;
+      if (typeof settings.accessToken !== 'function' || !isUnauthorized(answer)) return answer;
       token = await tokenOf(settings, signal);
       return sendWithToken();
     },

@@ -279,7 +279,8 @@ describe('errors without a retry', () => {
 
 describe('publish of the client', () => {
   const identifier = { node_id: 'published', version: '1.0.0' };
-  const archive = new TextEncoder().encode('archive');
+  /** A part of a larger buffer. */
+  const archive = Buffer.from('..archive..').subarray(2, 9);
   const input = {
     publisherId: demo.publisherId,
     nodeId: 'published',

@@ -124,8 +124,8 @@ describe('a call with wait: true whose outcome is unknown', () => {
 
     const fields = { idempotencyKey: keysSent()[0], taskId: expect.any(String) };
     const message = 'The task has not ended within 0 ms.';
-    expect(early).toMatchObject({ code: 'still_running', message, ...fields });
-    expect(late).toMatchObject({ code: 'task_failed', message: 'Too dark', ...fields });
+    expect(early).toMatchObject({ code: 'still_running', message, mayBeDone: true, ...fields });
+    expect(late).toMatchObject({ code: 'task_failed', message: 'Too dark', mayBeDone: false, ...fields });
     expect(early.statusUrl).toMatch(/^https?:.*\/status\/[\w-]{27}\.json$/);
     expect(late.statusUrl).toBe(early.statusUrl);
   });

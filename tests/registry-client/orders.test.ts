@@ -118,10 +118,11 @@ describe('calls with one order', () => {
     const rejected = { status: 400, body: { error: 'invalid_request' } };
     api.disturb(...lost, rejected);
     await errorOf(client.videos.fromText(video, { order }));
-    await errorOf(client.videos.fromText(video, { order }));
+    const again = client.videos.fromText(video, { order });
+    expect(await errorOf(again)).toMatchObject({ status: 400, mayBeDone: true });
 
     const other = client.videos.fromText({ ...video, prompt: 'Rain' }, { order });
-    expect(await errorOf(other)).toMatchObject({ code: 'idempotency_mismatch' });
+    expect(await errorOf(other)).toMatchObject({ code: 'idempotency_mismatch', status: undefined });
     expect(acceptedTasks()).toBe(1);
   });
 
@@ -148,6 +149,8 @@ describe('a store of orders', () => {
     expect(recordOf(order)).toEqual({ ...taken, sentAt: expect.any(Number), credits: expect.any(Number) });
     expect(await newClient(store).videos.fromText(video, { order })).toMatchObject({ task_id });
     expect(acceptedTasks()).toBe(1);
+    await client.videos.fromText(video);
+    expect([...records.keys()]).toEqual([order]);
   });
 
   test('knows an order before it is sent, and stops the purchase if it cannot write', async () => {

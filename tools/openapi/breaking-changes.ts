@@ -66,9 +66,8 @@ function contentsOf(document: JsonObject): Contents {
     for (const each of listOf(schema.enum).filter((text) => text !== ''))
       offered.set(`${where} ${each}`, where);
     const types = listOf(schema.type).map((type) => (type === 'integer' ? 'number' : type));
-    // A request must still accept each type. In a response, only null is unexpected.
-    for (const type of types.filter((type) => isRequest || type === 'null'))
-      (isRequest ? offered : demanded).set(`${where} may be ${type}`, where);
+    // A request must still accept each type; a response may not have another.
+    for (const type of types) (isRequest ? offered : demanded).set(`${where} may be ${type}`, where);
     if (schema.items) {
       offered.set(`${where}[]`, where);
       readSchema(`${where}[]`, schema.items, isRequest);
