@@ -437,7 +437,7 @@ describe('the lines', () => {
     { issue: 59, room: 'tools', lines: 210 },
     { issue: 59, room: 'tests', lines: 256 },
     // 60
-    { issue: 60, room: 'packages', lines: 506 },
+    { issue: 60, room: 'packages', lines: 513 },
     // Lent by packages.
     { issue: 60, room: 'infra', lines: 11 },
     { issue: 60, room: 'tests', lines: 157 },

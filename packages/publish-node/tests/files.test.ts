@@ -304,14 +304,20 @@ describe('a file that a rule leaves out', () => {
     ['if True:\n    from .models.deep.b import X', 'nodes/models/deep/b'],
     ['import sys; sys.path.append(here)\nimport nodes.models.a', 'nodes/models/a'],
     ['def late():\n    from ..nodes.models \\\n        import a', 'nodes/models'],
+    ['from .part import X', 'nodes/part'],
   ])('stops the publish if a packed file says %j, unless that is allowed', async (code, module) => {
+    await writeFiles(folder, {
+      'nodes/.gitignore': '/part/__init__.py',
+      ...emptyFiles('nodes/part/__init__.py nodes/part/y.py'),
+    });
     await writeFiles(folder, { ...rules, ...emptyFiles(files), 'nodes/x.py': `"""Nodes"""\n${code}\n` });
 
     await expect(packed()).rejects.toMatchObject({
       problems: [{ path: 'nodes/x.py', message: expect.stringContaining(`imports ${module} (line `) }],
     });
     expect(await names({ allow: ['nodes/x.py'] })).toContain('nodes/x.py');
-    expect(await names({ includes: ['nodes/models'] })).toContain('nodes/models/deep/b.py');
+    const includes = ['nodes/models', 'nodes/part'];
+    expect(await names({ includes })).toContain('nodes/models/deep/b.py');
   });
 
   test.each([

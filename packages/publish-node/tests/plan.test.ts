@@ -343,6 +343,7 @@ describe('a key of a service', () => {
     ...[
       `redis://:\${PASSWORD}@cache.internal:6379`,
       'comfyui-frontend-package',
+      `hf_${'A7'.repeat(17)}`,
       `comfyui-${'ab'.repeat(32)}`,
     ],
     ...['xoxb-your-token-goes-here-1234567890', `r8_${'*'.repeat(37)}`, `r8_${random}${random}`],
