@@ -426,11 +426,11 @@ describe('the lines', () => {
     // 57
     // 58
     // 59
-    // Ignored fields, creations, too large host nodes.
-    { issue: 59, room: 'lib functions', lines: 150 },
-    { issue: 59, room: 'tools', lines: 45 },
+    // Ignored fields, creations, too large host nodes, bounds of versions and of what people write.
+    { issue: 59, room: 'lib functions', lines: 235 },
+    { issue: 59, room: 'tools', lines: 90 },
     { issue: 59, room: 'packages', lines: 10 },
-    { issue: 59, room: 'tests', lines: 135 },
+    { issue: 59, room: 'tests', lines: 190 },
     // Remembered parameters, releases, the read path, bans of many, adoption.
     { issue: 59, room: 'lib functions', lines: 75 },
     { issue: 59, room: 'infra', lines: 80 },

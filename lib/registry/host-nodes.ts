@@ -5,15 +5,24 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { HostNode, type HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersionInPath } from '@node-registry/registry-rules/version-label';
-import { absent, type Condition, withChanges } from '../store/items.ts';
-import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
+import { absent, always, type Condition, Plus, withChanges } from '../store/items.ts';
+import {
+  hostNodeKey,
+  hostNodeTotalsKey,
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  publisherKey,
+} from '../store/keys.ts';
 import { decide, type Found } from '../store/decide.ts';
-import { updating } from '../store/write.ts';
+import { updating, type Write } from '../store/write.ts';
 import { may } from './may.ts';
 import { requireFits } from './nodes.ts';
 import {
   type HostNodeRecord,
+  type HostNodeTotalsRecord,
   hostNodeRecord,
+  hostNodeTotalsRecord,
   hostNodeView,
   nodeRecord,
   nodeVersionRecord,
@@ -25,6 +34,9 @@ const maxHostNodeBytes = 300_000;
 
 /** More than any known pack has: a suggestion is worth one read. */
 const maxNames = 5000;
+
+/** What people may write for one version: the index reads all of it for each change. */
+const maxWritten = { bytes: 2_000_000, names: 10_000 };
 
 interface HostNodeUpdate {
   nodeId: string;
@@ -46,7 +58,8 @@ export function changeHostNode(
   if (normal === undefined) throw new ApiError('node_version_not_found');
   const key = hostNodeKey(nodeId, normal, hostNodeName);
   const names = hostNodeKey(nodeId, normal, '');
-  const first = [nodeKey(nodeId), nodeVersionKey(nodeId, normal), key] as const;
+  const totalsKey = hostNodeTotalsKey(nodeId, normal);
+  const first = [nodeKey(nodeId), nodeVersionKey(nodeId, normal), key, totalsKey] as const;
   const following = (...[node, label, entry]: Found<typeof first>) => {
     const isNamed = entry !== undefined || nodeVersionRecord(label)?.host_node_extract_status !== 'success';
     return [
@@ -54,39 +67,77 @@ export function changeHostNode(
       { below: isNamed || caller.isAdmin ? undefined : names, limit: maxNames },
     ] as const;
   };
-  return decide(context, { first, following }, ([node, label, entry, publisher, page], { now }) => {
-    const [current, policy] = [
-      hostNodeRecord(entry),
-      changes.policy || (changes.policy === null ? null : undefined),
-    ];
-    const found = {
-      node: nodeRecord(node),
-      version: nodeVersionRecord(label),
-      publisher: publisherRecord(publisher),
-      nodeId,
-    };
-    if (found.node) note({ publisher_id: found.node.publisher_id });
-    may(caller, 'update host node', found);
-    if (changesBan(current, policy))
-      may(caller, 'ban or unban host node', { ...found, fields: ['body.policy'] });
-    // Once an archive has been read, its names are known, so another name is most likely misspelled.
-    const known = page.map(({ sk }) => String(sk).slice(names.sk.length));
-    if (!current) may(caller, 'add host node', { ...found, meant: nearest(hostNodeName, known) });
-    const fields = {
-      ...changes,
-      policy,
-      host_node_name: hostNodeName,
-      touched: touchedBy(changes, current),
-      edited_by: callerName(caller),
-      edited_at: new Date(now).toISOString(),
-    };
-    requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
-    const before = current ?? { ...key, host_node_name: hostNodeName, revision: 0 };
-    return {
-      writes: [updating<HostNodeRecord>(key, fields, unchangedSince(current))],
-      result: hostNodeView(withChanges<HostNodeRecord>(before, fields)),
-    };
-  });
+  return decide(
+    context,
+    { first, following },
+    ([node, label, entry, totals, publisher, page], { id, now }) => {
+      const [current, policy] = [
+        hostNodeRecord(entry),
+        changes.policy || (changes.policy === null ? null : undefined),
+      ];
+      const found = {
+        node: nodeRecord(node),
+        version: nodeVersionRecord(label),
+        publisher: publisherRecord(publisher),
+        nodeId,
+      };
+      if (found.node) note({ publisher_id: found.node.publisher_id });
+      may(caller, 'update host node', found);
+      if (changesBan(current, policy))
+        may(caller, 'ban or unban host node', { ...found, fields: ['body.policy'] });
+      // Once an archive has been read, its names are known, so another name is most likely misspelled.
+      const known = page.map(({ sk }) => String(sk).slice(names.sk.length));
+      if (!current) may(caller, 'add host node', { ...found, meant: nearest(hostNodeName, known) });
+      const fields = {
+        ...changes,
+        policy,
+        host_node_name: hostNodeName,
+        touched: touchedBy(changes, current),
+        edited_by: callerName(caller),
+        edited_at: new Date(now).toISOString(),
+      };
+      requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
+      const before = current ?? { ...key, host_node_name: hostNodeName, revision: 0 };
+      const after = withChanges<HostNodeRecord>(before, fields);
+      const counted = countWritten(totalsKey, hostNodeTotalsRecord(totals), current, after);
+      // A write that is sent alone gets an id of its own.
+      const changed = counted.length > 0 ? { ...fields, write_id: id } : fields;
+      return {
+        writes: [updating<HostNodeRecord>(key, changed, unchangedSince(current)), ...counted],
+        result: hostNodeView(after),
+      };
+    },
+  );
+}
+
+/** Counts what a person adds to a version, or rejects what is too much. Nothing to write if both are of one size. */
+function countWritten(
+  key: Key,
+  totals: Partial<HostNodeTotalsRecord> = {},
+  before: HostNodeRecord | undefined,
+  after: HostNodeRecord,
+): Write[] {
+  const bytes = writtenBytes(after) - writtenBytes(before);
+  const names = touchedFields(before).length === 0 ? 1 : 0;
+  if (bytes === 0 && names === 0) return [];
+  const room = { bytes: maxWritten.bytes - Math.max(0, bytes), names: maxWritten.names - names };
+  if ((bytes > 0 && (totals.bytes ?? 0) > room.bytes) || (names > 0 && (totals.names ?? 0) > room.names))
+    throw new ApiError('record_too_large', { message: tooMuchWritten });
+  const isRoom: Condition<HostNodeTotalsRecord> = [
+    ...(bytes > 0 ? [['bytes', 'at most', room.bytes] as const] : []),
+    ...(names > 0 ? [['names', 'at most', room.names] as const] : []),
+  ];
+  const changes = { bytes: new Plus(bytes), names: new Plus(names) };
+  return [updating<HostNodeTotalsRecord>(key, changes, isRoom.length > 0 ? isRoom : always)];
+}
+
+const tooMuchWritten =
+  'The host nodes that people have written for this version would have more than 2 MB, or more than 10,000 names.';
+
+function writtenBytes(entry: HostNodeRecord | undefined): number {
+  if (!entry) return 0;
+  const written = touchedFields(entry).map((field) => entry[field as keyof HostNodeRecord]);
+  return Buffer.byteLength(JSON.stringify(written));
 }
 
 /**

@@ -12,7 +12,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { type Beside, type Decision, decide, type Found, type Once } from '../store/decide.ts';
 import { dueShard } from '../store/due.ts';
-import { absent, type Changes, type Item, withChanges } from '../store/items.ts';
+import { absent, type Changes, type Item, Plus, withChanges } from '../store/items.ts';
 import {
   type Key,
   nodeKey,
@@ -225,7 +225,11 @@ function decidePublish(
     return { writes: writes.length > 0 ? [...writes, ...credential.writes] : [], beside: [used], result };
   }
   const record = pendingVersion(publication, uploadId, { ...allowed, credential }, once);
-  const writes = [...writeNode(publication, node, once), writeVersion(record, version), ...credential.writes];
+  const writes = [
+    ...writeNode(publication, node, version === undefined, once),
+    writeVersion(record, version),
+    ...credential.writes,
+  ];
   const room = version ? { gone: [] } : roomFor(publishing, begun, lookedUp.map(versionOf), !node);
   if ('error' in room)
     return { error: room.error, beside: room.isFull ? [(each) => rememberFull(each, publisherId)] : [] };
@@ -302,22 +306,39 @@ function changesOf({ node: input, caller }: Publication, node: NodeRecord | unde
   return changes;
 }
 
-function writeNode(publication: Publication, node: NodeRecord | undefined, { now }: Once): Write[] {
+function writeNode(
+  publication: Publication,
+  node: NodeRecord | undefined,
+  isNewVersion: boolean,
+  { now }: Once,
+): Write[] {
   const { publisherId, nodeId } = publication;
   const changes = changesOf(publication, node);
   const key = nodeKey(nodeId);
-  // Over the owner and the status that the publish was decided on.
-  if (node)
-    return [
-      updating<NodeRecord>(key, changes, [
-        ['publisher_id', '=', node.publisher_id],
-        ['status', '=', node.status],
-      ]),
-    ];
+  if (node) {
+    // Over the owner and the status that the publish was decided on.
+    const isSame = [['publisher_id', '=', node.publisher_id] as const, ['status', '=', node.status] as const];
+    if (!isNewVersion) return [updating<NodeRecord>(key, changes, isSame)];
+    const counted = { ...changes, versions: new Plus(1) };
+    return [updating<NodeRecord>(key, counted, [...isSame, ['versions', 'at most', roomForVersion(node)]])];
+  }
   const created_at = new Date(now).toISOString();
-  const born = { id: nodeId, publisher_id: publisherId, created_at, status: 'NodeStatusActive' as const };
+  const born = {
+    ...{ id: nodeId, publisher_id: publisherId, created_at, status: 'NodeStatusActive' as const },
+    versions: 1,
+  };
   const owned: OwnedNodeRecord = { ...ownedNodeKey(publisherId, nodeId), node_id: nodeId, created_at };
   return [updating<NodeRecord>(key, { ...changes, ...born }, absent), putting(owned, absent)];
+}
+
+/** A node's public file has all versions, and each publish reads it. */
+const maxVersions = 2000;
+
+/** The most versions that a node may have before it gets another one. */
+function roomForVersion({ id, versions = 0, max_versions = maxVersions }: NodeRecord): number {
+  const message = `The node "${id}" has ${versions} versions, the most that it may have. The operator can raise that.`;
+  if (versions >= max_versions) throw new ApiError('record_too_large', { message });
+  return max_versions - 1;
 }
 
 /** A publish is for nodes in use; members may publish, and only owners withdraw. */

@@ -159,6 +159,9 @@ export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_ver
   status: NodeStatus;
   created_at: string;
   latest_version?: VersionCopy;
+  /** How many versions were registered, and how many may be if the administration has raised that. */
+  versions?: number;
+  max_versions?: number;
   /** A node that was withdrawn before its ban is withdrawn again when the ban is lifted. */
   before_ban?: Pick<NodeRecord, 'status' | 'status_detail'>;
   /** The last person who updated it, and when. The history has the fields; a publish is in neither. */
@@ -193,6 +196,12 @@ export interface HostNodeRecord extends Stored, HostNode {
   write_id?: string;
 }
 
+/** What people wrote for the host nodes of one version; what extractions wrote doesn't count. */
+export interface HostNodeTotalsRecord extends Stored {
+  bytes: number;
+  names: number;
+}
+
 /** One change, written in its transaction. */
 export interface HistoryRecord extends Key {
   at: string;
@@ -213,6 +222,7 @@ export const nodeRecord = typedRead<NodeRecord>();
 export const nodeVersionRecord = typedRead<NodeVersionRecord>();
 export const ownedNodeRecord = typedRead<OwnedNodeRecord>();
 export const hostNodeRecord = typedRead<HostNodeRecord>();
+export const hostNodeTotalsRecord = typedRead<HostNodeTotalsRecord>();
 export const historyRecord = typedRead<HistoryRecord>();
 
 /**

@@ -136,6 +136,11 @@ export function nodeVersionKey(nodeId: string, version: string): Key {
   return { pk: `NODE#${foldNodeId(nodeId)}`, sk: `VERSION#${version}` };
 }
 
+/** What people wrote for all host nodes of a version. The index isn't told of a change. */
+export function hostNodeTotalsKey(nodeId: string, version: string): Key {
+  return { pk: hostNodeKey(nodeId, version, '').pk, sk: 'HOST_NODES' };
+}
+
 export function hostNodeKey(nodeId: string, version: string, name: string): Key {
   return { pk: `NODE#${foldNodeId(nodeId)}#${version}`, sk: `HOST_NODE#${name}` };
 }

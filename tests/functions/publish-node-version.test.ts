@@ -13,11 +13,13 @@ import {
   addPublisher,
   addToken,
   addVersion,
+  setFields,
   setPublisherFields,
   storedItem,
   storedNode,
 } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
+import { limitVersions } from '../../tools/admin/registry/node-limits.ts';
 
 let token: string;
 let rivalToken: string;
@@ -47,6 +49,21 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
         node_version: body.node_version,
       });
     });
+  });
+
+  test('returns 413 for a new version of a node that has 2,000, until the operator raises that', async () => {
+    await publish({ nodeId: 'full', version: '1.0.0' });
+    await setFields(nodeKey('full'), { versions: 2000 });
+    const statuses = [
+      (await publish({ nodeId: 'full', version: '2.0.0' })).status,
+      (await publish({ nodeId: 'full', version: '1.0.0' })).status,
+      await limitVersions('full', 2001),
+      (await publish({ nodeId: 'full', version: '2.0.0' })).status,
+      (await publish({ nodeId: 'full', version: '3.0.0' })).status,
+    ];
+
+    expect(statuses).toEqual([413, 201, true, 201, 413]);
+    expect((await storedNode('full'))?.versions).toBe(2001);
   });
 
   test('parses its body once, though its token is in it', async () => {

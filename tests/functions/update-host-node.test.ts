@@ -6,7 +6,7 @@ import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { duringNextWrite } from '../support/admin.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { intercept } from '../support/intercept.ts';
-import { hostNodeKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { hostNodeKey, hostNodeTotalsKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
 import {
@@ -45,6 +45,40 @@ beforeAll(async () => {
 });
 
 describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', () => {
+  describe('413 for a version of which people have written as much as they may', () => {
+    test('lets one of three parallel writes in if there is room for one, and more after it is cleared', async () => {
+      await addVersion('acme', 'Tools', '2.0.0');
+      const description = 'x'.repeat(100_000);
+      const write = (hostNodeName: string, body: object) => update(body, { version: '2.0.0', hostNodeName });
+      await write('first', {});
+      await setFields(hostNodeTotalsKey('tools', '2.0.0'), { bytes: 1_850_000 });
+      const names = ['a', 'b', 'c'];
+      const replies = await Promise.all(names.map((name) => write(name, { description })));
+      const written = names[replies.findIndex(({ status }) => status === 200)] ?? '';
+      const smaller = await write(written, { description: null });
+      const late = await write('late', { description });
+
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 413, 413]);
+      const rejected = replies.find(({ status }) => status === 413);
+      expect(rejected?.body).toMatchObject({
+        error: 'record_too_large',
+        message: expect.stringContaining('2 MB'),
+      });
+      expect([smaller.status, late.status]).toEqual([200, 200]);
+    });
+
+    test('takes no name beyond 10,000, and changes of the names that exist', async () => {
+      await addVersion('acme', 'Tools', '3.0.0');
+      const place = { version: '3.0.0' };
+      await update({ category: 'image' }, place);
+      await setFields(hostNodeTotalsKey('tools', '3.0.0'), { names: 10_000 });
+      const other = await update({ category: 'image' }, { ...place, hostNodeName: 'Other' });
+      const same = await update({ category: 'images' }, place);
+
+      expect([other.status, same.status]).toEqual([413, 200]);
+    });
+  });
+
   describe('200', () => {
     test('creates an absent host node, then keeps, clears and replaces its fields', async () => {
       const kept = { deprecated: false, output_is_list: [true, false], policy: 'HostNodePolicyLocalOnly' };
@@ -195,6 +229,8 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
     });
 
     test('returns 409 after losing a hundred rounds', async () => {
+      const place = { hostNodeName: 'Contended' };
+      await update({}, place, admin);
       stopDate();
       let rounds = 0;
       intercept(dynamodb, async ({ command, send }) => {
@@ -202,7 +238,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
         rounds += 1;
         throw new ConditionalCheckFailedException({ message: 'lost', $metadata: {} });
       });
-      const { body } = await update({}, rejected, admin);
+      const { body } = await update({ policy: 'HostNodePolicyLocalOnly' }, place, admin);
 
       expect([body.error, rounds]).toEqual(['conflict', 100]);
     });

@@ -39,6 +39,7 @@ export const commands: Record<string, Command> = {
   'node list': nodes.list,
   'node show': nodes.show,
   'node transfer': nodes.transfer,
+  'node limit': nodes.limit,
   'node numbers': numbers,
   'node ban': nodes.ban,
   'node unban': nodes.unban,

@@ -16,6 +16,7 @@ import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/
 import { Node } from '@node-registry/registry-rules/schemas/node';
 import { parseAsWritten } from '../../../lib/json.ts';
 import { banNode, unbanNode } from '../registry/bans.ts';
+import { limitVersions } from '../registry/node-limits.ts';
 
 const statuses: Record<string, NodeRecord['status']> = {
   active: 'NodeStatusActive',
@@ -95,6 +96,24 @@ export const transfer = command({
     const text = changed
       ? `The node "${nodeId}" belongs to "${to}" now.`
       : `The node "${nodeId}" belonged to "${to}" already: nothing changed.`;
+    return { data: nodeData(await showNode(nodeId)), text };
+  },
+});
+
+export const limit = command({
+  parameters: ['node'],
+  summary: 'Let a node have more versions than the standard 2,000',
+  notes:
+    'Its public file has all of them: 10,000 versions make it 5 MB, which each publish reads and writes.',
+  options: { versions: { value: 'COUNT', about: 'The most versions that it may have', required: true } },
+  examples: ['node limit demo-node --versions 4000'],
+  async run({ node: nodeId }, { versions }) {
+    if (!/^[1-9]\d{0,5}$/.test(versions))
+      throw new UsageError('--versions must be a whole number from 1 to 999999.');
+    const changed = await limitVersions(nodeId, Number(versions));
+    const text = changed
+      ? `The node "${nodeId}" may have ${versions} versions now.`
+      : `The node "${nodeId}" could have ${versions} versions already: nothing changed.`;
     return { data: nodeData(await showNode(nodeId)), text };
   },
 });
