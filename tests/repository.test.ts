@@ -339,6 +339,7 @@ describe('the documents', () => {
   });
 
   test('docs/configuration.md is what npm run configuration writes', async () => {
+    expect(await configurationDocument()).not.toContain('[object');
     expect(readFileSync('docs/configuration.md', 'utf8')).toBe(await configurationDocument());
   });
 

@@ -147,13 +147,13 @@ inBrowser(`shows docs/examples/film.html over a network that loses answers${note
   /** How many of the registry's next answers are lost. */
   let losing = 0;
   /** What the registry answers to the next requests. */
-  let refusing: object | undefined;
+  let rejecting: object | undefined;
   const keys: unknown[] = [];
 
   beforeAll(async () => {
     lossy = await serve(async (request, response) => {
       keys.push(request.headers['idempotency-key']);
-      if (refusing) return response.writeHead(502).end(JSON.stringify(refusing));
+      if (rejecting) return response.writeHead(502).end(JSON.stringify(rejecting));
       const { host: _, ...headers } = request.headers as Record<string, string>;
       const answer = await fetch(stack.apiUrl + request.url, {
         ...{ method: 'POST', headers, body: await text(request) },
@@ -178,7 +178,7 @@ inBrowser(`shows docs/examples/film.html over a network that loses answers${note
 
   beforeEach(() => {
     losing = 0;
-    refusing = undefined;
+    rejecting = undefined;
     keys.length = 0;
   });
 
@@ -224,11 +224,11 @@ inBrowser(`shows docs/examples/film.html over a network that loses answers${note
 
   test('stops sending after an error that does not go away by itself', async () => {
     const { button, status, isShown } = await open();
-    refusing = { error: 'provider_credentials', message: 'The key is wrong.' };
+    rejecting = { error: 'provider_credentials', message: 'The key is wrong.' };
     await button.click();
     await status.getByText('The key is wrong.').waitFor();
     expect(await button.isEnabled()).toBe(true);
-    refusing = undefined;
+    rejecting = undefined;
     await button.click();
     await isShown();
 

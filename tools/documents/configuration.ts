@@ -58,7 +58,8 @@ function defaultOf(name: string, defaults: Record<string, unknown>): string {
 function ownDefault({ schema }: Variables[string]): string {
   const { success, data } = schema.safeParse(undefined);
   if (!success) return 'required';
-  return data === undefined || String(data) === '' ? '' : `\`${data}\``;
+  const isEmpty = data === undefined || ['""', '[]', '{}'].includes(JSON.stringify(data));
+  return isEmpty ? '' : `\`${data}\``;
 }
 
 function table(heading: string[], rows: string[][]): string[] {

@@ -55,7 +55,7 @@ export async function findPerson(userId: string): Promise<Person> {
   return { publishers, lastOwnerOf, naming };
 }
 
-/** Returns how many records named the person. Nothing puts names back, so memberships, which may be refused, go first. */
+/** Returns how many records named the person. Nothing puts names back, so memberships, which may be rejected, go first. */
 export async function erasePerson(
   userId: string,
   { publishers, lastOwnerOf, naming }: Person,
