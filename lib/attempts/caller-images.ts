@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
+import { type AskedUpload, countUploads, requireOpenAccount, uploadSeconds } from './uploads.ts';
 
 /*
  * An image that is too large for a request: the caller names its bytes, and the provider gets their URL in
@@ -29,25 +30,28 @@ export async function withImageUrls<Body>(context: Context, caller: string, body
     .filter(({ image }) => image === undefined)
     .map(({ path }) => ({ path, message: rule }));
   if (invalid.length > 0) throw new ApiError('invalid_request', { details: invalid });
+  await requireOpenAccount(context, caller);
   const place = { owner: callerHash(caller), isOffPeak: isObject(body) && body.off_peak === true };
   const images = new Map(found.flatMap(({ text, image }) => (image ? [[text, image] as const] : [])));
   const addresses = new Map<string, string>();
-  const missing = new Map<string, string>();
+  const missing = new Map<string, CallerImage>();
+  const isThere = (image: CallerImage) =>
+    hasImage(context, place, image).catch((cause: unknown) => {
+      throw new ApiError('unavailable', { cause });
+    });
   await Promise.all(
     [...images].map(async ([text, image]) => {
-      const isThere = await hasImage(context, place, image).catch((cause: unknown) => {
-        throw new ApiError('unavailable', { cause });
-      });
-      if (isThere) addresses.set(text, await imageUrl(place, image));
-      else missing.set(text, await imageUploadUrl(place, image));
+      if (await isThere(image)) addresses.set(text, await imageUrl(place, image));
+      else missing.set(text, image);
     }),
   );
-  const details = found.flatMap(({ path, text }): ErrorDetail[] => {
-    const upload_url = missing.get(text);
-    return upload_url === undefined ? [] : [{ path, message: needed, upload_url }];
+  if (missing.size === 0) return replaced(body, addresses) as Body;
+  await countUploads(context, caller, [...missing.values()], isThere);
+  const details = found.map(async ({ path, text }): Promise<ErrorDetail[]> => {
+    const image = missing.get(text);
+    return image ? [{ path, message: needed, upload_url: await imageUploadUrl(place, image) }] : [];
   });
-  if (details.length > 0) throw new ApiError('upload_needed', { details });
-  return replaced(body, addresses) as Body;
+  throw new ApiError('upload_needed', { details: (await Promise.all(details)).flat() });
 }
 
 const rule = `must be upload:<sha256 in 64 lowercase hexadecimal digits>:<bytes>, of at most ${maxBytes} bytes`;
@@ -89,10 +93,7 @@ function replaced(value: unknown, addresses: ReadonlyMap<string, string>, name =
 }
 
 /** Bytes that a caller holds, as named in a request: `upload:<sha256>:<bytes>`. */
-interface CallerImage {
-  sha256: string;
-  bytes: number;
-}
+type CallerImage = AskedUpload;
 
 /** A prefix for each caller. The name can't be guessed without the bytes. Expires after three days. */
 function keyOf({ owner }: Place, { sha256 }: CallerImage): string {
@@ -110,7 +111,6 @@ const hours = 60 * 60 * 1000;
 const maxAgeMs = { usual: 48 * hours, offPeak: 24 * hours };
 
 const readSeconds = 12 * 60 * 60;
-const writeSeconds = 15 * 60;
 const lookSeconds = 60;
 
 /** Whether the bucket has the image. Without the right to list it, S3 answers 403 for a missing one. */
@@ -140,7 +140,7 @@ async function imageUrl(place: Place, image: CallerImage): Promise<string> {
 
 /** The caller's upload URL: digest and size are signed, so S3 accepts only these bytes. */
 function imageUploadUrl(place: Place, image: CallerImage): Promise<string> {
-  return presign('PUT', keyOf(place, image), writeSeconds, {
+  return presign('PUT', keyOf(place, image), uploadSeconds, {
     'content-length': String(image.bytes),
     'x-amz-checksum-sha256': Buffer.from(image.sha256, 'hex').toString('base64'),
   });

@@ -7,7 +7,7 @@ import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
 import { UnansweredError, untilWritten } from '../store/dynamodb.ts';
 import { update, updateOnce, type WriteResult } from '../store/write.ts';
-import { dayOf, secondsLeft } from '../windows.ts';
+import { dayOf, secondsLeft, type WindowKind } from '../windows.ts';
 import {
   type AccountRecord,
   accountRecord,
@@ -67,9 +67,7 @@ function reserveOnce(context: Context, attempt: Attempt, n: number): Promise<Acc
       : { written: false as const, found: accountRecord((await get(context, key))[0]) };
     if (result.written) return result.item;
     remember(key.pk, result.found?.limits);
-    const account = result.found ?? { ...key, caller: attempt.caller, revision: 0 };
-    if (account.limits?.blocked) throw new ApiError('caller_blocked');
-    const error = rejection(account, attempt);
+    const error = rejectionOf(result.found ?? { ...key, caller: attempt.caller, revision: 0 }, attempt);
     if (error) throw error;
     return undefined;
   });
@@ -117,8 +115,13 @@ function remember(pk: string, own: CallerLimits | undefined): void {
   else seenLimits.delete(pk);
 }
 
-/** Why an account rejects a task; undefined if it accepts the task. */
-function rejection(account: AccountRecord, { at, ceiling }: Attempt): ApiError | undefined {
+/** Why an account rejects a task, or anything in a minute; undefined if it doesn't. */
+export function rejectionOf(
+  account: AccountRecord,
+  { at, ceiling }: Pick<Attempt, 'at' | 'ceiling'>,
+  only?: WindowKind,
+): ApiError | undefined {
+  if (account.limits?.blocked) return new ApiError('caller_blocked');
   const fields = rateLimitFields(account, at);
   const limits = limitsOf(account.limits);
   if (limits.credits_per_day > 0 && ceiling > limits.credits_per_day) {
@@ -132,6 +135,7 @@ function rejection(account: AccountRecord, { at, ceiling }: Attempt): ApiError |
       reason: 'open-attempts',
     });
   const full = counted.flatMap((each) => {
+    if (only !== undefined && each.window !== only) return [];
     const amount = each.counter === 'credits' ? ceiling : 1;
     const left = limits[each.limit] - (account[counterName(each, at)] ?? 0);
     if (limits[each.limit] === 0 || amount <= left) return [];

@@ -17,6 +17,7 @@
  *   versions with an extraction due   index `pending`           shards extract-0 to -f      sparse, for the sweep
  *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     sums, open attempts, limits
  *   callers with limits of their own  CALLERS                   LIMITS#<caller sha256>       one query lists them
+ *   uploads that a caller was asked for CALLER#<sha256>         UPLOADS                     expire by `ttl`
  *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it
  *   accounts with open attempts       index `pending`           shards spend-0 to spend-f   sparse, by the oldest lease
  *   attempts of a caller's day        USAGE#<day>#<caller>#<n>  <time>#<attempt>            4 queries, expire by `ttl`
@@ -179,6 +180,11 @@ export function accountKey(callerHash: string): Key {
 
 export function limitsKey(callerHash: string): Key {
   return { pk: 'CALLERS', sk: `LIMITS#${callerHash}` };
+}
+
+/** Apart from the account, so that nothing but open attempts makes that one large. */
+export function uploadsKey(callerHash: string): Key {
+  return { pk: `CALLER#${callerHash}`, sk: 'UPLOADS' };
 }
 
 /** From the key of any record of a caller. */

@@ -8,7 +8,9 @@ import { intercept } from '../../support/intercept.ts';
 import { setVariables } from '../../support/variables.ts';
 import { type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
 import { untilEnd } from '../../support/serve.ts';
-import { pay, spender } from '../../support/spending.ts';
+import { accountOf, countersOf, pay, spender } from '../../support/spending.ts';
+import { blockCaller } from '../../../tools/admin/spend/limits.ts';
+import { stopDate } from '@node-registry/testing/clock';
 import '../../support/relay.ts';
 
 const photo = randomBytes(200_000);
@@ -105,7 +107,10 @@ describe('an image that a request names as an upload', () => {
     await payWith(user, 'relight-image', body, other);
     const third = await pay(user, 'relight-image', { body });
 
-    expect(before).toEqual(['PutItemCommand', 'DeleteItemCommand']);
+    // The key, the account, the uploads that are open, and the key again.
+    const looks = ['BatchGetItemCommand', 'BatchGetItemCommand'];
+    expect(before).toEqual(['PutItemCommand', ...looks, 'UpdateItemCommand', 'DeleteItemCommand']);
+    expect(countersOf(await accountOf(user))).toMatchObject({ requests: 2 });
     expect(third.status).toBe(200);
   });
 
@@ -168,6 +173,66 @@ describe('an image that a request names as an upload', () => {
       ]);
     expect((await send(`upload:${digest}:50000000`)).error).toBe('upload_needed');
     expect(simulation.received).toEqual([]);
+  });
+});
+
+describe('an upload address', () => {
+  const image = (bytes = 10) => nameOf(randomBytes(8), bytes);
+  const ask = (user: string, ...images: string[]) =>
+    pay(user, 'multiframe-video', {
+      body: { start_image: image(), image_settings: images.map((key_image) => ({ key_image })) },
+    });
+  const nine = (bytes?: number) => Array.from({ length: 9 }, () => image(bytes));
+
+  test('is handed to no caller that is blocked or over its requests of a minute, and counts for no minute', async () => {
+    const user = await spender({ requests_per_minute: 1 });
+    for (let times = 0; times < 2; times += 1) expect((await ask(user, image(), image())).status).toBe(409);
+    await pay(user);
+    const over = await ask(user, image(), image());
+    await blockCaller(`user:${user}`, 'a test');
+    const blocked = await ask(user, image(), image());
+
+    expect([over.body.error, blocked.body.error]).toEqual(['too_many_requests', 'caller_blocked']);
+    expect([over, blocked].map(({ text }) => text.includes('upload_url'))).toEqual([false, false]);
+  });
+
+  test('is handed out for 20 open uploads, again after 15 minutes', async () => {
+    stopDate();
+    const user = await spender();
+    const first = await ask(user, ...nine());
+    expect([first.status, (await ask(user, ...nine())).status]).toEqual([409, 409]);
+    const third = await ask(user, image(), image());
+    expect([third.status, third.body.error]).toEqual([429, 'too_many_requests']);
+    expect(third.headers['retry-after']).toBe('900');
+    stopDate(Date.now() + 900_001);
+
+    expect((await ask(user, image(), image())).status).toBe(409);
+  });
+
+  test('is handed out for 500 MB, and once for the same bytes', async () => {
+    const user = await spender();
+    const named = nine(50_000_000);
+    for (let times = 0; times < 2; times += 1) expect((await ask(user, ...named)).status).toBe(409);
+    const one = await pay(user, 'relight-image', { body: { image: image(50_000_000) } });
+
+    expect(one.body.error).toBe('too_many_requests');
+    expect((await pay(user, 'relight-image', { body: { image: image(49_000_000) } })).status).toBe(409);
+  });
+
+  test('does not count uploads that were made', async () => {
+    const user = await spender();
+    const made = Array.from({ length: 20 }, () => randomBytes(10));
+    for (const part of [made.slice(0, 10), made.slice(10)]) {
+      const [start_image = '', ...others] = part.map((bytes) => nameOf(bytes));
+      const image_settings = others.map((key_image) => ({ key_image }));
+      const { body } = await pay(user, 'multiframe-video', { body: { start_image, image_settings } });
+      for (const { upload_url } of body.details) {
+        const bytes = part.find((each) => upload_url.includes(nameOf(each).split(':')[1]));
+        expect((await put(upload_url, bytes as Buffer)).status).toBe(200);
+      }
+    }
+
+    expect((await ask(user, ...nine())).status).toBe(409);
   });
 });
 
