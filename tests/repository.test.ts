@@ -418,8 +418,10 @@ describe('the lines', () => {
     { issue: 55, room: 'lib functions', lines: 304 },
     { issue: 55, room: 'tools', lines: 33 },
     { issue: 55, room: 'tests', lines: 250 },
-    // Interleavings. What they replace goes next.
-    { issue: 55, room: 'tests', lines: 915 },
+    // Interleavings, less what they replace.
+    { issue: 55, room: 'tests', lines: 50 },
+    // Lent by tests.
+    { issue: 55, room: 'packages', lines: 10 },
     { issue: 55, room: 'tools', lines: 3 },
     // the compression of one operation
     { issue: 55, room: 'lib functions', lines: -10 },

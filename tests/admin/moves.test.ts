@@ -9,7 +9,7 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { pendingVersionsOf } from '../../lib/store/keys.ts';
 import { queryAll } from '../../lib/store/read.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
-import { beforeNext, intercept } from '../support/intercept.ts';
+import { intercept } from '../support/intercept.ts';
 import { addNode, addVersion, storedNode } from '../support/registry.ts';
 import {
   addTwoPublishers,
@@ -51,113 +51,6 @@ test('a transferred pending version says why its first publisher cannot finish i
   });
   expect([resumed.status, resumed.body.node_version.id]).toEqual([201, body.node_version.id]);
   expect(begun.map(({ length }) => length)).toEqual([0, 1]);
-});
-
-test.each(['merge', 'revoke'])(
-  'a token does not survive its revocation amid a merge: %s first',
-  async (first) => {
-    const [{ id }] = await adminJson('token', 'list', from);
-    const merge = () => admin('publisher', 'merge', from, '--into', to);
-    const revoke = () => admin('token', 'revoke', from, id);
-    let amid: Awaited<ReturnType<typeof admin>> | undefined;
-    let isAmid = false;
-    intercept(dynamodb, async ({ command, input, send }) => {
-      if (!isAmid && /Transact|PutItem/.test(command) && JSON.stringify(input).includes('TOKEN#')) {
-        isAmid = true;
-        amid = await (first === 'merge' ? revoke() : merge());
-      }
-      return send();
-    });
-    const outer = await (first === 'merge' ? merge() : revoke());
-    const [token] = await adminJson('token', 'list', to);
-
-    // Where the merge was faster, the administrator hears that the token is not there any more.
-    expect([amid?.status, outer.status, token.revoked_at !== undefined]).toEqual(
-      first === 'merge' ? [0, 0, true] : [0, 1, false],
-    );
-  },
-);
-
-test.each([1, 2, 3])(
-  'transfers in both directions at once leave one owner: before write %d',
-  async (place) => {
-    let writes = 0;
-    intercept(dynamodb, async ({ command, send }) => {
-      if (/Transact|Update/.test(command)) writes += 1;
-      if (writes === place) {
-        writes += 100;
-        await admin('node', 'transfer', nodeId, '--to', to);
-        await admin('node', 'transfer', nodeId, '--to', from);
-      }
-      return send();
-    });
-    await admin('node', 'transfer', nodeId, '--to', to);
-
-    expect(await owners()).toHaveLength(1);
-  },
-);
-
-async function bannedVersions(): Promise<object[]> {
-  const versions = await adminJson('node-version', 'list', nodeId);
-  return versions.filter(({ status }: { status: string }) => /Banned/.test(status));
-}
-
-test.each([
-  ['a transfer', () => ['node', 'transfer', nodeId, '--to', to]],
-  ['a merge', () => ['publisher', 'merge', from, '--into', to]],
-])('%s during which the publisher is banned leaves no version banned after the unban', async (_, words) => {
-  beforeNext(dynamodb, /Transact/, () => admin('publisher', 'ban', from, '--reason', 'spam'));
-  const { status, stderr } = await admin(...words());
-  await admin('publisher', 'unban', from);
-
-  expect([status, stderr]).toEqual([1, expect.stringContaining('banned: lift the ban first')]);
-  expect(await bannedVersions()).toEqual([]);
-});
-
-test.each([
-  ['node', 'ban', 'unban', 0],
-  ['node', 'unban', 'ban', 2],
-  ['publisher', 'ban', 'unban', 0],
-  ['publisher', 'unban', 'ban', 2],
-])(
-  'a %s %s that another administrator follows with %s leaves %i versions banned',
-  async (noun, verb, other, count) => {
-    const subject = noun === 'node' ? nodeId : from;
-    const run = (word: string) => admin(noun, word, subject, ...(word === 'ban' ? ['--reason', 'spam'] : []));
-    if (verb === 'unban') await run('ban');
-    beforeNext(dynamodb, /Transact/, async () => {
-      beforeNext(dynamodb, /Transact|Update/, () => run(other));
-    });
-    await run(verb);
-
-    expect(await bannedVersions()).toHaveLength(count);
-  },
-);
-
-test('of two publishers that are merged into each other one stays, with all members, tokens and nodes', async () => {
-  beforeNext(dynamodb, /Transact/, () => admin('publisher', 'merge', to, '--into', from));
-  const late = await admin('publisher', 'merge', from, '--into', to);
-  const { members } = await adminJson('publisher', 'show', from);
-
-  expect([late.status, late.stderr]).toEqual([1, `The publisher "${to}" is "${from}" now.\n`]);
-  expect(members.map(({ id }: { id: string }) => id)).toEqual(['mats', 'olga', 'rita']);
-  expect(await adminJson('token', 'list', from)).toHaveLength(1);
-  expect(await owners()).toEqual([from]);
-});
-
-test('a member who is added while its publisher is merged joins the other one', async () => {
-  let writes = 0;
-  intercept(dynamodb, async ({ command, input, send }) => {
-    if (/Transact/.test(command) && JSON.stringify(input).includes('moved_at')) {
-      writes += 1;
-      if (writes === 1) await admin('member', 'add', from, 'nora', '--role', 'owner');
-    }
-    return send();
-  });
-  await admin('publisher', 'merge', from, '--into', to);
-  const { members } = await adminJson('publisher', 'show', to);
-
-  expect(members).toContainEqual(expect.objectContaining({ id: 'nora', role: 'owner' }));
 });
 
 test('an old id takes no token and no trust, keeps its history, and is taken back by later renames', async () => {

@@ -212,6 +212,18 @@ describe('node ban and publisher ban', () => {
     expect([await states(), await latestVersion()]).toEqual([before, '1.2.0']);
   });
 
+  test('reach more versions than a transaction has room for', async () => {
+    const labels = Array.from({ length: 26 }, (_, patch) => `1.0.${patch}`);
+    await addActive(...labels);
+    const denied = async () =>
+      (await Promise.all(labels.map(inBulk))).filter(({ downloadUrl }) => downloadUrl === undefined).length;
+    await admin('node', 'ban', nodeId, ...reason);
+
+    expect(await denied()).toBe(26);
+    await admin('node', 'unban', nodeId);
+    expect(await denied()).toBe(0);
+  });
+
   test('restore an upload that finishes right before its version is banned', async () => {
     await publishVersion('1.0.0');
     beforeNext(dynamodb, /Transact/, async () => {

@@ -118,6 +118,7 @@ describe('a task whose end was not notified', () => {
     const path = await unreported(await spender());
     const offPeak = await unreported(await spender(), 'text-to-video', { off_peak: true });
     misbehave({ ...running, times: 30 });
+    const firstOffPeak = dueIn(await stored(offPeak));
     const polled: number[] = [];
     for (let next = dueIn(await stored(path)); polled.length < 10; next = dueIn(await stored(path))) {
       polled.push(next);
@@ -125,7 +126,7 @@ describe('a task whose end was not notified', () => {
     }
 
     expect(polled).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2720]);
-    expect(dueIn(await stored(offPeak))).toBeGreaterThan(60);
+    expect([firstOffPeak, dueIn(await stored(offPeak)) > 60]).toEqual([60, true]);
     expect((await notificationsOf(path.task)).map(({ state }) => state)).toEqual(['processing']);
   });
 

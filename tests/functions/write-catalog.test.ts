@@ -103,7 +103,10 @@ describe('writeCatalog', () => {
 
   test('writes neither feed nor sitemap without a name of the site', async () => {
     setVariables({ SITE_URL: '' });
-    expect((await run()).filter((key) => /xml|txt/.test(key))).toEqual([]);
+    const written = await run();
+
+    expect(written).toContain('index/v1/top.json');
+    expect(written.filter((key) => /xml|txt/.test(key))).toEqual([]);
     expect(await keysBelow('pages/publishers/')).toHaveLength(2);
   });
 });

@@ -33,10 +33,14 @@ export interface Room {
   works: Record<string, Work>;
   /** The world in which these have happened. */
   worldAfter: (...past: Past[]) => Promise<Snapshot>;
+  /** What follows the second work at once. */
+  followUp?: (names: readonly string[]) => Promise<unknown>;
   /** Does what the works have left to do. */
   settle: (names: readonly string[]) => Promise<void>;
   /** What is wrong with the world: a sentence for each broken invariant. */
-  problems: (names: readonly string[]) => Promise<string[]>;
+  problems: (names: readonly string[], endings: readonly Ending[]) => Promise<string[]>;
+  /** Pairs in which a case has failed before, or has met a planted fault: the gate has all writes. */
+  pairs: readonly string[];
   /** Cases that break an invariant until something larger is done about them. */
   known: readonly string[];
 }
@@ -57,7 +61,8 @@ interface Outcome {
   commands: string[];
 }
 
-async function runCase({ works, worldAfter, settle, problems }: Room, given: Case): Promise<Outcome> {
+async function runCase(room: Room, given: Case): Promise<Outcome> {
+  const { works, worldAfter, followUp, settle, problems } = room;
   const names = [given.first, given.second];
   const [first, second] = [works[given.first], works[given.second]];
   if (!first || !second) throw new Error(`There is no such case: ${nameOf(given)}`);
@@ -66,8 +71,11 @@ async function runCase({ works, worldAfter, settle, problems }: Room, given: Cas
   return inWorld(world, async () => {
     const endings: Ending[] = [];
     const meanwhile = async () => {
-      const work = () => underPlan(undefined, () => runAsCalled(second, 'second'));
-      endings.push(await inWorld(world, work));
+      const work = async () => {
+        endings.push(await runAsCalled(second, 'second'));
+        await followUp?.(names);
+      };
+      await inWorld(world, () => underPlan(undefined, work));
     };
     const strike = { at: given.call, kind: kinds[given.fault], lasts: false, meanwhile };
     const plan = planOf([strike]);
@@ -78,7 +86,7 @@ async function runCase({ works, worldAfter, settle, problems }: Room, given: Cas
     const isOver = ending.isDone || first.by === 'client';
     endings.push(isOver ? ending : await runAsCalled(first, 'first'));
     await settle(names);
-    const found = await problems(names);
+    const found = await problems(names, endings);
     // Only a store that fails may make an answer fail.
     const failed = endings.filter(({ status = 200 }) => status >= 500 && given.fault === 'meet');
     plan.ended.resolve();
@@ -102,18 +110,20 @@ const only = process.env.INTERLEAVING;
 
 /**
  * The long run, or a chosen pair, has every fault at every call. The gate has each work against each other at its
- * writes, and each killed and with lost answers against itself. The many writes of a command meet the others in turn.
+ * writes, and each killed and with lost answers against itself. If it has many writes, the others meet them in turn.
  */
 async function casesOf(room: Room, first: string): Promise<Case[]> {
   const { commands } = await runCase(room, { first, second: first, fault: 'meet', call: 0 });
   const all = commands.map((_, place) => place + 1);
   const writes = all.filter((call) => isWrite.test(String(commands[call - 1])));
-  const isInTurn = room.works[first]?.by === 'administrator';
+  const perPair = room.works[first]?.by === 'administrator' ? 1 : 2;
+  const turns = Math.ceil(writes.length / perPair);
   return Object.keys(room.works)
     .flatMap((second, turn) =>
       faults.flatMap((fault) => {
         let calls = second === first || fault === 'meet' ? writes : [];
-        if (isInTurn && second !== first) calls = calls.filter((_, place) => place === turn % writes.length);
+        if (second !== first && !room.pairs.includes(`${first} | ${second}`))
+          calls = calls.filter((_, place) => place % turns === turn % turns);
         if (isLong || only !== undefined) calls = all;
         return calls.map((call) => ({ first, second, fault, call }));
       }),

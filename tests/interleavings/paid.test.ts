@@ -108,5 +108,6 @@ describeInterleavings({
     for (const minutes of [13, 30]) await sweepAfter(minutes);
   },
   problems,
+  pairs: [],
   known: [],
 });

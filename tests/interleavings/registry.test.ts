@@ -5,6 +5,7 @@ import { archiveKey } from '../../lib/bucket/object-keys.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { keysBelow } from '../support/bucket-objects.ts';
 import { addPublishers, publish } from '../support/publish.ts';
+import { addPublisher } from '../support/registry.ts';
 import { put, sha256, uploadAt } from '../support/uploads.ts';
 import { describeInterleavings } from './cases.ts';
 import { brokenInvariants, readRegistry, uploadsIn } from './invariants.ts';
@@ -25,6 +26,7 @@ const archive = zip([
 const begun = memo(() =>
   makeWorld(async () => {
     await addPublishers();
+    await addPublisher('third', {});
     const first = uploadAt((await publish({ nodeId: 'pack' })).body.signedUrl);
     await put(first, archive);
     await finalize('made', first);
@@ -45,6 +47,7 @@ const steps: Record<Past, () => Promise<unknown>> = {
   'an index': () => update({ name: 'New name' }),
   'no extraction': () => Promise.resolve(),
   'an upload': () => put(JSON.parse(String(worldOf().known.upload)), archive),
+  'a bad upload': () => put(JSON.parse(String(worldOf().known.upload)), Buffer.from('This is not a zip.')),
   'a ban of the node': run('node ban pack --reason spam'),
   'a ban of the publisher': run('publisher ban acme --reason fraud'),
   'a ban of the version': run('node-version ban pack 1.0.0 --reason bad'),
@@ -56,7 +59,8 @@ const worldAfter = memo((...past: Past[]) =>
     // Other works do not need one.
     if (past.includes('an index')) await follow('made');
     for (const step of past) await steps[step]();
-    return {};
+    const { etag = '' } = (await update({})).headers;
+    return { etag, ...(past.some((step) => step.endsWith('upload')) && { isUploaded: 'yes' }) };
   }, begun()),
 );
 
@@ -90,11 +94,20 @@ async function settle(): Promise<void> {
 describeInterleavings({
   works,
   worldAfter,
+  // A later state, while the first work still writes an earlier one.
+  followUp: async (names) => (names.includes('index') ? follow('second') : undefined),
   settle: async (names) => {
     await settle();
     if (names.includes('index')) await follow('settled');
   },
-  problems: async (names) => brokenInvariants(await readRegistry(await readItems(), names.includes('index'))),
+  problems: async (names, endings) =>
+    brokenInvariants(await readRegistry(await readItems(), endings, names.includes('index'))),
+  pairs: [
+    'upload event | ban of a node',
+    'merge | publish of a node',
+    'rename | publish of a node',
+    'transfer | ban of a publisher',
+  ],
   known: [
     // The new node’s transaction doesn't look at the publisher, or all first publishes of one would wait for each other.
     'publish of a node | merge | meet | 3',

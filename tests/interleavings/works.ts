@@ -18,6 +18,8 @@ export interface Ending {
   isDone: boolean;
   /** The status of an answer. */
   status?: number;
+  /** The id of the version that it names. */
+  versionId?: string;
 }
 
 export interface Work {
@@ -32,6 +34,7 @@ export interface Work {
 export type Past =
   | 'an index'
   | 'an upload'
+  | 'a bad upload'
   | 'no extraction'
   | 'a ban of the node'
   | 'a ban of the publisher'
@@ -45,8 +48,8 @@ export const invocation = (awsRequestId: string) => ({
 export const endpoint = (call: () => Promise<Result>): Work => ({
   by: 'client',
   run: async () => {
-    const { status } = await call();
-    return { isDone: status < 500, status };
+    const { status, body } = await call();
+    return { isDone: status < 500, status, versionId: body?.node_version?.id };
   },
 });
 
@@ -68,11 +71,11 @@ export const ended = async (work: Promise<unknown>): Promise<Ending> =>
     () => ({ isDone: false }),
   );
 
-export const update = (body: object) =>
+export const update = (body: object, headers = {}) =>
   invoke(updateNode, 'update-node', {
     path: { publisherId: 'acme', nodeId: 'pack' },
     body,
-    headers: { authorization: bearer('olga') },
+    headers: { authorization: bearer('olga'), ...headers },
   });
 
 const editHostNode = () =>
@@ -112,9 +115,17 @@ export const works: Record<string, Work> = {
   resume: endpoint(() => publish({ nodeId: 'pack', version: '1.1.0', node: { name: 'resumed' } })),
   deprecation: endpoint(() => publish({ nodeId: 'pack', fields: { deprecated: true } })),
   update: endpoint(() => update({ description: 'described' })),
+  'update of a state': endpoint(() =>
+    update({ tags: ['new'] }, { 'if-match': String(worldOf().known.etag) }),
+  ),
   withdrawal: endpoint(() => update({ status: 'NodeStatusDeleted' })),
   'host node edit': endpoint(editHostNode),
   'upload event': { by: 'service', after: 'an upload', run: (id) => finalize(id, known('upload')) },
+  'event of a bad archive': {
+    by: 'service',
+    after: 'a bad upload',
+    run: (id) => finalize(id, known('upload')),
+  },
   extraction: { by: 'service', after: 'no extraction', run: (id) => extract(id, known('archive')) },
   index: { by: 'service', after: 'an index', run: follow },
   'ban of a node': command('node ban pack --reason spam'),
@@ -124,8 +135,11 @@ export const works: Record<string, Work> = {
   'ban of a publisher': command('publisher ban acme --reason fraud'),
   'unban of a publisher': command('publisher unban acme', 'a ban of the publisher'),
   transfer: command('node transfer pack --to rival'),
+  'transfer to a third': command('node transfer pack --to third'),
   rename: command('publisher rename acme acme2'),
   merge: command('publisher merge acme --into rival'),
+  'merge the other way': command('publisher merge rival --into acme'),
   'revocation of a token': command('token revoke acme {token}'),
+  'addition of a member': command('member add acme nina'),
   'removal of a member': command('member remove acme mats'),
 };

@@ -70,20 +70,6 @@ export function underPlan<Result>(plan: FaultPlan | undefined, work: () => Promi
   return plans.run(plan, work);
 }
 
-/** Starts the next invocation, which is a new process on Lambda. */
-export function revive(): void {
-  const plan = plans.getStore();
-  if (plan) plan.isDead = false;
-}
-
-/** Applies the plan to a call without an SDK, such as a PUT to a signed URL. */
-export function overTheWire<Result>(call: () => Promise<Result>): Promise<Result> {
-  const wrapped = async () => ({ response: {}, result: await call() });
-  return strike({}, wrapped, () => {
-    throw lostConnection();
-  }).then(({ result }) => result);
-}
-
 // The S3 client would wait up to seconds before a retry, and there are thousands of faults.
 const backoff: unknown = Reflect.get(await s3().config.retryStrategy(), 'retryBackoffStrategy');
 if (typeof backoff !== 'object' || backoff === null) throw new Error('The SDK has changed how it retries.');
@@ -187,8 +173,4 @@ function answer(statusCode: number, text: string): object {
 
 function lostConnection(): Error {
   return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
-}
-
-export function isLostConnection(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'ECONNRESET';
 }

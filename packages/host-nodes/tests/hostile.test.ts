@@ -11,6 +11,9 @@ import { hostilePacks, hungry } from './hostile-packs.ts';
 import { extract, type PackFiles } from './packs.ts';
 import type { HostileResult } from './run-hostile-packs.ts';
 
+// A hook runs a hundred packs.
+jest.setTimeout(300_000);
+
 let script = '';
 
 beforeAll(() => {

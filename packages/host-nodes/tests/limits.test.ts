@@ -155,3 +155,10 @@ test.each([
 ])('spends a step for at most 32 items or characters: %s', (code) => {
   expect(steps(code) - before).toBeGreaterThanOrEqual(size / 32);
 });
+
+test('gives back the depth of a call that raises', () => {
+  const raises =
+    'def f(): raise ValueError()\nfor i in range(120):\n    try: f()\n    except ValueError: pass\n';
+
+  expect(resultOf(`${raises}def g(): return True\nRESULT = g()`)).toBe(true);
+});

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke, sampleBody } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
@@ -60,6 +60,9 @@ function imagesFor(name: string): object {
   if (name === 'multiframe-video') return { start_image: image };
   return { images: [image], prompt };
 }
+
+// The hook calls everything.
+jest.setTimeout(120_000);
 
 beforeAll(async () => {
   await callEverything();

@@ -132,18 +132,6 @@ describe('the end of an extraction', () => {
     });
   });
 
-  test('leaves the latest version to a newer one that is published meanwhile', async () => {
-    const archive = await addExtractable('overtaken');
-    const node = { pk: 'NODE#overtaken', sk: 'NODE' };
-    const newer = { id: 'newer', version: '2.0.0' };
-    await setFields(node, { latest_version: { id: archive.versionId, version: '1.0.0' } });
-    beforeNext(dynamodb, /^Transact/, () => setFields(node, { latest_version: newer }));
-    await finishExtraction(inTime(), archive, found(1, []));
-
-    expect((await storedNode('overtaken'))?.latest_version).toEqual(newer);
-    expect(await stored('overtaken')).toMatchObject({ host_node_extract_status: 'success' });
-  });
-
   test.each([
     ['of other bytes', { sha256: 'b'.repeat(64) }],
     ['of another version under the label', { versionId: 'other' }],

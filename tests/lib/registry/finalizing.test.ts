@@ -8,7 +8,6 @@ import type { Item } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import type { Upload } from '../../../lib/bucket/object-keys.ts';
-import { flagNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
 import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
@@ -17,16 +16,8 @@ import { beforeNext } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { countRequests, setFields, storedNode } from '../../support/registry.ts';
 import { publish, storedVersion } from '../../support/uploads.ts';
-import {
-  banNode,
-  banNodeVersion,
-  banPublisher,
-  unbanNode,
-  unbanPublisher,
-} from '../../../tools/admin/registry/bans.ts';
 
 const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
-const active = 'NodeVersionStatusActive';
 const tooLarge = { status_reason_code: 'archive_rejected', status_reason: 'too large' } as const;
 const soon = () => ({ deadline: Date.now() + 10_000 });
 const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
@@ -117,40 +108,6 @@ describe('activate', () => {
       });
       await end(upload.nodeId);
       expect(await activate(upload)).toBe(true);
-    },
-  );
-
-  const bans = [
-    ['node', (nodeId: string) => banNode(nodeId, 'spam'), unbanNode],
-    ['publisher', () => banPublisher(publisherId, 'spam'), () => unbanPublisher(publisherId)],
-  ] as const;
-
-  test.each(bans)(
-    'leaves no version active that is published right before its %s is banned',
-    async (subject, ban, unban) => {
-      const nodeId = `early-ban-of-${subject}`;
-      await publish(nodeId, '1.0.0');
-      beforeNext(dynamodb, /^TransactWriteItemsCommand$/, async () =>
-        activate(await publish(nodeId, '1.1.0')),
-      );
-      await ban(nodeId);
-
-      expect(await storedVersion(nodeId, '1.1.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
-      await unban(nodeId);
-    },
-  );
-
-  test.each(bans)(
-    'leaves no version active whose %s is banned right before the write',
-    async (subject, ban, unban) => {
-      const upload = await publish(`late-ban-of-${subject}`, '1.0.0');
-      beforeNext(dynamodb, /^UpdateItemCommand$/, () => ban(upload.nodeId));
-
-      expect(await activate(upload)).toBe(false);
-      expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
-        status: 'NodeVersionStatusBanned',
-      });
-      await unban(upload.nodeId);
     },
   );
 
@@ -249,7 +206,7 @@ describe('complete', () => {
     async (failure) => {
       const upload = await publish(`stuck-${failure.message.length}`, '1.0.0');
       await activate(upload);
-      beforeNext(dynamodb, transaction, () => Promise.reject(failure));
+      beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => Promise.reject(failure));
 
       await expect(complete(upload)).rejects.toBe(failure);
       expect(await isLeft(upload.nodeId, '1.0.0')).toBe(true);
@@ -277,52 +234,5 @@ describe('complete', () => {
     expect(await storedVersion('pending', '1.0.0')).toEqual(before);
     expect(await latestOf('pending')).toBeUndefined();
     expect(await storedVersion('pending', '9.9.9')).toEqual({});
-  });
-
-  const setNode = (status: string) => (nodeId: string) => setFields(nodeKey(nodeId), { status });
-  const ban = (nodeId: string) => banNodeVersion(nodeId, '1.0.0', 'test');
-  const flag = (nodeId: string) => flagNodeVersion(nodeId, '1.0.0', 'test');
-  const extract = (nodeId: string) =>
-    setFields(nodeVersionKey(nodeId, '1.0.0'), { host_node_extract_status: 'success' });
-  const complete2 = async (nodeId: string) => {
-    const upload = await publish(nodeId, '2.0.0');
-    await activate(upload);
-    await complete(upload);
-  };
-  const replace = async (nodeId: string) =>
-    setFields(nodeKey(nodeId), { latest_version: { id: 'other', version: '0.1.0', status: active } });
-  const transaction = /^TransactWriteItemsCommand$/;
-
-  test('waits for an extraction of the next version that ends while the latest one is banned', async () => {
-    await activate(await publish('next-latest', '1.0.0'));
-    await complete2('next-latest');
-    beforeNext(dynamodb, transaction, () => extract('next-latest'));
-    await banNodeVersion('next-latest', '2.0.0', 'test');
-
-    const shown = { version: '1.0.0', host_node_extract_status: 'success' };
-    expect((await storedNode('next-latest'))?.latest_version).toMatchObject(shown);
-  });
-
-  /** What happens right before the write, and then: the latest version, its extraction, and the work that is due. */
-  test.each<[string, (nodeId: string) => Promise<unknown>, unknown[]]>([
-    ['a higher version becomes the first latest', complete2, ['2.0.0', 'pending', 'host-nodes']],
-    ['another version becomes the latest', replace, ['1.0.0', 'pending', 'host-nodes']],
-    ['it is banned', ban, [undefined, undefined, undefined]],
-    ['it is flagged', flag, ['1.0.0', 'pending', 'host-nodes']],
-    ['its extraction ends', extract, ['1.0.0', 'success', undefined]],
-    ['its node is banned', (nodeId) => banNode(nodeId, 'test'), [undefined, undefined, undefined]],
-    ['its node is withdrawn', setNode('NodeStatusDeleted'), ['1.0.0', 'pending', 'host-nodes']],
-  ])('decides again if in the meantime %s', async (label, meanwhile, expected) => {
-    const nodeId = label.replaceAll(/[ ,]+/g, '-');
-    const upload = await publish(nodeId, '1.0.0');
-    await activate(upload);
-    const race = beforeNext(dynamodb, transaction, () => meanwhile(nodeId));
-    await complete(upload);
-
-    const { version, host_node_extract_status } = (await storedNode(nodeId))?.latest_version ?? {};
-    const due = dueWork(await storedVersion(nodeId, '1.0.0'));
-    expect([race.happened(), version, host_node_extract_status, due]).toEqual([true, ...expected]);
-    await complete(upload);
-    expect(await isLeft(nodeId, '1.0.0')).toBe(false);
   });
 });

@@ -6,11 +6,9 @@ import type { VersionCopy } from '../../../lib/registry/records.ts';
 import { registerVersion } from '../../../lib/registry/publish.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
-import { readUpload } from '../../../lib/registry/finalizing.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
-import { duringNextWrite } from '../../support/admin.ts';
 import {
   addNode,
   addPublisher,
@@ -125,47 +123,6 @@ describe('publishing a version', () => {
     expect(String(pending_since) >= began).toBe(true);
   });
 
-  test('resumes a version that a concurrent publish created', async () => {
-    await addNode('acme', 'resumed');
-    let first: Awaited<ReturnType<typeof publish>> | undefined;
-    const second = await duringNextWrite(
-      async () => {
-        first = await publish('resumed');
-      },
-      () => publish('resumed', { version: { version: '1.0.0', changelog: 'second' } }),
-    );
-
-    expect(second.version.id).toBe(first?.version.id);
-    expect(second.upload.uploadId).not.toBe(first?.upload.uploadId);
-    expect(await storedVersion('resumed')).toMatchObject({
-      id: first?.version.id,
-      upload_id: second.upload.uploadId,
-      changelog: 'second',
-      revision: 2,
-    });
-  });
-
-  test('does not take over a node that another publisher created in the meantime', async () => {
-    const work = duringNextWrite(
-      () => publish('taken', { publisherId: 'rival', version: { version: '2.0.0' } }),
-      () => publish('taken'),
-    );
-
-    await expect(work).rejects.toMatchObject({ code: 'forbidden' });
-    expect(await storedNode('taken')).toMatchObject({ publisher_id: 'rival' });
-    expect(await storedVersion('taken')).toBeUndefined();
-  });
-
-  test('publishes no version of a node that is banned between its read and its write', async () => {
-    await addNode('acme', 'barred');
-    const work = duringNextWrite(
-      () => setFields(nodeKey('barred'), { status: 'NodeStatusBanned' }),
-      () => publish('barred'),
-    );
-
-    await expect(work).rejects.toMatchObject({ code: 'node_banned' });
-  });
-
   test('accepts the fields of admins from an admin only, and names them to others', async () => {
     const words = { tags_admin: ['safe'] };
     const version = { ...words, version: '1.0.0' };
@@ -239,17 +196,6 @@ describe('the personal access token of a publish', () => {
     const { pk, sk } = personalAccessTokenKey('acme', hash);
     return storedItem(pk, sk);
   }
-
-  test('registers a version that cannot become active when it is revoked during the publish', async () => {
-    const tokenHash = hashPersonalAccessToken(await addToken('acme'));
-    const publishing = () => publish('revoked-meanwhile', { tokenHash });
-    const { upload } = await duringNextWrite(() => revoke(tokenHash), publishing);
-
-    expect(await readUpload({ deadline: Date.now() + 5000 }, upload, 'a finalizer')).toMatchObject({
-      state: 'closed',
-      reason: { status_reason_code: 'token_revoked' },
-    });
-  });
 
   test('records no use after it was revoked', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
