@@ -487,11 +487,19 @@ describe('the lines', () => {
   });
 });
 
-test('runs the gate in the GitHub workflow, which may only read the repository', () => {
-  const { permissions, jobs } = parse(readFileSync('.github/workflows/gate.yml', 'utf8'));
+test.each(readdirSync('.github/workflows'))(
+  'lets the GitHub workflow %s only read the repository',
+  (file) => {
+    expect(parse(readFileSync(`.github/workflows/${file}`, 'utf8')).permissions).toEqual({
+      contents: 'read',
+    });
+  },
+);
+
+test('runs the gate in the GitHub workflow', () => {
+  const { jobs } = parse(readFileSync('.github/workflows/gate.yml', 'utf8'));
   const steps = Object.values<{ steps: { run?: string }[] }>(jobs).flatMap((job) => job.steps);
 
-  expect(permissions).toEqual({ contents: 'read' });
   expect(steps.map(({ run }) => run).filter(Boolean)).toEqual(['.ci/run']);
   expect(existsSync('.ci/run')).toBe(true);
 });
