@@ -456,7 +456,7 @@ describe('the lines', () => {
     { issue: 61, room: 'lib functions', lines: 160 },
     { issue: 61, room: 'infra', lines: 60 },
     { issue: 61, room: 'tools', lines: 74 },
-    { issue: 61, room: 'packages', lines: 1258 },
+    { issue: 61, room: 'packages', lines: 1280 },
     { issue: 61, room: 'tests', lines: 22 },
     // 62
     // 63

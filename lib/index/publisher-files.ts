@@ -28,6 +28,7 @@ export function refreshPublishers(
         profiles.set(foldNodeId(id), profileOf(record));
       else profiles.delete(foldNodeId(id));
     }
+    if (!current && profiles.size === 0) return undefined;
     return { publishers: [...profiles.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   };
   const options = { onlyIfDifferent: true, format: json<Publishers>('publishers') };

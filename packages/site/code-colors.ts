@@ -18,7 +18,6 @@ highlighter.registerAliases(['ts', 'tsx', 'typescript'], { languageName: 'javasc
 
 /** What does not fit loses its colors, never its text. */
 const maxBlock = 20_000;
-const maxMs = 150;
 
 const kinds = `addition attr attribute built_in comment deletion keyword literal meta name number params quote regexp
   section selector-tag string symbol title type variable`;
@@ -29,8 +28,8 @@ export const codeClasses: ReadonlySet<string> = new Set(kinds.split(/\s+/).map((
 export const colored = new WeakMap<object, string>();
 
 /** Colors the blocks whose language is named and known. */
-export function colorCode(tokens: TokensList): void {
-  within(maxMs, () => {
+export function colorCode(tokens: TokensList, timeout: number): void {
+  within(timeout, () => {
     walkTokens(tokens, (token) => {
       if (token.type !== 'code') return;
       const { lang = '', text } = token as Tokens.Code;

@@ -9,8 +9,6 @@ type Scheme = 'light' | 'dark';
 
 export const defaultAccent = '#4338ca';
 export const hueCount = 24;
-const textRatio = 4.5;
-const edgeRatio = 3;
 
 const bases = {
   light: {
@@ -37,7 +35,7 @@ export function accentProblem(accent: string): string | undefined {
     contrast(accent, String(light[ground])),
   );
   const ratio = Math.min(...ratios, contrast(accent, light['on-accent'] ?? ''));
-  if (ratio >= textRatio) return undefined;
+  if (ratio >= 4.5) return undefined;
   return `be darker: its contrast on the light pages is ${ratio.toFixed(1)} : 1, and text needs 4.5 : 1`;
 }
 
@@ -65,8 +63,8 @@ export function hueTokens(step: number, scheme: Scheme): Record<string, string> 
   const strong = hex(fromHsl(hue, 0.65, isLight ? 0.45 : 0.6));
   return {
     tile,
-    'tile-ink': readable(hex(fromHsl(hue, 0.6, isLight ? 0.25 : 0.85)), tile, textRatio),
-    socket: readable(strong, bases[scheme].raised, edgeRatio),
+    'tile-ink': readable(hex(fromHsl(hue, 0.6, isLight ? 0.25 : 0.85)), tile, 4.5),
+    socket: readable(strong, bases[scheme].raised, 3),
   };
 }
 

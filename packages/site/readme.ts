@@ -58,6 +58,7 @@ const maxDepth = 40;
 const maxLength = 400_000;
 /** Some texts take a parser seconds, or minutes: a hundred thousand stars. */
 const maxMs = 700;
+const colorShare = 150 / 700;
 
 const plainTags = `abbr b blockquote center code dd del details div dl dt em i ins kbd li ol p pre q s samp small span strike
   strong sub summary sup table tbody td tfoot th thead tr tt u ul var`;
@@ -81,7 +82,7 @@ export function renderReadme(text: string, place: ReadmePlace, timeout = maxMs):
   const tokens = within(timeout, () => markdown.lexer(text)) as TokensList | undefined;
   if (!tokens) return '';
   const parsed = performance.now() - began;
-  colorCode(tokens);
+  colorCode(tokens, timeout * colorShare);
   const rest = Math.max(1, timeout - parsed);
   const rendered = within(rest, () => sanitize(markdown.parser(tokens), place));
   return rendered !== undefined && rendered.length <= maxLength ? rendered : '';

@@ -148,6 +148,32 @@ let problems: string[];
     expect(await page.locator('.host-node:visible h3').allTextContents()).toEqual(['Mix12']);
   });
 
+  test('uses each control, and never replaces a newer answer by an older, slower one', async () => {
+    await open('/search');
+    await status('The most used nodes');
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/nodes/relight.json', (route) => held.then(() => route.continue()));
+    await page.getByLabel('Search').fill('relight');
+    await page.waitForRequest('**/nodes/relight.json');
+    await page.getByLabel('Search').fill('c++');
+    await status(/^1 node$/);
+    const late = page.waitForResponse('**/nodes/relight.json');
+    release();
+    await late;
+    expect(await names()).toEqual(['C++ tools']);
+    await page.getByLabel('Search').fill('');
+    for (const [name, value, sentence] of [
+      ['order', 'name', /^4,002 nodes$/],
+      ['tag', 'image', /^1 node$/],
+      ['system', 'linux', 'No node matches'],
+      ['accelerator', 'cuda', 'No node matches'],
+    ] as const) {
+      await page.locator(`#search-${name}`).selectOption(value);
+      await status(sentence);
+      expect(new URL(page.url()).searchParams.get(name)).toBe(value);
+    }
+  });
+
   test('says that the index cannot be read, and tries again', async () => {
     ({ page, problems } = await openPage(browser, 1280));
     await page.route('**/index/**', (route) => route.fulfill({ status: 404 }));

@@ -207,7 +207,7 @@ describe('a README', () => {
       '<p dir="auto">Fast<sup><a href="#readme-fn-1">1</a></sup>.</p>\n<p id="readme-fn-1" dir="auto"><sup>1</sup> On <em>one</em> card.</p>\n',
     ],
   ])('%j becomes what can only be read', (text, expected) => {
-    expect(renderReadme(text, place)).toBe(expected);
+    expect(renderReadme(text, place, 60_000)).toBe(expected);
   });
 
   test.each([
@@ -223,7 +223,9 @@ describe('a README', () => {
   ])('links a picture of %s, and shows only one of the version', (repository, expected) => {
     const version = { version: '1.0.0' };
 
-    expect(renderReadme('![p](a.png)', { path: 'README.md', repository, version })).toContain(expected);
+    expect(renderReadme('![p](a.png)', { path: 'README.md', repository, version }, 60_000)).toContain(
+      expected,
+    );
   });
 
   test.each([
