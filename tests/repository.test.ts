@@ -429,11 +429,11 @@ describe('the lines', () => {
     // 57
     // 58
     // 59
-    // Ignored fields, creations, too large host nodes, bounds of versions and of what people write.
-    { issue: 59, room: 'lib functions', lines: 235 },
-    { issue: 59, room: 'tools', lines: 90 },
+    // Ignored fields, creations, too large host nodes, bounds of versions and of what people write, events of CI.
+    { issue: 59, room: 'lib functions', lines: 255 },
+    { issue: 59, room: 'tools', lines: 100 },
     { issue: 59, room: 'packages', lines: 10 },
-    { issue: 59, room: 'tests', lines: 190 },
+    { issue: 59, room: 'tests', lines: 215 },
     // Remembered parameters, releases, the read path, bans of many, adoption.
     { issue: 59, room: 'lib functions', lines: 75 },
     { issue: 59, room: 'infra', lines: 80 },

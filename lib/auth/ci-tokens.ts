@@ -25,6 +25,9 @@ export interface CiJob {
   /** The workflow file that the job's own file calls, as its issuer names it, with repository and ref. */
   jobWorkflow: string | undefined;
   environment: string | undefined;
+  /** What started the job, and whether a trust needs to name it. */
+  event: string;
+  isUsualEvent: boolean;
   ref: string;
   commit: string;
   run: string;
@@ -120,14 +123,22 @@ function jobIn(kind: CiKind, claims: Claims): CiJob {
   };
 }
 
+/**
+ * Events of those who may push to the repository. Others, such as `merge_group`, `workflow_run` and `issue_comment`,
+ * also start jobs for what strangers wrote.
+ */
+const usualEvents: Record<CiKind, readonly string[]> = {
+  github: ['push', 'release', 'workflow_dispatch', 'schedule', 'create'],
+  gitlab: ['push', 'web', 'schedule', 'api', 'trigger', 'pipeline', 'parent_pipeline'],
+};
+
 type Described = Omit<CiJob, 'issuer' | 'tokenId' | 'expiresAt' | 'environment'>;
 
 /** `workflow_ref` is the file that was triggered, even if the job is in a workflow that this file calls. */
 function gitHubJob(claims: Claims): Described {
-  const isOfPullRequest =
-    /^pull_request/i.test(textClaim(claims, 'event_name') ?? '') ||
-    textClaim(claims, 'head_ref') !== undefined;
-  if (isOfPullRequest) throw new RejectedCiToken('pull_request');
+  const event = required(claims, 'event_name');
+  if (/^pull_request/i.test(event) || textClaim(claims, 'head_ref') !== undefined)
+    throw new RejectedCiToken('pull_request');
   const repository = required(claims, 'repository');
   const ref = lastingRef(required(claims, 'ref'));
   return {
@@ -136,6 +147,8 @@ function gitHubJob(claims: Claims): Described {
     ownerId: required(claims, 'repository_owner_id'),
     workflow: ownFile(required(claims, 'workflow_ref'), `${repository}/.github/workflows/`, ref),
     jobWorkflow: textClaim(claims, 'job_workflow_ref'),
+    event,
+    isUsualEvent: usualEvents.github.includes(event),
     ref,
     commit: required(claims, 'sha'),
     run: required(claims, 'run_id'),
@@ -143,10 +156,9 @@ function gitHubJob(claims: Claims): Described {
 }
 
 function gitLabJob(claims: Claims): Described {
-  const source = textClaim(claims, 'pipeline_source');
-  if (source === 'merge_request_event' || source === 'external_pull_request_event') {
+  const event = required(claims, 'pipeline_source');
+  if (event === 'merge_request_event' || event === 'external_pull_request_event')
     throw new RejectedCiToken('pull_request');
-  }
   const repository = required(claims, 'project_path');
   const ref = lastingRef(textClaim(claims, 'ref_path') ?? namedRef(claims));
   const home = `${new URL(required(claims, 'iss')).host}/${repository}//`;
@@ -156,6 +168,8 @@ function gitLabJob(claims: Claims): Described {
     ownerId: required(claims, 'namespace_id'),
     workflow: ownFile(required(claims, 'ci_config_ref_uri'), home, ref),
     jobWorkflow: undefined,
+    event,
+    isUsualEvent: usualEvents.gitlab.includes(event),
     ref,
     commit: required(claims, 'sha'),
     run: required(claims, 'pipeline_id'),
@@ -164,7 +178,8 @@ function gitLabJob(claims: Claims): Described {
 
 /** Anyone may propose a change of the workflow file, and its job runs before a maintainer reads it. */
 function lastingRef(ref: string): string {
-  if (/^refs\/(?:pull|merge-requests)\//.test(ref)) throw new RejectedCiToken('pull_request');
+  if (/^refs\/(?:pull|merge-requests|heads\/gh-readonly-queue)\//.test(ref))
+    throw new RejectedCiToken('pull_request');
   return ref;
 }
 

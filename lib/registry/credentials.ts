@@ -122,6 +122,7 @@ const rejections = {
       ? 'The publisher trusts this workflow only in an environment, and the job has none.'
       : `The publisher trusts this workflow, but not in the environment ${environment}.`,
   untrusted_ref: ({ ref }) => `The publisher trusts this workflow, but not for ${ref}.`,
+  untrusted_event: ({ event }) => `The publisher trusts this workflow, but not for the event ${event}.`,
   untrusted_node: () => 'The publisher trusts this workflow only for another node.',
   repository_replaced: ({ repository }) =>
     `${repository} is not the repository that was trusted: its id or the id of its owner has changed.`,
@@ -153,12 +154,14 @@ function findTrust(
     ({ environment }) => environment === undefined || environment === job.environment,
   );
   const ofRef = ofEnvironment.filter((trust) => isRefOf(job, trust));
-  const [trust] = ofRef.filter(({ node_id }) => node_id === undefined || isSameNodeId(node_id, nodeId));
+  const ofEvent = ofRef.filter(({ event }) => job.isUsualEvent || event === job.event);
+  const [trust] = ofEvent.filter(({ node_id }) => node_id === undefined || isSameNodeId(node_id, nodeId));
   if (ofRepository.length === 0) return { missing: 'untrusted_repository' };
   if (ofWorkflow.length === 0) return { missing: 'untrusted_workflow' };
   if (ofJobWorkflow.length === 0) return { missing: 'untrusted_job_workflow' };
   if (ofEnvironment.length === 0) return { missing: 'untrusted_environment' };
   if (ofRef.length === 0) return { missing: 'untrusted_ref' };
+  if (ofEvent.length === 0) return { missing: 'untrusted_event' };
   if (!trust) return { missing: 'untrusted_node' };
   // Ids pinned by one trust apply to the whole repository: a new repository of the same name matches no
   // trust.

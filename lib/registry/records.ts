@@ -67,6 +67,8 @@ export interface TrustRecord extends CredentialRecord {
   environment?: string | undefined;
   /** A branch or tag; with `*` at the end, a prefix of its name. */
   ref?: string | undefined;
+  /** An event that is trusted in addition to the usual ones. */
+  event?: string | undefined;
   node_id?: string | undefined;
   repository_id?: string;
   owner_id?: string;

@@ -123,9 +123,11 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
   ],
   critical_header: [['a critical parameter', sign(gitHubClaims(), gitHub.key, { crit: ['exp'], exp: 1 })]],
   incomplete: [
-    ...[...'exp jti repository repository_id repository_owner_id workflow_ref ref sha run_id'.split(' ')].map(
-      (name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)],
-    ),
+    ...[
+      ...'exp jti repository repository_id repository_owner_id workflow_ref ref sha run_id event_name'.split(
+        ' ',
+      ),
+    ].map((name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)]),
     ['an event that is a list', gitHubToken({ event_name: ['pull_request'] })],
     ['an environment that is an object', gitHubToken({ environment: { name: 'production' } })],
     ['half a character in its run', gitHubToken({ run_id: '\ud800' })],
@@ -133,7 +135,16 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
     ['an empty id of the repository', gitHubToken({ repository_id: '' })],
     ['an id of the repository that is an object', gitHubToken({ repository_id: { id: '7100' } })],
     ['an id of the owner that is null', gitHubToken({ repository_owner_id: null })],
-    ...['project_path', 'project_id', 'namespace_id', 'ci_config_ref_uri', 'pipeline_id', 'sha', 'jti'].map(
+    ...[
+      'project_path',
+      'project_id',
+      'namespace_id',
+      'ci_config_ref_uri',
+      'pipeline_id',
+      'pipeline_source',
+      'sha',
+      'jti',
+    ].map(
       (name): Row => [`no ${name}, of GitLab`, sign({ ...gitLabClaims(), [name]: undefined }, gitLab.key)],
     ),
     ['the claims of GitLab, of GitHub', sign(gitLabClaims({ iss: gitHub.issuer }), gitHub.key)],
@@ -163,6 +174,7 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
     ...['pull_request', 'pull_request_target', 'pull_request_review_comment', 'PULL_REQUEST'].map(
       (event_name): Row => [`the event ${event_name}`, gitHubToken({ event_name })],
     ),
+    ['the ref of a merge queue', gitHubToken({ ref: 'refs/heads/gh-readonly-queue/main/pr-7-a' })],
     ['the ref of a merged pull request', gitHubToken({ ref: 'refs/pull/7/merge' })],
     ['the ref of the head of a pull request', gitHubToken({ ref: 'refs/pull/7/head', event_name: 'push' })],
     ['the branch of a pull request', gitHubToken({ head_ref: 'feature', event_name: 'workflow_call' })],
@@ -275,6 +287,13 @@ const untrusted: Record<string, readonly Untrusted[]> = {
     `${trusts}, but not for ${ref}.`,
     { repository: `octo/${name}`, ref },
   ]),
+  untrusted_event: ['merge_group', 'workflow_run', 'issue_comment', 'Push'].map(
+    (event_name): Untrusted => [
+      event_name,
+      `${trusts}, but not for the event ${event_name}.`,
+      { event_name },
+    ],
+  ),
   untrusted_node: [['another', `${trusts} only for another node.`, { repository: 'octo/single' }]],
   repository_replaced: [
     ['a new one of that name', replaced, { repository_id: '7101' }],
@@ -285,6 +304,27 @@ const untrusted: Record<string, readonly Untrusted[]> = {
     ['one that was removed', 'The publisher no longer trusts this workflow.', { repository: 'octo/gone' }],
   ],
 };
+
+test('accepts an unusual event that the trust names, and the usual ones', async () => {
+  const repository = 'octo/evented';
+  await addTrust('acme', { ...github(repository), event: 'workflow_run' });
+  const events = [
+    'workflow_run',
+    'push',
+    'release',
+    'workflow_dispatch',
+    'schedule',
+    'create',
+    'issue_comment',
+  ];
+  const statuses: number[] = [];
+  for (const [place, event_name] of events.entries()) {
+    const { status } = await publish(gitHubToken({ repository, event_name }), { nodeId: `evented-${place}` });
+    statuses.push(status);
+  }
+
+  expect(statuses).toEqual([201, 201, 201, 201, 201, 201, 401]);
+});
 
 describe.each(Object.entries(untrusted))('a valid token with %s', (reason, rows) => {
   test.each(rows)('publishes nothing: %s', async (_, message, changes) => {

@@ -79,6 +79,7 @@ export function gitLabClaims(changes: Claims = {}): Claims {
     ref_type: 'tag',
     sha: 'a'.repeat(40),
     pipeline_id: '900',
+    pipeline_source: 'push',
     job_id: '901',
     ...changes,
   };

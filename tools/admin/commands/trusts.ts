@@ -36,6 +36,11 @@ export const add = command({
     },
     environment: { value: 'NAME', about: 'Only jobs of this deployment environment' },
     ref: { value: 'REF', about: 'Only jobs of this branch or tag; a * at its end matches anything' },
+    event: {
+      value: 'NAME',
+      about:
+        'Also jobs of this event, such as workflow_run, which runs for what strangers wrote too. Without it: push, release, workflow_dispatch, schedule, create (GitLab: push, web, schedule, api, trigger, pipeline)',
+    },
     node: { value: 'ID', about: 'Only this node' },
   },
   examples: [
@@ -45,7 +50,10 @@ export const add = command({
     'trust add acme --repository group/nodes --workflow .gitlab-ci.yml --issuer gitlab',
     'trust add demo --repository octo/nodes --workflow release.yml --issuer http://localhost:3001/ci',
   ],
-  async run({ publisher }, { repository, workflow, issuer = 'github', environment, ref, node, ...others }) {
+  async run(
+    { publisher },
+    { repository, workflow, issuer = 'github', environment, ref, event, node, ...others },
+  ) {
     const address = /^https?:\/\/\S+$/;
     const repositoryName = /^[\w.-]+(?:\/[\w.-]+)+$/;
     const refName = /^refs\/(?:heads|tags)\/[^\s*]*\*?$/;
@@ -66,6 +74,7 @@ export const add = command({
       ),
       environment,
       ref: requireMatch(ref, refName, 'a branch or a tag, such as refs/heads/main or refs/tags/v*'),
+      event: requireMatch(event, /^(?!pull_request)[a-z_]+$/, 'an event, and none of a pull request'),
       node_id: node === undefined ? undefined : requireNodeId(node),
     });
     return { data: trust, text: `"${publisher}" trusts ${describeTrust(trust)}, by the trust ${trust.id}.` };
@@ -81,12 +90,12 @@ export const list = command({
   async run({ publisher }) {
     const trusts = await listTrusts(publisher);
     const rows = trusts.map((trust) => {
-      const { id, repository, workflow, job_workflow, environment, ref, node_id } = trust;
+      const { id, repository, workflow, job_workflow, environment, ref, event, node_id } = trust;
       const state = trust.revoked_at === undefined ? 'active' : 'removed';
-      const jobs = [trust.issuer, repository, workflow, job_workflow, environment, ref, node_id];
+      const jobs = [trust.issuer, repository, workflow, job_workflow, environment, ref, event, node_id];
       return [id, state, ...jobs, pinned(trust), trust.last_used_at];
     });
-    const limits = 'WORKFLOW,JOB WORKFLOW,ENVIRONMENT,REF,NODE'.split(',');
+    const limits = 'WORKFLOW,JOB WORKFLOW,ENVIRONMENT,REF,EVENT,NODE'.split(',');
     const headings = ['ID', 'STATE', 'ISSUER', 'REPOSITORY', ...limits, 'PINNED', 'LAST USED'];
     const none = `"${publisher}" trusts no CI jobs.`;
     return { data: trusts, text: table(headings, rows, { none }) };

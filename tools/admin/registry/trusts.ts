@@ -11,7 +11,7 @@ export type Trust = Omit<TrustRecord, 'pk' | 'sk' | 'revision'>;
 /** The CI jobs that a publisher trusts, from an administrator's input. */
 export type NewTrust = Pick<
   Trust,
-  'issuer' | 'repository' | 'workflow' | 'job_workflow' | 'environment' | 'ref' | 'node_id'
+  'issuer' | 'repository' | 'workflow' | 'job_workflow' | 'environment' | 'ref' | 'event' | 'node_id'
 >;
 
 /** One publish reads all trusts of a publisher. */
@@ -76,17 +76,27 @@ export async function removeTrust(publisherId: string, id: string): Promise<stri
 }
 
 function identityOf({ issuer, repository, node_id, ...trust }: NewTrust): string {
-  const { workflow, job_workflow, environment, ref } = trust;
+  const { workflow, job_workflow, environment, ref, event } = trust;
   const node = node_id === undefined ? undefined : foldNodeId(node_id);
-  return JSON.stringify([issuer, repository.toLowerCase(), workflow, job_workflow, environment, ref, node]);
+  return JSON.stringify([
+    issuer,
+    repository.toLowerCase(),
+    workflow,
+    job_workflow,
+    environment,
+    ref,
+    event,
+    node,
+  ]);
 }
 
 export function describeTrust(trust: NewTrust): string {
-  const { issuer, repository, workflow, job_workflow, environment, ref, node_id } = trust;
+  const { issuer, repository, workflow, job_workflow, environment, ref, event, node_id } = trust;
   const limits = [
     job_workflow === undefined ? [] : `by ${job_workflow}`,
     environment === undefined ? [] : `environment ${environment}`,
     ref ?? [],
+    event === undefined ? [] : `also for ${event}`,
     node_id === undefined ? [] : `node ${node_id}`,
   ].flat();
   return [`${repository} ${workflow}`, ...limits, issuer].join(', ');
