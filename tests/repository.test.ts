@@ -419,7 +419,7 @@ describe('the lines', () => {
     { issue: 55, room: 'tools', lines: 33 },
     { issue: 55, room: 'tests', lines: 250 },
     // Interleavings, less what they replace.
-    { issue: 55, room: 'tests', lines: 50 },
+    { issue: 55, room: 'tests', lines: 90 },
     // Lent by tests.
     { issue: 55, room: 'packages', lines: 10 },
     { issue: 55, room: 'tools', lines: 3 },

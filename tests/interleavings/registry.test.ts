@@ -104,9 +104,11 @@ describeInterleavings({
     brokenInvariants(await readRegistry(await readItems(), endings, names.includes('index'))),
   pairs: [
     'upload event | ban of a node',
-    'merge | publish of a node',
-    'rename | publish of a node',
     'transfer | ban of a publisher',
+    'rename | publish of a node',
+    ...['publish of a node', 'revocation of a token', 'addition of a member'].map(
+      (each) => `merge | ${each}`,
+    ),
   ],
   known: [
     // The new node’s transaction doesn't look at the publisher, or all first publishes of one would wait for each other.

@@ -97,12 +97,16 @@ export function extract(id: string, archiveKey: string): Promise<Ending> {
 
 /** Delivers what the table's stream has gathered, or again what it delivered under this id and did not end. */
 export async function follow(id: string): Promise<Ending> {
-  const { stream, delivered } = worldOf();
+  const { stream, delivered, lines } = worldOf();
   const keys = delivered.get(id) ?? stream.splice(0);
   if (keys.length === 0) return { isDone: true };
   delivered.set(id, keys);
+  const logged = lines.length;
   const ending = await ended(writeIndex(streamEventOf(...keys), invocation(id)));
-  if (ending.isDone) delivered.delete(id);
+  // What a slow store has left to the queue comes again.
+  const isLeft = lines.slice(logged).some((line) => /"failed":[1-9]/.test(line));
+  if (!ending.isDone || isLeft) return { isDone: false };
+  delivered.delete(id);
   return ending;
 }
 

@@ -27,6 +27,8 @@ export interface World {
   stream: Key[];
   /** Those of deliveries that have not ended. */
   delivered: Map<string, Key[]>;
+  /** What its functions have logged. */
+  lines: string[];
   /** What its works need to know of it. */
   known: Record<string, string>;
 }
@@ -100,6 +102,9 @@ dynamodb.middlewareStack.add(
   { step: 'initialize', name: 'streams' },
 );
 
+const write = (line: string) => Number(inside.getStore()?.lines.push(line)) > 0;
+Object.defineProperty(process, 'stdout', { value: { write }, configurable: true });
+
 const folderOf = (bucket: string) => join(String(process.env.TEST_DIRECTORY), 's3', bucket);
 
 /** Makes a world, from another one if given, and keeps its state for copies. */
@@ -119,7 +124,14 @@ export async function openWorld(from?: Snapshot): Promise<World> {
   count += 1;
   const bucket = `${bucketName()}-${count}`;
   const table = freeTables.pop() ?? (await newTable(`${tableName()}-${count}`));
-  const world: World = { bucket, table, stream: [], delivered: new Map(), known: { ...from?.known } };
+  const world: World = {
+    bucket,
+    table,
+    stream: [],
+    delivered: new Map(),
+    lines: [],
+    known: { ...from?.known },
+  };
   await Promise.all([
     inWorld(world, async () => restoreTable(from?.image ?? new Map(), await readTable())),
     cp(folderOf(from?.bucket ?? bucketName()), folderOf(bucket), { recursive: true }),
