@@ -19,9 +19,10 @@ import {
  *   token, CI job   the credential of a publish; a person who sends it must be among `who` as well
  *   admin           has an access token with the claim of admins, and passes the answers of `adminPasses`
  *   operator        runs the administration's commands
- *   service         acts for nobody: it continues what was begun
+ *   service         continues what was begun, without a caller
  *
- * A new action is a row here, and a line in tests/lib/registry/may.test.ts.
+ * To add an action, add its row here and its states in tests/lib/registry/may.test.ts, which doesn't compile
+ * without them.
  */
 
 type Who = 'anyone' | 'token' | 'CI job' | 'member' | 'owner' | 'admin' | 'operator' | 'service';
