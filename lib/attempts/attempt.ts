@@ -92,6 +92,8 @@ export interface AttemptRecord extends Key, Task {
   /** How long the provider took. */
   ms?: number;
   completed_at?: string;
+  /** When an administrator turned its unknown outcome into this one. */
+  concluded_at?: string;
   revision?: number;
   /** How the task ended, and when, from the provider's notifications; see lib/notifications. */
   final_state?: TaskState;

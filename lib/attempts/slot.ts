@@ -7,7 +7,7 @@ import { attemptKey, idempotencyKey, idempotencyPartKey, type Key } from '../sto
 import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
 import { callerHash } from '../caller.ts';
-import { attemptRecord, bury } from './attempt.ts';
+import { type AttemptRecord, attemptRecord, bury } from './attempt.ts';
 import type { Answer, Keyed } from './request.ts';
 
 /*
@@ -93,7 +93,7 @@ export async function claim(slot: Slot): Promise<Answer | undefined> {
   const isLeased = holder.lease_until > now;
   const attempt = payer === undefined ? undefined : attemptKey(callerHash(payer), holder.attempt);
   const held = attempt && attemptRecord((await get(context, attempt))[0]);
-  if (held ? held.payment === 'rejected' : !isLeased) {
+  if (held ? isFree(held) : !isLeased) {
     if (attempt && !held) await requireBuried(context, attempt);
     const free: Condition<SlotRecord> = [
       ['attempt', '=', holder.attempt],
@@ -106,6 +106,11 @@ export async function claim(slot: Slot): Promise<Answer | undefined> {
   const isRunning = isLeased && held?.payment !== 'unknown';
   const code = isRunning ? 'idempotency_in_flight' : 'idempotency_consumed';
   throw new ApiError(code, { headers: { ...(held && holder.task_headers) } });
+}
+
+/** What an administrator concluded later stays used up: it may have been bought. */
+function isFree({ payment, concluded_at }: AttemptRecord): boolean {
+  return payment === 'rejected' && concluded_at === undefined;
 }
 
 async function requireBuried(context: Context, attempt: Key): Promise<void> {

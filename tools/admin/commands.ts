@@ -70,6 +70,7 @@ export const commands: Record<string, Command> = {
   'usage sum': usage.sum,
   'usage list': usage.list,
   'usage compare': usage.compare,
+  'usage conclude': usage.conclude,
   'usage sweep': usage.sweep,
   'uploads sweep': uploads.sweep,
   'notification list': notifications.list,

@@ -4,7 +4,6 @@ import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spen
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dueAt, keyOfAccount } from '../../../lib/attempts/account.ts';
-import { Purchase } from '../../../lib/attempts/purchase.ts';
 import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
@@ -14,7 +13,7 @@ import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
 import { storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
-import { accountOf, attemptOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
+import { accountOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
 
 /** What the simulators charge for sample events, and what tests/support/environment.ts allows them to. */
 const prices = { 'relight-image': 1, 'text-to-video': 20, 'multiframe-video': 20 } as const;
@@ -217,13 +216,6 @@ describe('a paid request that is not taken', () => {
   });
 });
 
-/** One purchase, before anything is reserved. */
-async function newPurchase() {
-  const user = await spender();
-  const attempt = attemptOf(user);
-  return { user, attempt, purchase: new Purchase({ deadline: Date.now() + 5000 }, attempt) };
-}
-
 describe('the record of an attempt', () => {
   test('gives nothing back before it says that its attempt was rejected', async () => {
     const user = await spender();
@@ -234,17 +226,6 @@ describe('the record of an attempt', () => {
     expect([status, await usageOf(user)]).toEqual([500, []]);
     expect(await accountOf(user)).toMatchObject({ open: 1 });
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
-  });
-
-  test('says how long the provider took', async () => {
-    const { user, purchase } = await newPurchase();
-    await purchase.reserve();
-    stopDate(Date.now() + 3000);
-    await purchase.record(undefined);
-    stopDate(Date.now() + 1234);
-    await purchase.taken({ taskId: 'a', credits: 1 });
-
-    expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
   });
 });
 

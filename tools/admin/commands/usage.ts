@@ -4,6 +4,7 @@ import { command, unfinished, textOf, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { reconcile, type Reconciliation, usageView } from '../spend/reconcile.ts';
+import { concludeAll, findEndings } from '../spend/conclude.ts';
 import { findUsage, type Grouping, groupings, sumUsage, usagePages } from '../spend/usage.ts';
 import { readFile } from 'node:fs/promises';
 import { loadPaidContracts } from '../../../infra/operations.ts';
@@ -93,6 +94,59 @@ export const list = command({
 });
 
 const maxListed = 1000;
+
+export const conclude = command({
+  parameters: [],
+  summary: 'End attempts whose outcome is unknown, and correct what their callers have spent',
+  notes:
+    "Without --apply it changes nothing, and prints callers and credits. By --bill, tasks on a provider's bill count as billed; by --told, tasks whose price the provider told later; by --rejected, all, for a time when the provider took nothing. Keys stay used up. The last hour is left alone.",
+  options: {
+    from: {
+      value: 'TIME',
+      about: 'When the first attempts began, such as 2026-11-28T10:00Z',
+      required: true,
+    },
+    to: { value: 'TIME', about: 'The time before which the last ones began', required: true },
+    bill: { value: 'FILE', about: 'A bill as for usage compare' },
+    told: { about: 'By the prices that the provider told after its answer' },
+    rejected: { about: 'As rejected: they cost nothing' },
+    user: { value: 'USER', about: 'Only this user, or @anonymous for callers without a token' },
+    operations: { value: 'NAMES', about: 'Only these operations, such as relightImage' },
+    apply: { about: 'Make the changes' },
+  },
+  examples: ['usage conclude --from 2026-11-28T10:00Z --to 2026-11-28T11:00Z --rejected --apply'],
+  async run(_, { from, to, bill, told, rejected, user, operations, apply }) {
+    if ([bill, told, rejected].filter(Boolean).length !== 1)
+      throw new UsageError('Give one of --bill, --told and --rejected.');
+    const span = { from: readTime(from), to: readTime(to), operations: await readOperations(operations) };
+    if (Date.parse(span.to) > Date.now() - minAgeMs)
+      throw new UsageError('--to must be an hour ago at least.');
+    const source =
+      bill === undefined ? (told ? 'told' : 'rejected') : { bill: readBill(await readBytes(bill)) };
+    const caller = user === undefined ? undefined : callerOf(user);
+    const data: { user: string; attempts: number; before: number; after: number; skipped: number }[] = [];
+    for (const [name, endings] of await findEndings({ ...span, caller }, source)) {
+      const before = endings.reduce((sum, { record }) => sum + record.credits, 0);
+      const after = endings.reduce((sum, { credits }) => sum + credits, 0);
+      const detail = `${endings.length} from ${span.from} to ${span.to}: ${before} -> ${after} credits`;
+      const skipped = apply ? await concludeAll(name, endings, source !== 'rejected', detail) : 0;
+      data.push({ user: callerText(name), attempts: endings.length, before, after, skipped });
+    }
+    const rows = data.map((each) => [each.user, each.attempts, each.before, each.after]);
+    const text = table(['USER', 'ATTEMPTS', 'CREDITS', 'THEN'], rows, { none: 'No attempt matches.' });
+    const skipped = data.reduce((sum, each) => sum + each.skipped, 0);
+    const problem = skipped > 0 ? `${skipped} changed meanwhile, or are open: run it again.` : undefined;
+    return { data, text: apply ? text : `${text}\n\nNothing was changed: add --apply.`, problem };
+  },
+});
+
+const minAgeMs = 60 * 60 * 1000;
+
+function readTime(text: string): string {
+  const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\dZ)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new UsageError(`"${text}" is not a time such as 2026-11-28T10:00Z.`);
+  return new Date(time).toISOString();
+}
 
 export const sweep = command({
   parameters: [],

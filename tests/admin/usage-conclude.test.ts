@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { noon, stopDate } from '@node-registry/testing/clock';
+import { folder } from '@node-registry/testing/folders';
+import { entryName, entryOf, keyOfAccount } from '../../lib/attempts/account.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { say } from '../support/notified.ts';
+import { misbehave, simulation } from '../support/proxies.ts';
+import { setFields } from '../support/registry.ts';
+import { pathOf } from '../support/relay.ts';
+import { accountOf, attemptOf, countersOf, pay, spender, usageOf } from '../support/spending.ts';
+
+const at = (hours: number) => `${new Date(noon() + hours * 3_600_000).toISOString().slice(0, 16)}Z`;
+const conclude = ['usage', 'conclude', '--from', at(-3), '--to', at(-1)];
+const apply = (...options: string[]) => adminJson(...conclude, '--apply', ...options);
+const key = { headers: { 'idempotency-key': 'k' } };
+
+beforeEach(() => stopDate(noon()));
+
+/** A request, three hours before noon, after which the provider may have started a task. */
+async function unknown(): Promise<string> {
+  const user = await spender();
+  stopDate(noon() - 3 * 3_600_000 + 1000);
+  misbehave({ kind: 'status', status: 500, accepted: true });
+  await pay(user, 'text-to-video', key);
+  stopDate(noon());
+  return user;
+}
+
+test('usage conclude shows what it would change, changes it once, and says so; the key stays used up', async () => {
+  const user = await unknown();
+  const expected = { user, attempts: 1, before: 74, after: 0, skipped: 0 };
+  expect(await adminJson(...conclude, '--user', user, '--rejected')).toEqual([expected]);
+  expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
+  expect(await apply('--user', user, '--rejected')).toEqual([expected]);
+  expect(await apply('--user', user, '--rejected')).toEqual([]);
+
+  expect(countersOf(await accountOf(user))).toMatchObject({ credits: 0, tasks: 0 });
+  const concluded_at = new Date().toISOString();
+  expect(await usageOf(user)).toMatchObject([{ payment: 'rejected', credits: 0, concluded_at }]);
+  const [entry] = (await adminJson('limit', 'show', user)).history;
+  expect(entry).toMatchObject({ action: 'usage conclude', detail: expect.stringContaining('74 -> 0') });
+  expect((await pay(user, 'text-to-video', key)).body.error).toBe('idempotency_consumed');
+});
+
+test('usage conclude counts what was told later, or billed, and leaves what neither names', async () => {
+  const users = [await unknown(), await unknown(), await unknown()];
+  const paths = simulation.received.slice(-3).map(({ body }) => pathOf(body.callback_url));
+  await say(paths[0] as never, { state: 'success', id: 'told', credits: 20 });
+  await say(paths[1] as never, { state: 'success', id: 'billed' });
+  expect(await apply('--told')).toMatchObject([{ user: users[0], before: 74, after: 20 }]);
+  const bill = join(folder, 'bill.csv');
+  writeFileSync(bill, 'task_id,credits\nbilled,30.5\n');
+  expect(await apply('--bill', bill)).toMatchObject([{ user: users[1], before: 74, after: 31 }]);
+
+  const accounts = await Promise.all(users.map(accountOf));
+  expect(accounts.map((each) => countersOf(each))).toMatchObject(
+    [20, 31, 74].map((credits) => ({ credits, tasks: 1 })),
+  );
+  expect(await usageOf(String(users[0]))).toMatchObject([{ payment: 'taken', credits: 20, task_id: 'told' }]);
+});
+
+test('usage conclude touches no day that is no longer counted, and no attempt that is still open', async () => {
+  const [old, open] = [await unknown(), await unknown()];
+  const day = new Date().toISOString().slice(0, 10);
+  await setFields(keyOfAccount(`user:${old}`), { [`credits:${day}`]: null, [`tasks:${day}`]: null });
+  const entry = { ...attemptOf(open), id: String((await usageOf(open))[0]?.sk).slice(-8), n: 0 };
+  await setFields(keyOfAccount(`user:${open}`), { [entryName(entry)]: entryOf(entry) });
+  await apply('--user', old, '--rejected');
+  const { status } = await admin(...conclude, '--apply', '--user', open, '--rejected');
+
+  expect(countersOf(await accountOf(old))).not.toHaveProperty('credits');
+  expect(await usageOf(old)).toMatchObject([{ payment: 'rejected', credits: 0 }]);
+  expect([status, countersOf(await accountOf(open)).credits]).toEqual([1, 74]);
+  expect(await usageOf(open)).toMatchObject([{ payment: 'unknown', credits: 74 }]);
+});
+
+test.each([
+  [['--from', at(-3), '--to', at(-0.5), '--rejected'], '--to must be an hour ago'],
+  [['--from', at(-3), '--to', at(-1), '--told', '--rejected'], 'Give one of'],
+  [['--from', 'yesterday', '--to', at(-1), '--told'], 'is not a time'],
+])('usage conclude rejects %j', async (options, sentence) => {
+  const { status, stderr } = await admin('usage', 'conclude', ...options);
+
+  expect([status, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+});

@@ -1,0 +1,81 @@
+import { callerHash } from '../../../lib/caller.ts';
+import { type AccountRecord, entryName, keyOfAccount } from '../../../lib/attempts/account.ts';
+import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
+import { type Changes, type Clause, Plus } from '../../../lib/store/items.ts';
+import { accountKey } from '../../../lib/store/keys.ts';
+import { checking, transact, updating } from '../../../lib/store/write.ts';
+import { adminHistory, newContext } from '../registry/administration.ts';
+import type { BilledTask } from './bill.ts';
+import { usagePages } from './usage.ts';
+
+/*
+ * The only thing that turns an unknown outcome into money: by the provider's bill, by the price that the provider told
+ * later, or a span as rejected. The attempt and its account change in one transaction; a day that the account no longer
+ * counts, or an attempt that is still open, is not touched. Its Idempotency-Key stays used up.
+ */
+
+export type Source = { bill: readonly BilledTask[] } | 'told' | 'rejected';
+
+interface Ending {
+  record: AttemptRecord;
+  credits: number;
+}
+
+interface Span {
+  /** The first begin, and the time before which the last one is. */
+  from: string;
+  to: string;
+  caller: string | undefined;
+  operations: readonly string[];
+}
+
+/** The unknown attempts of a span that the source says something about, by their callers. */
+export async function findEndings({ from, to, caller, operations }: Span, source: Source) {
+  const endings: Ending[] = [];
+  for await (const page of usagePages({ from: from.slice(0, 10), to: to.slice(0, 10), caller }))
+    for (const record of page) {
+      const isMeant = record.at >= from && record.at < to && operations.includes(record.operation);
+      const credits = record.payment === 'unknown' && isMeant ? creditsOf(record, source) : undefined;
+      if (credits !== undefined) endings.push({ record, credits });
+    }
+  return [...Map.groupBy(endings, ({ record }) => record.caller)];
+}
+
+function creditsOf({ task_id, credits_told }: AttemptRecord, source: Source): number | undefined {
+  if (source === 'rejected') return 0;
+  if (source === 'told') return credits_told;
+  const billed = source.bill.find((task) => task.task_id === task_id)?.credits;
+  return billed && Math.max(0, Math.ceil(billed));
+}
+
+/** Returns how many attempts changed meanwhile, or are still open. */
+export async function concludeAll(
+  caller: string,
+  endings: readonly Ending[],
+  isTask: boolean,
+  detail: string,
+) {
+  const change = { of: keyOfAccount(caller), action: 'usage conclude', subject: caller, detail };
+  await transact(newContext(), [adminHistory(change)]);
+  let skipped = 0;
+  for (const ending of endings) if (!(await conclude(caller, ending, isTask))) skipped += 1;
+  return skipped;
+}
+
+async function conclude(caller: string, { record, credits }: Ending, isTask: boolean): Promise<boolean> {
+  const { at, sk, n, credits: before } = record;
+  const concluded_at = new Date().toISOString();
+  const end = { payment: isTask ? 'taken' : 'rejected', credits, is_exact: true, concluded_at } as const;
+  const isUnknown: Clause<AttemptRecord> = ['payment', '=', 'unknown'];
+  const ended = updating<AttemptRecord>(record, end, [isUnknown, ['credits', '=', before]]);
+  const [credited, tasks] = [`credits:${at.slice(0, 10)}`, `tasks:${at.slice(0, 10)}`] as const;
+  const changes: Changes<AccountRecord> = {};
+  changes[credited] = new Plus(credits - before);
+  changes[tasks] = new Plus(isTask ? 0 : -1);
+  const account = accountKey(callerHash(caller));
+  const isSettled: Clause<AccountRecord> = [entryName({ id: sk.slice(sk.indexOf('#') + 1), n }), 'absent'];
+  const counted = updating<AccountRecord>(account, changes, [isSettled, [credited, 'exists']]);
+  if ((await transact(newContext(), [ended, counted])).length === 0) return true;
+  const dropped = checking<AccountRecord>(account, [isSettled, [credited, 'absent']]);
+  return (await transact(newContext(), [ended, dropped])).length === 0;
+}
