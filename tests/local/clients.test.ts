@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -163,13 +164,16 @@ describe('the README, pasted as printed', () => {
 
 describe('docs/publishing.md, pasted as printed', () => {
   test('takes an empty machine from nothing to a published version', async () => {
-    await mkdir(join(folder, 'first-node'));
-    await writeFile(join(folder, 'first-node/node.py'), 'print(1)\n');
+    const home = join(folder, 'home');
+    await mkdir(join(home, 'first-node'), { recursive: true });
+    await writeFile(join(home, 'first-node/node.py'), 'print(1)\n');
     const pack = ['pack', '--silent', '-w', 'packages/publish-node', '--pack-destination', folder];
-    const tarball = join(folder, (await run('npm', pack)).stdout.trim());
+    const tarball = join(folder, 'publish-node.tgz');
+    await rename(join(folder, (await run('npm', pack)).stdout.trim()), tarball);
     const heading = '## From nothing to a published version';
     const script = commandsBelow(await readFile('docs/publishing.md', 'utf8'), heading)
-      .replace('https://registry.example.com/publish-node.tgz', tarball)
+      .replace('https://registry.example.com/publish-node.tgz', `file://${tarball}`)
+      .replace('DIGEST', hash('sha256', await readFile(tarball)))
       .replace('https://registry.example.com', stack.apiUrl)
       .replace('cd my-node', 'cd first-node')
       .replace('nrp_…', demo.personalAccessToken)
@@ -177,7 +181,8 @@ describe('docs/publishing.md, pasted as printed', () => {
     // Of an empty machine: this repository's own command is not on its path.
     const folders = String(process.env.PATH).split(delimiter);
     const PATH = folders.filter((path) => !path.includes('node_modules')).join(delimiter);
-    const env = { ...plainEnvironment, PATH, NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
+    const own = { PATH, HOME: home, NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
+    const env = { ...plainEnvironment, ...own };
     const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env });
 
     expect(stdout).toContain('Nothing was sent.');
