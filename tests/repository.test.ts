@@ -423,6 +423,8 @@ describe('the lines', () => {
     // Lent by tests.
     { issue: 55, room: 'packages', lines: 10 },
     { issue: 55, room: 'tools', lines: 3 },
+    // Faults of the store: no interleaving throttles, or answers garbage.
+    { issue: 55, room: 'tests', lines: 60 },
     // the compression of one operation
     { issue: 55, room: 'lib functions', lines: -10 },
     // 56
@@ -434,8 +436,8 @@ describe('the lines', () => {
     // 58
     // 59
     // Ignored fields, creations, too large host nodes, bounds of versions and of what people write, events of CI.
-    { issue: 59, room: 'lib functions', lines: 255 },
-    { issue: 59, room: 'tools', lines: 100 },
+    { issue: 59, room: 'lib functions', lines: 260 },
+    { issue: 59, room: 'tools', lines: 110 },
     { issue: 59, room: 'packages', lines: 10 },
     { issue: 59, room: 'tests', lines: 215 },
     // Remembered parameters, releases, the read path, bans of many, adoption.

@@ -86,6 +86,7 @@ describe('publishing a version', () => {
       publisher_id: 'acme',
       status: 'NodeStatusActive',
       created_at: expect.stringMatching(/^\d{4}-/),
+      versions: 1,
       revision: 1,
     });
   });
