@@ -424,7 +424,7 @@ describe('the lines', () => {
     { issue: 55, room: 'packages', lines: 10 },
     { issue: 55, room: 'tools', lines: 3 },
     // Faults of the store: no interleaving throttles, or answers garbage.
-    { issue: 55, room: 'tests', lines: 60 },
+    { issue: 55, room: 'tests', lines: 174 },
     // the compression of one operation
     { issue: 55, room: 'lib functions', lines: -10 },
     // 56
