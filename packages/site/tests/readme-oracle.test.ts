@@ -8,8 +8,8 @@ import { renderReadme } from '../readme.ts';
 type Node = DefaultTreeAdapterTypes.ChildNode | DefaultTreeAdapterTypes.DocumentFragment;
 
 const parts =
-  `< > " ' = & ; / \` * _ # [ ] ( ) ! | ~ - \n \n\n > - [^1] [^1]: <a href= <img src= <svg> <math> <mtext> <mglyph>
-  <style> </style> <script> </script> <title> <textarea> <noscript> <template> <table> <tr> <td> <select> <option> <p> </p> <b> <i>
+  `< > " ' = & ; / \` * _ # [ ] ( ) ! | ~ - \n \n\n > - [^1] [^1]: <a href= <a href=javascript:alert(1)> <img src= <img src=x.png onerror=alert(1)> <svg> <math> <mtext> <mglyph>
+  <span class=x> <span class=hljs-title> <style> </style> <script> </script> <title> <textarea> <noscript> <template> <table> <tr> <td> <select> <option> <p> </p> <b> <i>
   </b> <h1> </h1> <details open> <summary> <input type=checkbox checked> <!-- --> <![CDATA[ ]]> <?x ?> javascript:alert(1) data:text/html,x
   https://x.example/ http://x.example/ //x.example ../../../ onerror=alert(1) style=x id=main name=x class=hljs-title class=x
   &#x6a;avascript: &lt;img &colon; &Tab; &#0; \u0000 \u202e \u200b \`\`\`js \`\`\`html const [x](#y) ![x](y.png) 字 🎬`.split(
