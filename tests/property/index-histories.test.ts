@@ -44,6 +44,7 @@ let history = 0;
 
 beforeAll(async () => {
   await createPublisher({ id: demo.publisherId, name: 'Demo Publisher' });
+  await deliver(taken(), []);
 });
 
 /** Each history has a publisher and a node of its own. */
