@@ -65,9 +65,13 @@ function rolloutRole(prefix: string) {
   ]);
 }
 
+/** Of a function whose silence is its own alarm. CodeDeploy rejects a group without alarms. */
+const ownAlarms: Record<string, string> = { watchReads: 'failed-reads' };
+
 /** A failing provider isn't the function's fault, so only crashes and unknown faults roll a release back. */
 function rollbackAlarms(name: string, resources: Record<string, unknown>): string[] {
-  return [`faults-${name}`, `internal-errors-${name}`].map(alarmId).filter((id) => id in resources);
+  const names = [`faults-${name}`, `internal-errors-${name}`, ownAlarms[name] ?? []].flat();
+  return names.map(alarmId).filter((id) => id in resources);
 }
 
 function deploymentGroup(alarms: readonly string[], rollout: string) {

@@ -15,7 +15,7 @@ export interface AskedUpload {
   bytes: number;
 }
 
-/** The uploads that a caller was asked for in the last minutes, by their digests. */
+/** The uploads that a caller was asked for in the last minutes, by what their URLs are signed for. */
 interface UploadsRecord extends Key {
   asked: Record<string, { at: number; bytes: number }>;
   revision: number;
@@ -46,10 +46,10 @@ export async function countUploads(
   await untilWritten(context, async () => {
     const seen = uploadsRecord((await get(context, key))[0]);
     const now = Date.now();
-    const again = new Set(uploads.map(({ sha256 }) => sha256));
+    const again = new Set(uploads.map(nameOf));
     let open = Object.entries(seen?.asked ?? {})
-      .filter(([sha256, { at }]) => at > now - uploadSeconds * 1000 && !again.has(sha256))
-      .map(([sha256, asked]) => ({ sha256, ...asked }));
+      .filter(([name, { at }]) => at > now - uploadSeconds * 1000 && !again.has(name))
+      .map(([name, asked]) => ({ sha256: name.split(':')[0] ?? '', ...asked }));
     if (isTooMuch([...open, ...uploads])) {
       const there = await Promise.all(open.map(isThere));
       open = open.filter((_, place) => !there[place]);
@@ -57,7 +57,7 @@ export async function countUploads(
     if (isTooMuch([...open, ...uploads])) throw tooManyUploads(open, now);
     const asked = [...open, ...uploads.map((each) => ({ at: now, ...each }))];
     const changes: Changes<UploadsRecord> = {
-      asked: Object.fromEntries(asked.map(({ sha256, at, bytes }) => [sha256, { at, bytes }])),
+      asked: Object.fromEntries(asked.map((each) => [nameOf(each), { at: each.at, bytes: each.bytes }])),
       ttl: Math.ceil(now / 1000) + uploadSeconds,
     };
     const { written } = await update<UploadsRecord>(context, key, changes, [
@@ -65,6 +65,11 @@ export async function countUploads(
     ]);
     return written || undefined;
   });
+}
+
+/** The URL of one digest with few bytes must not hide one with many. */
+function nameOf({ sha256, bytes }: AskedUpload): string {
+  return `${sha256}:${bytes}`;
 }
 
 function isTooMuch(uploads: readonly AskedUpload[]): boolean {

@@ -233,7 +233,8 @@ function usageOf(
     final_at: at,
     given_up: isGivenUp ?? null,
     task_id: taskId === undefined ? undefined : new IfAbsent(taskId),
-    credits_told: credits === undefined ? undefined : new IfAbsent(credits),
+    // A failure may become a success, at another price.
+    credits_told: credits === undefined || state !== 'success' ? undefined : new IfAbsent(credits),
   };
   return updating<AttemptRecord>(attemptKey(callerHash(caller), attempt), changes, present);
 }

@@ -46,7 +46,7 @@ describe('a gradual rollout', () => {
         AutoRollbackConfiguration: { Enabled: true, Events },
       });
       expect(alarms).toEqual([
-        `node-registry-prod-faults-${name}`,
+        `node-registry-prod-${name === 'watchReads' ? 'failed-reads' : `faults-${name}`}`,
         ...(eventFunctions(full).includes(name) ? [] : [`node-registry-prod-internal-errors-${name}`]),
       ]);
     }

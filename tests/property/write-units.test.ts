@@ -93,8 +93,8 @@ test('a caller at the limit of its account loses no task and leaks nothing, with
   await sweepAfter(14);
   const records = await usageOf(user);
 
-  // Of a slow machine, more than 30 calls may be in flight.
-  expect(Math.max(...unitsOfAccount())).toBeLessThanOrEqual(2);
+  // On a slow machine, as many calls may be in flight as an account has room for.
+  expect(Math.max(...unitsOfAccount())).toBeLessThanOrEqual(5);
   // However slow the machine: no partition takes more of a task than the account, which so bounds a caller alone.
   const units = unitsOfPartitions();
   const ofAccount = Math.max(...units.filter(({ kind }) => kind === 'CALLER').map((each) => each.units));

@@ -3,7 +3,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/limits.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
-import { dueAt, keyOfAccount } from '../../../lib/attempts/account.ts';
+import { dueAt, entryOf, keyOfAccount } from '../../../lib/attempts/account.ts';
+import { endAttempt, keyOfAttempt } from '../../../lib/attempts/attempt.ts';
+import { Purchase } from '../../../lib/attempts/purchase.ts';
 import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
@@ -13,7 +15,15 @@ import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
 import { storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
-import { accountOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
+import {
+  accountOf,
+  attemptOf,
+  countersOf,
+  pay,
+  spender,
+  sweepAfter,
+  usageOf,
+} from '../../support/spending.ts';
 
 /** What the simulators charge for sample events, and what tests/support/environment.ts allows them to. */
 const prices = { 'relight-image': 1, 'text-to-video': 20, 'multiframe-video': 20 } as const;
@@ -160,6 +170,27 @@ test.each([74, 75, 99, 2 ** 31 - 1, 2 ** 31, 2 ** 40])(
   },
 );
 
+test.each([
+  // The visit gives back the one without an attempt.
+  ['reservation', 1, { credits: 74 + 20, tasks: 2, requests: 2 }],
+  ['settlement', 2, { credits: 20, tasks: 1, requests: 1 }],
+])('buys once if the account applied without an answer its %s', async (_, place, counted) => {
+  const user = await spender();
+  let writes = 0;
+  intercept(dynamodb, async ({ command, input, send }) => {
+    const output = await send();
+    if (command === 'UpdateItemCommand' && Object(input.Key).sk.S === 'ACCOUNT') writes += 1;
+    else return output;
+    if (writes === place) throw Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
+    return output;
+  });
+
+  expect((await pay(user)).status).toBe(200);
+  expect(countersOf(await accountOf(user))).toEqual(counted);
+  await sweepAfter(13);
+  expect(countersOf(await accountOf(user))).toMatchObject({ credits: 20, tasks: 1 });
+});
+
 const expectGivenBack = async (user: string) => {
   expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
   expect(await accountOf(user)).toMatchObject({ open: 0 });
@@ -216,6 +247,13 @@ describe('a paid request that is not taken', () => {
   });
 });
 
+/** One purchase, before anything is reserved. */
+async function newPurchase() {
+  const user = await spender();
+  const attempt = attemptOf(user);
+  return { user, attempt, purchase: new Purchase({ deadline: Date.now() + 5000 }, attempt) };
+}
+
 describe('the record of an attempt', () => {
   test('gives nothing back before it says that its attempt was rejected', async () => {
     const user = await spender();
@@ -226,6 +264,31 @@ describe('the record of an attempt', () => {
     expect([status, await usageOf(user)]).toEqual([500, []]);
     expect(await accountOf(user)).toMatchObject({ open: 1 });
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
+  });
+
+  test('says how long the provider took', async () => {
+    const { user, purchase } = await newPurchase();
+    await purchase.reserve();
+    stopDate(Date.now() + 3000);
+    await purchase.record(undefined);
+    stopDate(Date.now() + 1234);
+    await purchase.taken({ taskId: 'a', credits: 1 });
+
+    expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
+  });
+
+  test('says once how its attempt ended, and the account follows the first to say so', async () => {
+    const { user, attempt, purchase } = await newPurchase();
+    await purchase.reserve();
+    await purchase.record(undefined);
+    const before = await accountOf(user);
+    // A visit was first, and its write to the account was lost.
+    const end = { payment: 'unknown', credits: 50 } as const;
+    expect(await endAttempt({ deadline: Date.now() + 5000 }, keyOfAttempt(attempt), end)).toBe(true);
+    await purchase.taken({ taskId: 'a', credits: 1 });
+
+    expect(await usageOf(user)).toMatchObject([end]);
+    expect(await accountOf(user)).toEqual(before);
   });
 });
 
@@ -249,6 +312,16 @@ async function untilOpen(user: string, count: number): Promise<void> {
   for (let tries = 0; (await accountOf(user))?.open !== count; tries += 1)
     if (tries > 1000) throw new Error('The requests did not begin.');
 }
+
+test('an entry of the account has at most 24 bytes', async () => {
+  const { purchase, user } = await newPurchase();
+  await purchase.reserve();
+  const name = Object.keys((await accountOf(user)) ?? {}).find((each) => /^o@/.test(each)) ?? '';
+  const value = entryOf({ id: '', n: 0, at: Date.now(), ceiling: 36 ** 4 - 1 });
+
+  expect(name.length).toBeGreaterThan(8);
+  expect(name.length + value.length).toBeLessThanOrEqual(24);
+});
 
 describe('429 budget_exhausted', () => {
   test.each(names)('stops %s once the day has no room for it', async (name) => {

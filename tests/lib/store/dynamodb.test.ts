@@ -112,7 +112,7 @@ describe('a store that throttles', () => {
     });
 
     expect((await pay(user)).status).toBe(200);
-    expect([failures, await usageOf(user)]).toMatchObject([30, [{ state: 'taken' }]]);
+    expect([failures, await usageOf(user)]).toMatchObject([30, [{ payment: 'taken' }]]);
   });
 });
 

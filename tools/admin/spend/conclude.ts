@@ -32,17 +32,22 @@ interface Span {
 /** The unknown attempts of a span that the source says something about, by their callers. */
 export async function findEndings({ from, to, caller, operations }: Span, source: Source) {
   const endings: Ending[] = [];
+  const billed = new Map<string | undefined, number>();
   for await (const page of usagePages({ from: from.slice(0, 10), to: to.slice(0, 10), caller }))
     for (const record of page) {
+      if (record.payment !== 'rejected') billed.set(record.task_id, (billed.get(record.task_id) ?? 0) + 1);
       const isMeant = record.at >= from && record.at < to && operations.includes(record.operation);
       const credits = record.payment === 'unknown' && isMeant ? creditsOf(record, source) : undefined;
       if (credits !== undefined) endings.push({ record, credits });
     }
-  return [...Map.groupBy(endings, ({ record }) => record.caller)];
+  // Two providers may use one ID, and a bill names no provider: a person decides about such a task.
+  const isOne = ({ record }: Ending) => typeof source === 'string' || billed.get(record.task_id) === 1;
+  return [...Map.groupBy(endings.filter(isOne), ({ record }) => record.caller)];
 }
 
-function creditsOf({ task_id, credits_told }: AttemptRecord, source: Source): number | undefined {
-  if (source === 'rejected') return 0;
+function creditsOf({ task_id, credits_told, ...record }: AttemptRecord, source: Source): number | undefined {
+  // A task that the provider has named, or finished, was not rejected.
+  if (source === 'rejected') return (task_id ?? record.final_state) ? undefined : 0;
   if (source === 'told') return credits_told;
   const billed = source.bill.find((task) => task.task_id === task_id)?.credits;
   return billed && Math.max(0, Math.ceil(billed));
