@@ -435,7 +435,7 @@ describe('the lines', () => {
     // What a reader of the room found; the tests of a purchase that a line budget had taken, and odd replies.
     { issue: 56, room: 'lib functions', lines: 8 },
     { issue: 56, room: 'tools', lines: 6 },
-    { issue: 56, room: 'tests', lines: 165 },
+    { issue: 56, room: 'tests', lines: 190 },
     // 57
     // 58
     // 59

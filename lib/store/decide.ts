@@ -32,7 +32,7 @@ export interface Reads<First extends readonly Read[], Then extends readonly Read
   seen?: Found<First> | undefined;
 }
 
-/** Made once, before the first read. */
+/** Made before the records are read: the id once, the time each time, so that a history is in the order of its writes. */
 export interface Once {
   id: string;
   now: number;
@@ -57,9 +57,10 @@ export async function decide<
   { first, following, seen }: Reads<First, Then>,
   decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Decision<Result>,
 ): Promise<Result> {
-  const once: Once = { id: randomUUID(), now: Date.now() };
+  const id = randomUUID();
   let known = seen;
   const decided = await untilWritten(context, async () => {
+    const once: Once = { id, now: Date.now() };
     const found = known ?? (await readAllOf(context, first));
     known = undefined;
     const more = following ? await readAllOf(context, following(...found)) : [];

@@ -109,8 +109,6 @@ function parts(
 ): Content {
   const { node, hostNodes, readme } = files;
   const id = String(node.id);
-  const latest = node.latest_version;
-  const isOld = isOfVersion && latest !== undefined && latest.version !== version?.version;
   const banner = isOfVersion ? undefined : pictureAddress(node.banner_url);
   const list: Part[] = [
     ...(readme?.text ? [{ id: 'readme', name: 'Read me', content: readmePart(readme) }] : []),
@@ -125,7 +123,7 @@ function parts(
   ];
   return html`<div class="node"><div class="intro">
 ${heading(node, version, isOfVersion)}
-${notices(node, version, isOld ? latest : undefined)}
+${notices(node, version, isOfVersion)}
 ${banner !== undefined && html`<div class="banner"><img src="${banner}" alt="" width="1200" height="300"></div>`}
 ${node.description && html`<div class="lead" dir="auto">${lines(node.description)}</div>`}</div>
 ${node.status === 'NodeStatusActive' && version && installSection(id, version, site.toolPackage)}
@@ -176,10 +174,9 @@ function versionBadges(version: PublicVersion): Content {
   ];
 }
 
-function notices(node: IndexedNode, version: PublicVersion | undefined, newest?: PublicVersion): Content {
+function notices(node: IndexedNode, version: PublicVersion | undefined, isOfVersion: boolean): Content {
   const { status, status_detail = '', versions } = node;
   const [, replacement] = /\breplaced by ["'`]?([\w.-]*\w)/i.exec(status_detail) ?? [];
-  const at = newest && nodeAddress(String(node.id));
   return [
     status === 'NodeStatusDeleted' &&
       notice(
@@ -187,8 +184,13 @@ function notices(node: IndexedNode, version: PublicVersion | undefined, newest?:
         html`<b>Its owner has withdrawn this node.</b> Its versions stay where they are in use. ${foreign(status_detail)}${replacement !== undefined && html` <a href="${nodeAddress(replacement)}">Go to ${foreign(replacement)}</a>`}`,
       ),
     versions.length === 0 && notice('plain', 'No version of this node can be installed.'),
-    newest &&
-      notice('plain', html`This is an older version. The newest is <a href="${at}">${newest.version}</a>.`),
+    // Not which one is the newest: a publish doesn't write the pages of all other versions.
+    isOfVersion &&
+      version &&
+      notice(
+        'plain',
+        html`This page is about one version. <a href="${nodeAddress(String(node.id))}">The node’s page</a> has the newest.`,
+      ),
     version?.deprecated &&
       notice('warn', `Version ${version.version} is deprecated. Choose another one if you can.`),
     version?.status === 'NodeVersionStatusFlagged' &&

@@ -7,6 +7,7 @@ import { absent, type Item, onRevision, present, typedRead } from '../../../lib/
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { checking, deleting, putting, updating } from '../../../lib/store/write.ts';
+import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { countRequests, setFields } from '../../support/registry.ts';
 
@@ -48,17 +49,25 @@ describe('decide', () => {
     expect(sent).toEqual([['PutItemCommand'], ['DeleteItemCommand'], ['TransactWriteItemsCommand'], []]);
   });
 
-  test('reads and decides again if another writer was faster, with the id and the time of the first round', async () => {
+  test('reads and decides again if another writer was faster, with the id of the first round and a time of its own', async () => {
     const key = await stored();
     const made: Once[] = [];
-    const race = beforeNext(dynamodb, /^UpdateItem/, () => setFields(key, { count: 40 }));
+    const began = Date.now();
+    stopDate(began);
+    const race = beforeNext(dynamodb, /^UpdateItem/, async () => {
+      await setFields(key, { count: 40 });
+      stopDate(began + 1000);
+    });
     const count = await decide(context(), { first: [key] }, (found, once) => {
       made.push(once);
       return countUp(found, once);
     });
 
     expect([count, race.happened(), made.length]).toEqual([41, true, 2]);
-    expect(made[0]).toEqual(made[1]);
+    expect(made).toEqual([
+      { id: made[0]?.id, now: began },
+      { id: made[0]?.id, now: began + 1000 },
+    ]);
   });
 
   test('takes records that were just read for its first round only', async () => {
