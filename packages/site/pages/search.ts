@@ -50,7 +50,7 @@ function draw(): void {
     focused = undefined;
   }
   if (results.children.length < found.length) drawing = setTimeout(draw, 0);
-  else if (place > 0) scrollTo(0, place);
+  else if (place > 0) scrollTo({ top: place, behavior: 'instant' });
 }
 
 function take({ data }: MessageEvent<Reply>): void {
