@@ -168,7 +168,10 @@ function updateNode() {
 }
 
 const updateHostNode = () =>
-  call('update-host-node', { headers: owner, body: { description: `Change ${number}.` } });
+  call('update-host-node', {
+    headers: owner,
+    body: { description: `Change ${String(number).padStart(6)}.` },
+  });
 
 /** A task of the video provider says something for the first time. */
 async function notify(state: string): Promise<() => Promise<void>> {

@@ -23,7 +23,7 @@ export const texts = {
   providerQuota:
     'Our account has no credits; all requests fail, uncharged. See the provider’s account. Buy credits.',
   providerErrors:
-    'Over 20 % of calls failed, timed out or got an invalid reply. See `provider_status`. Tell the provider. Time-outs may have been charged: afterwards, run `npm run admin -- usage conclude $on`.',
+    'Over 20 % of calls failed, timed out or got an invalid reply. See `provider_status`. Tell the provider. Time-outs may have been charged: conclude their attempts afterwards.',
   noSuccess:
     'At least 10 calls in 30 minutes by several callers, and the provider accepted none. See lines by `code`, `provider_status` and `causes`. 404: correct the provider’s URL. 400: did its API change? 429: ask the provider.',
   credits:
