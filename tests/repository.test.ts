@@ -427,6 +427,9 @@ describe('the lines', () => {
     { issue: 55, room: 'tests', lines: 174 },
     // the compression of one operation
     { issue: 55, room: 'lib functions', lines: -10 },
+    // an actor that is passed in
+    { issue: 55, room: 'tools', lines: 53 },
+    { issue: 55, room: 'tests', lines: 12 },
     // 56
     // usage conclude: lent by lib, whose purchases are shorter, and by tests.
     { issue: 56, room: 'tools', lines: 126 },

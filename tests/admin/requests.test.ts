@@ -20,7 +20,9 @@ async function pay(requestId: string, headers: Record<string, string> = {}) {
   return invoke(proxies[name], name, { body, headers: given });
 }
 
-const run = (id: string, options: { from?: string; to?: string } = {}) => show.run({ id }, options, String);
+const invocation = { actor: 'admin', suggest: String };
+const run = (id: string, options: { from?: string; to?: string } = {}) =>
+  show.run({ id }, options, invocation);
 
 // The client of this process reads its address with its first request.
 beforeAll(() => admin('limit', 'list'));
@@ -94,8 +96,8 @@ describe('request show', () => {
       if (partition?.S.startsWith('USAGE#')) partitions.add(partition.S.split('#')[2]);
       return send();
     });
-    const { data } = await show.run({ id: `shown-by-${name}` }, { user }, String);
-    const others = await show.run({ id: `other-by-${name}` }, { user }, String);
+    const { data } = await show.run({ id: `shown-by-${name}` }, { user }, invocation);
+    const others = await show.run({ id: `other-by-${name}` }, { user }, invocation);
 
     expect(data).toMatchObject({ found: [{ usage: { caller: 'user:demo-owner' } }] });
     expect(others.data).toMatchObject({ found: [] });

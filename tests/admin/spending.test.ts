@@ -176,8 +176,8 @@ describe('reservations of running tasks', () => {
 
 test('limit set keeps a block that comes while it sets limits', async () => {
   const user = await spender();
-  beforeNext(dynamodb, /^TransactWriteItems/, () => blockCaller(`user:${user}`, 'leaked'));
-  await setLimits(`user:${user}`, { tasks_per_day: 3 });
+  beforeNext(dynamodb, /^TransactWriteItems/, () => blockCaller('admin', `user:${user}`, 'leaked'));
+  await setLimits('admin', `user:${user}`, { tasks_per_day: 3 });
 
   expect(await show(user)).toMatchObject({ limits: { tasks_per_day: 3 }, blocked: { reason: 'leaked' } });
 });

@@ -51,10 +51,10 @@ describe('an archive that arrived', () => {
 
   test('makes its version active after a ban is lifted that came before it', async () => {
     const upload = await uploaded('ban-lifted', archive);
-    await banNodeVersion('ban-lifted', '1.0.0', 'test');
+    await banNodeVersion('admin', 'ban-lifted', '1.0.0', 'test');
     await finalize(upload);
     expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
-    await unbanNodeVersion('ban-lifted', '1.0.0');
+    await unbanNodeVersion('admin', 'ban-lifted', '1.0.0');
     await finalize(upload);
 
     expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject(active);
@@ -62,7 +62,7 @@ describe('an archive that arrived', () => {
 
   test('stays out of the published archives if its version is banned during the check', async () => {
     const upload = await uploaded('banned-amid', archive);
-    beforeNext(s3(), /^GetObjectCommand$/, () => banNodeVersion('banned-amid', '1.0.0', 'test'), 1);
+    beforeNext(s3(), /^GetObjectCommand$/, () => banNodeVersion('admin', 'banned-amid', '1.0.0', 'test'), 1);
     await finalize(upload);
 
     expect(await findObject(archiveKey(upload, sha256(archive)))).toBeUndefined();

@@ -22,11 +22,11 @@ beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
   await trust(repository);
   const ofGitLab = { issuer: gitLab.issuer, repository: 'Group/Sub/Nodes', workflow: '.gitlab-ci.yml' };
-  await addTrust('acme', ofGitLab);
+  await addTrust('admin', 'acme', ofGitLab);
 });
 
 function trust(repository: string, more = {}) {
-  return addTrust('acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml', ...more });
+  return addTrust('admin', 'acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml', ...more });
 }
 
 function publish({ token = gitHubToken(), ...publication }: Publication) {
@@ -242,7 +242,7 @@ describe('a publish with an ID token of a CI', () => {
     const { id } = await trust('octo/back');
     const token = () => gitHubToken({ repository: 'octo/back' });
     const answer = await publish({ nodeId: 'back', token: token() });
-    await removeTrust('acme', id);
+    await removeTrust('admin', 'acme', id);
     await trust('octo/back');
     await upload(answer);
     const before = await storedVersion('back', '1.0.0');

@@ -67,7 +67,7 @@ describe('writeCatalog', () => {
   });
 
   test('takes a banned node off all of them, and says so on an empty page of its publisher', async () => {
-    await banNode('bad', 'test');
+    await banNode('admin', 'bad', 'test');
     await follow(...own('bad'));
     await run();
 

@@ -53,7 +53,7 @@ describe('writeIndex, while others write or S3 fails', () => {
   test('does not let a late writer show a node that was banned before it had a file', async () => {
     await addPublishedNode('banned-early');
     const { happened } = beforeNext(s3(), /^PutObject/, async () => {
-      await banNode('banned-early', 'test');
+      await banNode('admin', 'banned-early', 'test');
       await follow(...own('banned-early'));
     });
     await follow(...own('banned-early'));

@@ -43,7 +43,7 @@ const taken = recordStream(dynamodb);
 let history = 0;
 
 beforeAll(async () => {
-  await createPublisher({ id: demo.publisherId, name: 'Demo Publisher' });
+  await createPublisher('admin', { id: demo.publisherId, name: 'Demo Publisher' });
   await deliver(taken(), []);
 });
 
@@ -57,8 +57,8 @@ interface Subject {
 async function newSubject(): Promise<Subject> {
   history += 1;
   const publisherId = `publisher-${history}`;
-  await createPublisher({ id: publisherId, name: 'First name' });
-  await putMember(publisherId, owner, { role: 'owner', name: 'Olga', email: secretEmail });
+  await createPublisher('admin', { id: publisherId, name: 'First name' });
+  await putMember('admin', publisherId, owner, { role: 'owner', name: 'Olga', email: secretEmail });
   return { publisherId, nodeId: `node-${history}`, token: await addToken(publisherId) };
 }
 
@@ -105,13 +105,13 @@ const actions = {
   restore: (subject: Subject) => edit(subject, { status: 'NodeStatusActive' }),
   renamePublisher: ({ publisherId }: Subject, label: Label) =>
     setPublisherFields(publisherId, { name: `Named ${label}` }),
-  banVersion: ({ nodeId }: Subject, label: Label) => bans.banNodeVersion(nodeId, label, 'test'),
-  unbanVersion: ({ nodeId }: Subject, label: Label) => bans.unbanNodeVersion(nodeId, label),
-  flagVersion: ({ nodeId }: Subject, label: Label) => flagNodeVersion(nodeId, label, 'test'),
-  banNode: ({ nodeId }: Subject) => bans.banNode(nodeId, 'test'),
-  unbanNode: ({ nodeId }: Subject) => bans.unbanNode(nodeId),
-  banPublisher: ({ publisherId }: Subject) => bans.banPublisher(publisherId, 'test'),
-  unbanPublisher: ({ publisherId }: Subject) => bans.unbanPublisher(publisherId),
+  banVersion: ({ nodeId }: Subject, label: Label) => bans.banNodeVersion('admin', nodeId, label, 'test'),
+  unbanVersion: ({ nodeId }: Subject, label: Label) => bans.unbanNodeVersion('admin', nodeId, label),
+  flagVersion: ({ nodeId }: Subject, label: Label) => flagNodeVersion('admin', nodeId, label, 'test'),
+  banNode: ({ nodeId }: Subject) => bans.banNode('admin', nodeId, 'test'),
+  unbanNode: ({ nodeId }: Subject) => bans.unbanNode('admin', nodeId),
+  banPublisher: ({ publisherId }: Subject) => bans.banPublisher('admin', publisherId, 'test'),
+  unbanPublisher: ({ publisherId }: Subject) => bans.unbanPublisher('admin', publisherId),
 };
 
 type Step = [action: keyof typeof actions, label: Label];

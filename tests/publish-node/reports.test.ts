@@ -117,7 +117,7 @@ describe('publish-node status', () => {
   test('reports that a published version was banned, and why', async () => {
     await write('banned-later');
     await command('publish');
-    await banNodeVersion('banned-later', '1.0.0', 'It mines coins.');
+    await banNodeVersion('admin', 'banned-later', '1.0.0', 'It mines coins.');
 
     const why =
       'The operator of the registry has banned this version: It mines coins. Publish a new version.';

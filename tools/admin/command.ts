@@ -26,12 +26,16 @@ export interface Command {
   run(
     parameters: Record<string, string>,
     options: Record<string, OptionValue>,
-    suggest: Suggest,
+    invocation: Invocation,
   ): Promise<CommandResult>;
 }
 
-/** A command line to paste that acts on the same table. */
-type Suggest = (words: string) => string;
+interface Invocation {
+  /** Who the history names. */
+  actor: string;
+  /** A command line to paste that acts on the same table. */
+  suggest: (words: string) => string;
+}
 
 type OptionValue = string | boolean | undefined;
 
@@ -69,7 +73,7 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
   run(
     parameters: Record<Parameter, string>,
     options: OptionValues<Options>,
-    suggest: Suggest,
+    invocation: Invocation,
   ): Promise<CommandResult>;
 }
 
@@ -86,8 +90,8 @@ export function command<
       impact: (parameters, given) =>
         impact(parameters as Record<Parameter, string>, given as OptionValues<Options>),
     }),
-    run: (parameters, options, suggest) =>
-      definition.run(parameters as Record<Parameter, string>, options as OptionValues<Options>, suggest),
+    run: (parameters, options, invocation) =>
+      definition.run(parameters as Record<Parameter, string>, options as OptionValues<Options>, invocation),
   };
 }
 

@@ -7,7 +7,7 @@ import { commandKey, type Key } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { put, remove } from '../../lib/store/write.ts';
 import { sentenceFor, UsageError } from './command.ts';
-import { actorName, listItems, newContext, Rejection } from './registry/administration.ts';
+import { listItems, newContext, Rejection } from './registry/administration.ts';
 
 /*
  * A command of many steps is recorded while it runs. If its process dies, the record stays, and every later command, by any
@@ -37,14 +37,14 @@ function commandSubject(words: string): string {
 
 /** Runs a command of many steps. `words` are its noun, verb and parameters. */
 export async function runSteps<Result>(
-  { words, line }: { words: string; line: string },
+  { actor, words, line }: { actor: string; words: string; line: string },
   run: () => Promise<Result>,
 ): Promise<Result> {
   const key = commandKey(commandSubject(words));
   const id = randomUUID();
   const listing = { pending_shard: dueShard('commands', id), pending_since: new Date().toISOString() };
   const [former] = await get(newContext(), key);
-  await put<OpenCommand>(newContext(), { ...key, ...listing, id, line, actor: actorName() }, always);
+  await put<OpenCommand>(newContext(), { ...key, ...listing, id, line, actor }, always);
   const again = `It may be half done. To finish it, run it again: ${line}`;
   const stop = () => {
     process.stderr.write(`\n${again}\n`);

@@ -5,7 +5,7 @@ import { type Command, sentenceFor, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { describeOpenCommands, runSteps } from './open-commands.ts';
 import { Rejection } from './registry/administration.ts';
-import { describeTarget, identifyCaller, requireListening } from './target.ts';
+import { describeTarget, findActor, requireListening } from './target.ts';
 
 const name = 'npm run admin --';
 const notes =
@@ -112,10 +112,10 @@ function createVerb(
     const suggest = (words: string) => `${name} ${words}${place}`;
     const words = [String(program.parent?.name()), verb, ...program.args];
     if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
-    if (!readsOnly && region !== undefined) await identifyCaller();
-    const work = () => run(given, values, suggest);
+    const actor = await findActor(!readsOnly && region !== undefined);
+    const work = () => run(given, values, { actor, suggest });
     const { data, text, problem } = isResumable
-      ? await runSteps({ words: subjectOf(words, values), line: suggest(lineOf(words, values)) }, work)
+      ? await runSteps({ actor, words: subjectOf(words, values), line: suggest(lineOf(words, values)) }, work)
       : await work();
     for (const sentence of await describeOpenCommands()) output.stderr.write(`${sentence}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);

@@ -1,5 +1,6 @@
+import { hostname, userInfo } from 'node:os';
 import { Command } from 'commander';
-import { nameCaller, Rejection } from './registry/administration.ts';
+import { Rejection } from './registry/administration.ts';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { localAddress, localStores } from './local-stack.ts';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
@@ -51,14 +52,22 @@ export async function requireListening(): Promise<void> {
   throw new Rejection(`Nothing listens on ${address}: ${remedy}`);
 }
 
-/** Asks AWS whom the history names. A server of this machine knows no one. */
-export async function identifyCaller(): Promise<void> {
+/** Who the history names. On a deployed table AWS says it, and a name that a person chooses stands only next to that. */
+export async function findActor(asksAws: boolean): Promise<string> {
+  const claimed = process.env.ADMIN_ACTOR;
+  const arn = asksAws ? await readCallerArn() : undefined;
+  if (arn !== undefined) return claimed ? `${arn} (${claimed})` : arn;
+  return claimed || `${userInfo().username}@${hostname()}`;
+}
+
+/** Undefined for a server of this machine, which knows no one. */
+async function readCallerArn(): Promise<string | undefined> {
   const { AWS_ENDPOINT_URL_DYNAMODB: address, AWS_ENDPOINT_URL_STS: sts, AWS_REGION: region } = process.env;
   const isHere = address !== undefined && /^(?:localhost|127\.)/.test(new URL(address).hostname);
-  if (isHere && sts === undefined) return;
+  if (isHere && sts === undefined) return undefined;
   try {
     const { Arn } = await new STSClient(region ? { region } : {}).send(new GetCallerIdentityCommand({}));
-    nameCaller(String(Arn));
+    return String(Arn);
   } catch (error) {
     throw new Rejection(
       `Nothing was changed: AWS doesn't say who calls, for the history: ${(error as Error).message}`,

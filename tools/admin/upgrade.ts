@@ -61,7 +61,7 @@ export const run = command({
   },
   examples: ['upgrade --dry-run', 'upgrade --region eu-west-1 --table node-registry-prod'],
   isDefault: true,
-  async run(_, options, suggest) {
+  async run(_, options, { suggest }) {
     const dryRun = options['dry-run'] ?? false;
     const table = { client: dynamodb, name: tableName() };
     const data = await upgradeTable(table, {

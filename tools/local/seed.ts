@@ -26,12 +26,26 @@ const decadeMs = 10 * 365 * 24 * 60 * 60 * 1000;
 /** Seeds the demo publisher with its nodes and archives once; false if it already exists. */
 export async function seed(): Promise<boolean> {
   const { publisherId, owner, member, nodeId, version, hostNodeName } = demo;
-  if (!(await createPublisher({ id: publisherId, name: 'Demo Publisher', website: 'https://example.com' })))
+  if (
+    !(await createPublisher('seed', {
+      id: publisherId,
+      name: 'Demo Publisher',
+      website: 'https://example.com',
+    }))
+  )
     return false;
-  await putMember(publisherId, owner, { role: 'owner', name: 'Olga Owner', email: 'olga@example.com' });
-  await putMember(publisherId, member, { role: 'member', name: 'Mats Member', email: 'mats@example.com' });
+  await putMember('seed', publisherId, owner, {
+    role: 'owner',
+    name: 'Olga Owner',
+    email: 'olga@example.com',
+  });
+  await putMember('seed', publisherId, member, {
+    role: 'member',
+    name: 'Mats Member',
+    email: 'mats@example.com',
+  });
   const expiresAt = new Date(Date.now() + decadeMs).toISOString();
-  await putPersonalAccessToken({ publisherId, hash: tokenHash, label: 'demo', expiresAt });
+  await putPersonalAccessToken('seed', { publisherId, hash: tokenHash, label: 'demo', expiresAt });
 
   const caller = { userId: owner, isAdmin: false };
   const context = { deadline: Date.now() + 60_000 };

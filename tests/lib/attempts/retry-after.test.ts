@@ -82,8 +82,8 @@ test('callers that are rejected together are told waits that spread over half a 
   expect(new Set(waits).size).toBeGreaterThanOrEqual(12);
 });
 
-const setLater = async (user: string, own: Parameters<typeof setLimits>[1]) =>
-  void (await setLimits(`user:${user}`, own));
+const setLater = async (user: string, own: Parameters<typeof setLimits>[2]) =>
+  void (await setLimits('admin', `user:${user}`, own));
 
 describe('429 while tasks of the caller are running', () => {
   beforeEach(() => stopDate(noon()));

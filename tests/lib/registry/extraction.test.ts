@@ -161,9 +161,9 @@ describe('the end of an extraction', () => {
 
   test('leaves nothing due once the ban is lifted and the sweep has looked', async () => {
     const archive = await addExtractable('banned-meanwhile');
-    await banNodeVersion('banned-meanwhile', '1.0.0', 'test');
+    await banNodeVersion('admin', 'banned-meanwhile', '1.0.0', 'test');
     await finishExtraction(inTime(), archive, found(1, []));
-    await unbanNodeVersion('banned-meanwhile', '1.0.0');
+    await unbanNodeVersion('admin', 'banned-meanwhile', '1.0.0');
     expect(dueWork(await stored('banned-meanwhile'))).toBe('host-nodes');
     await beginExtraction(inTime(), archive, 1);
 

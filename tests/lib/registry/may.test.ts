@@ -89,9 +89,9 @@ beforeAll(async () => {
       ['expired', -1],
     ] as const)
       await addTokenOf(id, name, days);
-    await addTrust(id, job);
-    const former = await addTrust(id, { ...job, repository: 'octo/former' });
-    await removeTrust(id, former.id);
+    await addTrust('admin', id, job);
+    const former = await addTrust('admin', id, { ...job, repository: 'octo/former' });
+    await removeTrust('admin', id, former.id);
     for (const [kind, status] of Object.entries(nodes)) await addNodeOf(id, `${id}-${kind}`, status);
   }
   for (const [id, daysAgo] of [
@@ -112,13 +112,13 @@ async function addTokenOf(publisherId: string, label: string, days: number): Pro
   const token = createPersonalAccessToken();
   tokens[`${publisherId} ${label}`] = token;
   const expiresAt = new Date(Date.now() + days * dayMs).toISOString();
-  const { id } = await putPersonalAccessToken({
+  const { id } = await putPersonalAccessToken('admin', {
     publisherId,
     hash: hashPersonalAccessToken(token),
     label,
     expiresAt,
   });
-  if (label === 'revoked') await revokePersonalAccessToken(publisherId, id);
+  if (label === 'revoked') await revokePersonalAccessToken('admin', publisherId, id);
 }
 
 async function addNodeOf(publisherId: string, nodeId: string, status: string): Promise<void> {
@@ -360,14 +360,14 @@ const ways: Record<Action, { who?: readonly (keyof typeof people)[]; states: Sta
   'edit any version': {
     who: ['no person'],
     states: ofVersions((...version) =>
-      versions.editNodeVersion(...version, { action: 'e' }, { deprecated: true }),
+      versions.editNodeVersion('admin', ...version, { action: 'e' }, { deprecated: true }),
     ),
   },
   'flag or unflag version': {
     who: ['no person'],
     states: {
-      ...ofVersions((...version) => versions.flagNodeVersion(...version, 'odd')),
-      ...ofVersions((...version) => versions.unflagNodeVersion(...version)),
+      ...ofVersions((...version) => versions.flagNodeVersion('admin', ...version, 'odd')),
+      ...ofVersions((...version) => versions.unflagNodeVersion('admin', ...version)),
     },
   },
   'move publisher': {
@@ -375,7 +375,7 @@ const ways: Record<Action, { who?: readonly (keyof typeof people)[]; states: Sta
     states: Object.fromEntries(
       ['mine', 'shut', 'gone', 'former', 'long-ago'].map((from) => [
         from,
-        operate(() => moves.mergePublisher(from, 'theirs')),
+        operate(() => moves.mergePublisher('admin', from, 'theirs')),
       ]),
     ),
   },

@@ -47,7 +47,11 @@ beforeAll(async () => {
   await say(path, { state: 'success' });
   await pay(await spender(), 'text-to-video', { headers: { 'idempotency-key': randomUUID() } });
   await addPublisher('acme', {});
-  await addTrust('acme', { issuer: gitHub.issuer, repository: 'octo/nodes', workflow: 'release.yml' });
+  await addTrust('admin', 'acme', {
+    issuer: gitHub.issuer,
+    repository: 'octo/nodes',
+    workflow: 'release.yml',
+  });
   const { status } = await invoke(publish, 'publish-node-version', {
     path: { publisherId: 'acme', nodeId: 'expiring' },
     body: {

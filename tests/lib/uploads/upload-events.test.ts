@@ -150,7 +150,7 @@ describe('a scheduled event', () => {
       await handle({});
       counts.push(lines().find(({ sweep }) => sweep === 'commands')?.sweep_findings);
     };
-    await runSteps({ words: 'node ban x', line: 'node ban x' }, async () => {
+    await runSteps({ actor: 'admin', words: 'node ban x', line: 'node ban x' }, async () => {
       await count(59);
       await count(61);
     });

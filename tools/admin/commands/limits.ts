@@ -27,7 +27,7 @@ export const set = command({
     'requests-per-minute': { value: 'N', about: `Paid requests per minute; 0 for no limit, or ${standard}` },
   },
   examples: [`limit set 'auth0|1234' --credits-per-day 2000`, 'limit set @anonymous --tasks-per-day 10'],
-  async run({ user }, options) {
+  async run({ user }, options, { actor }) {
     const changes: { [Name in keyof Limits]?: number | null } = {};
     const names = ['credits-per-day', 'tasks-per-day', 'requests-per-minute'] as const;
     for (const name of names) {
@@ -35,7 +35,7 @@ export const set = command({
       if (value !== undefined) changes[name.replaceAll('-', '_') as keyof Limits] = readLimit(name, value);
     }
     if (Object.keys(changes).length === 0) throw new UsageError('Say which limit to set.');
-    const { limits, hasPaid } = await setLimits(callerOf(user), changes);
+    const { limits, hasPaid } = await setLimits(actor, callerOf(user), changes);
     return {
       data: { user, limits: limits?.values, has_paid: hasPaid },
       text: `${user}: ${describe(limits?.values)}${neverPaid(user, hasPaid)}`,
@@ -47,8 +47,8 @@ export const clear = command({
   parameters: ['user'],
   summary: 'Return a caller to the default limits of the stage',
   examples: [`limit clear 'auth0|1234'`],
-  async run({ user }) {
-    await clearLimits(callerOf(user));
+  async run({ user }, _, { actor }) {
+    await clearLimits(actor, callerOf(user));
     return { data: { user, limits: {} }, text: `${user}: ${describe({})}` };
   },
 });
@@ -137,9 +137,9 @@ export const block = command({
   options: { reason: { value: 'TEXT', about: 'Why; callers do not see it', required: true } },
   examples: [`caller block 'auth0|1234' --reason "token on a public page; case 7"`],
   impact: async ({ user }) => `stops all paid requests of ${user}`,
-  async run({ user }, { reason }) {
+  async run({ user }, { reason }, { actor }) {
     const caller = await callerNamed(user);
-    const { limits, hasPaid } = await blockCaller(caller, reason);
+    const { limits, hasPaid } = await blockCaller(actor, caller, reason);
     const shown = callerText(caller);
     return {
       data: { user: shown, blocked: limits?.blocked, has_paid: hasPaid },
@@ -152,9 +152,9 @@ export const unblock = command({
   parameters: ['user'],
   summary: 'Let a blocked caller pay again',
   examples: [`caller unblock 'auth0|1234'`],
-  async run({ user }) {
+  async run({ user }, _, { actor }) {
     const caller = await callerNamed(user);
-    const { hasPaid, changed } = await unblockCaller(caller);
+    const { hasPaid, changed } = await unblockCaller(actor, caller);
     const shown = callerText(caller);
     return {
       data: { user: shown, has_paid: hasPaid },

@@ -33,13 +33,13 @@ export const add = command({
     `member add acme 'auth0|1234' --role owner --name "Olga Owner" --email olga@acme.example`,
     `member add acme 'auth0|5678'`,
   ],
-  async run({ publisher: publisherId, user }, { role, name, email, force }) {
+  async run({ publisher: publisherId, user }, { role, name, email, force }, { actor }) {
     const checked = z.optional(PublisherRole).safeParse(role);
     if (!checked.success) throw new UsageError(`The role "${role}" is not valid: use owner or member.`);
     if (email !== undefined && !z.email().safeParse(email).success)
       throw new UsageError(`"${email}" is not an e-mail address.`);
     const changes = { role: checked.data, name, email };
-    const publisher = await putMember(publisherId, user, changes, { force });
+    const publisher = await putMember(actor, publisherId, user, changes, { force });
     return { data: publisherData(publisher), text: publisherText(publisher) };
   },
 });
@@ -50,8 +50,8 @@ export const remove = command({
   notes: `${notes}\nPersonal access tokens belong to the publisher and stay valid: revoke those that the person knows.`,
   options: { force },
   examples: [`member remove acme 'auth0|5678'`],
-  async run({ publisher: publisherId, user }, { force }) {
-    const publisher = await removeMember(publisherId, user, { force });
+  async run({ publisher: publisherId, user }, { force }, { actor }) {
+    const publisher = await removeMember(actor, publisherId, user, { force });
     return { data: publisherData(publisher), text: publisherText(publisher) };
   },
 });
@@ -73,7 +73,7 @@ export const erase = command({
       ? `lists ${found}`
       : `erases the person "${user}" from ${found}, which cannot be undone`;
   },
-  async run({ user }, { force, ...options }) {
+  async run({ user }, { force, ...options }, { actor }) {
     const person = await findPerson(user);
     const { publishers, lastOwnerOf, naming } = person;
     const found = publishers.length + naming.length;
@@ -82,7 +82,7 @@ export const erase = command({
     if (options['dry-run']) return { data, text: `The person is named in ${describePerson(person)}.` };
     return {
       data,
-      text: `The person was erased from ${await erasePerson(user, person, { force })} records.`,
+      text: `The person was erased from ${await erasePerson(actor, user, person, { force })} records.`,
     };
   },
 });

@@ -120,8 +120,8 @@ export const flag = command({
   notes: 'Only an active version can be flagged. Flagging does not change which version is the latest.',
   options: { reason },
   examples: ['node-version flag demo-node 1.2.0 --reason "Reads the environment; under review"'],
-  async run({ node, version }, { reason }) {
-    return resultOf('Flagged', await flagNodeVersion(node, version, reason));
+  async run({ node, version }, { reason }, { actor }) {
+    return resultOf('Flagged', await flagNodeVersion(actor, node, version, reason));
   },
 });
 
@@ -129,8 +129,8 @@ export const unflag = command({
   parameters: ['node', 'version'],
   summary: 'Remove the warning',
   examples: ['node-version unflag demo-node 1.2.0'],
-  async run({ node, version }) {
-    return resultOf('Unflagged', await unflagNodeVersion(node, version));
+  async run({ node, version }, _, { actor }) {
+    return resultOf('Unflagged', await unflagNodeVersion(actor, node, version));
   },
 });
 
@@ -141,9 +141,9 @@ export const deprecate = command({
     'It can still be downloaded. It is the latest version only while all others are deprecated as well. Its publisher can\ndo the same with publish-node deprecate.',
   options: { undo: { about: 'Remove the mark' } },
   examples: ['node-version deprecate demo-node 1.2.0', 'node-version deprecate demo-node 1.2.0 --undo'],
-  async run({ node, version }, { undo = false }) {
+  async run({ node, version }, { undo = false }, { actor }) {
     const change = { action: `node-version ${undo ? 'undeprecate' : 'deprecate'}` };
-    const edited = await editNodeVersion(node, version, change, { deprecated: undo ? null : true });
+    const edited = await editNodeVersion(actor, node, version, change, { deprecated: undo ? null : true });
     return resultOf(undo ? 'Undeprecated' : 'Deprecated', edited);
   },
 });
@@ -153,9 +153,9 @@ export const changelog = command({
   summary: 'Replace the changelog of a published version',
   options: { text: { value: 'TEXT', about: 'What changed in this version', required: true } },
   examples: ['node-version changelog demo-node 1.2.0 --text "Faster loading"'],
-  async run({ node, version }, { text }) {
+  async run({ node, version }, { text }, { actor }) {
     const change = { action: 'node-version changelog' };
-    return resultOf('Edited', await editNodeVersion(node, version, change, { changelog: text }));
+    return resultOf('Edited', await editNodeVersion(actor, node, version, change, { changelog: text }));
   },
 });
 
@@ -187,13 +187,13 @@ export const ban = command({
     const rest = versions.length > maxNamed ? ` and ${versions.length - maxNamed} more` : '';
     return `bans ${versions.length} versions: ${shown.join(', ')}${rest}`;
   },
-  async run(named, { reason, ...options }) {
+  async run(named, { reason, ...options }, { actor }) {
     const versions = await versionsToBan(named, options);
     const results: CommandResult[] = [];
     let failed = 0;
     for (const { node, version } of versions)
       try {
-        results.push(resultOf('Banned', await banNodeVersion(node, version, reason)));
+        results.push(resultOf('Banned', await banNodeVersion(actor, node, version, reason)));
       } catch (error) {
         if (versions.length === 1) throw error;
         failed += 1;
@@ -243,8 +243,8 @@ export const unban = command({
   summary: 'Restore a banned version to its earlier state',
   isResumable: true,
   examples: ['node-version unban demo-node 1.2.0'],
-  async run({ node, version }) {
-    return withDownloads([node], resultOf('Unbanned', await unbanNodeVersion(node, version)));
+  async run({ node, version }, _, { actor }) {
+    return withDownloads([node], resultOf('Unbanned', await unbanNodeVersion(actor, node, version)));
   },
 });
 
@@ -272,8 +272,8 @@ export const takedown = command({
   isResumable: true,
   examples: ['takedown demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0 and change your keys"'],
   impact: async ({ node, version }) => `takes down ${await describeNodeVersion(node, version)}`,
-  async run({ node: nodeId, version }, { reason }) {
-    const { result } = await banNodeVersion(nodeId, version, reason, 'takedown');
+  async run({ node: nodeId, version }, { reason }, { actor }) {
+    const { result } = await banNodeVersion(actor, nodeId, version, reason, 'takedown');
     const { publisher } = await showNode(nodeId);
     const notice = `Version ${result.version} of "${result.node_id}" was taken down: ${reason}`;
     const members = Object.entries(publisher.members).map(([user, member]) => ({ user, ...member }));
@@ -290,9 +290,9 @@ export const extract = command({
   notes:
     'After an update of the extractor, or for a version whose extraction was lost. The archive is never run. Entries\nthat people edited stay; others that are no longer found are removed. Reads the bucket with your own rights.',
   examples: ['node-version extract demo-node 1.0.0'],
-  async run({ node, version }) {
+  async run({ node, version }, _, { actor }) {
     await findStage();
-    const { record, found, removed } = await extractNodeVersion(node, version);
+    const { record, found, removed } = await extractNodeVersion(actor, node, version);
     const text = fields({
       Version: record.version,
       Node: record.node_id,

@@ -91,8 +91,8 @@ export const transfer = command({
   isResumable: true,
   examples: ['node transfer demo-node --to acme'],
   impact: async ({ node }, { to }) => `gives ${await describeNode(node)} to ${await describePublisher(to)}`,
-  async run({ node: nodeId }, { to }) {
-    const changed = await transferNode(nodeId, to);
+  async run({ node: nodeId }, { to }, { actor }) {
+    const changed = await transferNode(actor, nodeId, to);
     const text = changed
       ? `The node "${nodeId}" belongs to "${to}" now.`
       : `The node "${nodeId}" belonged to "${to}" already: nothing changed.`;
@@ -107,10 +107,10 @@ export const limit = command({
     'Its public file has all of them: 10,000 versions make it 5 MB, which each publish reads and writes.',
   options: { versions: { value: 'COUNT', about: 'The most versions that it may have', required: true } },
   examples: ['node limit demo-node --versions 4000'],
-  async run({ node: nodeId }, { versions }) {
+  async run({ node: nodeId }, { versions }, { actor }) {
     if (!/^[1-9]\d{0,5}$/.test(versions))
       throw new UsageError('--versions must be a whole number from 1 to 999999.');
-    const changed = await limitVersions(nodeId, Number(versions));
+    const changed = await limitVersions(actor, nodeId, Number(versions));
     const text = changed
       ? `The node "${nodeId}" may have ${versions} versions now.`
       : `The node "${nodeId}" could have ${versions} versions already: nothing changed.`;
@@ -132,8 +132,8 @@ export const ban = command({
   isResumable: true,
   examples: ['node ban demo-node --reason "Copies another node; see case 7"'],
   impact: async ({ node }) => `bans ${await describeNode(node)}`,
-  async run({ node: nodeId }, { reason }) {
-    const changed = await banNode(nodeId, reason);
+  async run({ node: nodeId }, { reason }, { actor }) {
+    const changed = await banNode(actor, nodeId, reason);
     const text = changed
       ? `Banned the node "${nodeId}".`
       : `The node "${nodeId}" was already banned for this reason: nothing changed.`;
@@ -146,8 +146,8 @@ export const unban = command({
   summary: 'Let a banned node be used again',
   isResumable: true,
   examples: ['node unban demo-node'],
-  async run({ node: nodeId }) {
-    const changed = await unbanNode(nodeId);
+  async run({ node: nodeId }, _, { actor }) {
+    const changed = await unbanNode(actor, nodeId);
     const text = changed
       ? `Unbanned the node "${nodeId}".`
       : `The node "${nodeId}" was not banned: nothing changed.`;

@@ -21,9 +21,10 @@ export const create = command({
     name: { value: 'TEXT', about: 'The display name', required: true },
   },
   examples: ['publisher create acme --name "Acme Nodes"'],
-  async run({ publisher: id }, { name }, suggest) {
+  async run({ publisher: id }, { name }, { actor, suggest }) {
     requirePublisherId(id);
-    if (!(await createPublisher({ id, name }))) throw new Rejection(`The publisher "${id}" already exists.`);
+    if (!(await createPublisher(actor, { id, name })))
+      throw new Rejection(`The publisher "${id}" already exists.`);
     const publisher = await showPublisher(id);
     const next = `Give it an owner next: ${suggest(`member add ${id} <user> --role owner`)}`;
     return { data: publisherData(publisher), text: `Created the publisher "${id}".\n${next}` };
@@ -43,7 +44,7 @@ export const update = command({
     clear: { value: 'FIELDS', about: 'Fields to clear, separated by commas' },
   },
   examples: ['publisher update acme --logo https://acme.example/logo.svg --clear support,website'],
-  async run({ publisher: id }, { clear = '', 'source-code-repo': source_code_repo, ...given }) {
+  async run({ publisher: id }, { clear = '', 'source-code-repo': source_code_repo, ...given }, { actor }) {
     const fields: Record<string, string | null | undefined> = { ...given, source_code_repo };
     for (const place of ['website', 'logo', 'support', 'source_code_repo'])
       if (isRunByPage(fields[place] ?? ''))
@@ -53,7 +54,7 @@ export const update = command({
       if (field === 'name' || !(field in fields)) throw new UsageError(`"${field}" can't be cleared.`);
       fields[field] = null;
     }
-    const { result, changed } = await editPublisher(id, fields);
+    const { result, changed } = await editPublisher(actor, id, fields);
     const text = changed ? publisherText(result) : `Nothing changed: "${id}" says this already.`;
     return { data: publisherData(result), text };
   },
@@ -69,9 +70,9 @@ export const rename = command({
   isResumable: true,
   examples: ['publisher rename acme acme-nodes'],
   impact: async ({ publisher, 'new-id': to }) => `renames ${await describePublisher(publisher)} to "${to}"`,
-  async run({ publisher: from, 'new-id': to }) {
+  async run({ publisher: from, 'new-id': to }, _, { actor }) {
     requirePublisherId(to);
-    await renamePublisher(from, to);
+    await renamePublisher(actor, from, to);
     return { data: publisherData(await showPublisher(to)), text: `The publisher "${from}" is "${to}" now.` };
   },
 });
@@ -85,8 +86,8 @@ export const merge = command({
   examples: ['publisher merge acme-labs --into acme'],
   impact: async ({ publisher }, { into }) =>
     `makes ${await describePublisher(publisher)} part of ${await describePublisher(into)}`,
-  async run({ publisher: from }, { into }) {
-    await mergePublisher(from, into);
+  async run({ publisher: from }, { into }, { actor }) {
+    await mergePublisher(actor, from, into);
     return {
       data: publisherData(await showPublisher(into)),
       text: `The publisher "${from}" is part of "${into}" now.`,
@@ -137,8 +138,8 @@ export const ban = command({
   isResumable: true,
   examples: ['publisher ban acme --reason "Account taken over, case 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
-  async run({ publisher: id }, { reason }) {
-    const { result, changed, nodeIds } = await banPublisher(id, reason);
+  async run({ publisher: id }, { reason }, { actor }) {
+    const { result, changed, nodeIds } = await banPublisher(actor, id, reason);
     const text = changed
       ? `Banned the publisher "${id}".`
       : `The publisher "${id}" was already banned for this reason: nothing changed.`;
@@ -151,8 +152,8 @@ export const unban = command({
   summary: 'Let a banned publisher publish and edit again',
   isResumable: true,
   examples: ['publisher unban acme'],
-  async run({ publisher: id }) {
-    const { result, changed, nodeIds } = await unbanPublisher(id);
+  async run({ publisher: id }, _, { actor }) {
+    const { result, changed, nodeIds } = await unbanPublisher(actor, id);
     const text = changed
       ? `Unbanned the publisher "${id}".`
       : `The publisher "${id}" was not banned: nothing changed.`;

@@ -25,13 +25,13 @@ export const create = command({
     days: { value: 'N', about: `How many days it is valid, 1 to ${maxDays}; ${defaultDays} by default` },
   },
   examples: ['token create acme --label "release job"', 'token create acme --label "try-out" --days 7'],
-  async run({ publisher: publisherId }, { label, days = defaultDays }) {
+  async run({ publisher: publisherId }, { label, days = defaultDays }, { actor }) {
     if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > maxDays)
       throw new UsageError(`--days takes a whole number from 1 to ${maxDays}.`);
     const token = createPersonalAccessToken();
     const hash = hashPersonalAccessToken(token);
     const expiresAt = new Date(Date.now() + Number(days) * dayMs).toISOString();
-    const stored = await putPersonalAccessToken({ publisherId, hash, label, expiresAt });
+    const stored = await putPersonalAccessToken(actor, { publisherId, hash, label, expiresAt });
     const about = fields({ Token: token, Id: stored.id, Label: label, Expires: expiresAt });
     return {
       data: { token, ...stored },
@@ -68,8 +68,8 @@ export const revoke = command({
       ? `permanently revokes the token "${token.label}", last used ${token.last_used_at ?? 'never'}`
       : 'revokes a token that does not exist';
   },
-  async run({ publisher: publisherId, 'token-id': id }) {
-    const since = await revokePersonalAccessToken(publisherId, id);
+  async run({ publisher: publisherId, 'token-id': id }, _, { actor }) {
+    const since = await revokePersonalAccessToken(actor, publisherId, id);
     return { data: { id, revoked_at: since }, text: `The token ${id} has been revoked since ${since}.` };
   },
 });

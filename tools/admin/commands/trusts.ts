@@ -53,12 +53,13 @@ export const add = command({
   async run(
     { publisher },
     { repository, workflow, issuer = 'github', environment, ref, event, node, ...others },
+    { actor },
   ) {
     const address = /^https?:\/\/\S+$/;
     const repositoryName = /^[\w.-]+(?:\/[\w.-]+)+$/;
     const refName = /^refs\/(?:heads|tags)\/[^\s*]*\*?$/;
     const file = workflow.replace(/^\.github\/workflows\//, '');
-    const trust = await addTrust(publisher, {
+    const trust = await addTrust(actor, publisher, {
       issuer: requireMatch(
         issuers.get(issuer) ?? issuer,
         address,
@@ -114,8 +115,8 @@ export const remove = command({
       ? `stops trusting ${describeTrust(trust)}, last used ${trust.last_used_at ?? 'never'}`
       : 'removes a trust that does not exist';
   },
-  async run({ publisher, 'trust-id': id }) {
-    const since = await removeTrust(publisher, id);
+  async run({ publisher, 'trust-id': id }, _, { actor }) {
+    const since = await removeTrust(actor, publisher, id);
     return { data: { id, revoked_at: since }, text: `The trust ${id} has been removed since ${since}.` };
   },
 });

@@ -115,7 +115,7 @@ export const conclude = command({
     apply: { about: 'Make the changes' },
   },
   examples: ['usage conclude --from 2026-11-28T10:00Z --to 2026-11-28T11:00Z --rejected --apply'],
-  async run(_, { from, to, bill, told, rejected, user, operations, apply }) {
+  async run(_, { from, to, bill, told, rejected, user, operations, apply }, { actor }) {
     if ([bill, told, rejected].filter(Boolean).length !== 1)
       throw new UsageError('Give one of --bill, --told and --rejected.');
     const span = { from: readTime(from), to: readTime(to), operations: await readOperations(operations) };
@@ -129,7 +129,7 @@ export const conclude = command({
       const before = endings.reduce((sum, { record }) => sum + record.credits, 0);
       const after = endings.reduce((sum, { credits }) => sum + credits, 0);
       const detail = `${endings.length} from ${span.from} to ${span.to}: ${before} -> ${after} credits`;
-      const skipped = apply ? await concludeAll(name, endings, source !== 'rejected', detail) : 0;
+      const skipped = apply ? await concludeAll(actor, name, endings, source !== 'rejected', detail) : 0;
       data.push({ user: callerText(name), attempts: endings.length, before, after, skipped });
     }
     const rows = data.map((each) => [each.user, each.attempts, each.before, each.after]);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname, userInfo } from 'node:os';
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../../../lib/context.ts';
 import { versionWrites } from '../../../lib/registry/node-versions.ts';
@@ -67,12 +66,13 @@ type Administered<Result> =
       result: Result;
     };
 
-/** Writes a decision with its history. */
+/** Writes a decision with its history, which names the actor. */
 export function administer<
   const First extends readonly Read[],
   Result,
   const Then extends readonly Read[] = [],
 >(
+  actor: string,
   reads: Reads<First, Then>,
   decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Administered<Result>,
 ): Promise<Changed<Result>> {
@@ -80,13 +80,14 @@ export function administer<
     const made = decision(found, once);
     if ('done' in made) return { result: { result: made.done, changed: false } };
     const { change, alsoOf = [], writes, result } = made;
-    const histories = [change.of, ...alsoOf].map((of) => adminHistory({ ...change, of }, once));
+    const histories = [change.of, ...alsoOf].map((of) => adminHistory(actor, { ...change, of }, once));
     return { writes: [...writes, ...histories], result: { result, changed: true } };
   });
 }
 
 /** Changes a version, with history, and the node's copy of its latest version. */
 export function changeStatus(
+  actor: string,
   nodeId: string,
   version: string,
   change: { action: string; detail?: string },
@@ -95,7 +96,7 @@ export function changeStatus(
   const normal = normalizeVersion(version);
   const [key, below] = [nodeKey(nodeId), nodeVersionKey(nodeId, '')];
   const first = [key, { below }, { below: historyKeysOf(key) }] as const;
-  return administer({ first }, ([nodeItem, versionItems, history]) => {
+  return administer(actor, { first }, ([nodeItem, versionItems, history]) => {
     const node = nodeIn(nodeItem, nodeId);
     const versions = versionItems.map((item) => nodeVersionRecord(item));
     const current = versions.find((each) => each.version === normal);
@@ -110,23 +111,13 @@ export function changeStatus(
   });
 }
 
-/** Who AWS says calls, on a deployed table. */
-let callerArn: string | undefined;
-
-export function nameCaller(arn: string): void {
-  callerArn = arn;
-}
-
-/** A name that a person chooses stands only next to the one that AWS knows. */
-export function actorName(): string {
-  const claimed = process.env.ADMIN_ACTOR;
-  if (callerArn !== undefined) return claimed ? `${callerArn} (${claimed})` : callerArn;
-  return claimed || `${userInfo().username}@${hostname()}`;
-}
-
 /** The history entry of an administrator's change. */
-export function adminHistory(change: Change, once: Once = { id: randomUUID(), now: Date.now() }): Write {
-  return historyOf(actorName(), change, once);
+export function adminHistory(
+  actor: string,
+  change: Change,
+  once: Once = { id: randomUUID(), now: Date.now() },
+): Write {
+  return historyOf(actor, change, once);
 }
 
 /** The changes of administrators and owners to a publisher or a node, the latest first. */

@@ -43,17 +43,17 @@ const ban = (reason: string) => ({ status: banned, status_detail: reason }) as c
  * Stops updates of a node and its host nodes, new versions, and the downloads of existing ones. Returns
  * whether this changed something.
  */
-export async function banNode(nodeId: string, reason: string): Promise<boolean> {
+export async function banNode(actor: string, nodeId: string, reason: string): Promise<boolean> {
   const change = { action: 'node ban', detail: reason };
-  const changed = await changeNodeStatus(nodeId, change, ({ status, status_detail }) => {
+  const changed = await changeNodeStatus(actor, nodeId, change, ({ status, status_detail }) => {
     if (status !== banned) return { ...ban(reason), before_ban: { status, status_detail } };
     return status_detail === reason ? undefined : ban(reason);
   });
   return (await alignVersions(nodeId, 'node')) > 0 || changed;
 }
 
-export async function unbanNode(nodeId: string): Promise<boolean> {
-  const changed = await changeNodeStatus(nodeId, { action: 'node unban' }, ({ status, before_ban }) =>
+export async function unbanNode(actor: string, nodeId: string): Promise<boolean> {
+  const changed = await changeNodeStatus(actor, nodeId, { action: 'node unban' }, ({ status, before_ban }) =>
     status === banned
       ? { status: 'NodeStatusActive', status_detail: null, ...before_ban, before_ban: null }
       : undefined,
@@ -62,12 +62,13 @@ export async function unbanNode(nodeId: string): Promise<boolean> {
 }
 
 async function changeNodeStatus(
+  actor: string,
   nodeId: string,
   change: { action: string; detail?: string },
   decision: (node: NodeRecord) => Changes<NodeRecord> | undefined,
 ): Promise<boolean> {
   const of = nodeKey(nodeId);
-  const { changed } = await administer({ first: [of] }, ([item]) => {
+  const { changed } = await administer(actor, { first: [of] }, ([item]) => {
     const node = nodeIn(item, nodeId);
     const changes = decision(node);
     if (!changes) return { done: node };
@@ -78,12 +79,13 @@ async function changeNodeStatus(
 }
 
 export function banNodeVersion(
+  actor: string,
   nodeId: string,
   version: string,
   reason: string,
   action: 'node-version ban' | 'takedown' = 'node-version ban',
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(nodeId, version, { action, detail: reason }, (current, history) => {
+  return changeStatus(actor, nodeId, version, { action, detail: reason }, (current, history) => {
     const changes = withBan(current, 'version', reason);
     // Auditors search for takedowns, so a takedown of a banned version is an edit without changes.
     if (changes || action === 'node-version ban' || isTakenDown(current, history, reason)) return changes;
@@ -103,8 +105,12 @@ function isTakenDown(
   return last?.action === 'takedown' && last.detail === reason;
 }
 
-export function unbanNodeVersion(nodeId: string, version: string): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(nodeId, version, { action: 'node-version unban' }, (current) =>
+export function unbanNodeVersion(
+  actor: string,
+  nodeId: string,
+  version: string,
+): Promise<Changed<NodeVersionRecord>> {
+  return changeStatus(actor, nodeId, version, { action: 'node-version unban' }, (current) =>
     withoutBan(current, 'version'),
   );
 }
@@ -207,22 +213,22 @@ interface Ban extends Changed<PublisherRecord> {
 }
 
 /** Stops updates and new versions of a publisher, and the downloads of all its published versions. */
-export function banPublisher(publisherId: string, reason: string): Promise<Ban> {
+export function banPublisher(actor: string, publisherId: string, reason: string): Promise<Ban> {
   const change = { action: 'publisher ban', subject: publisherId, detail: reason };
-  return changeBan(publisherId, change, ({ banned, ban_reason }) =>
+  return changeBan(actor, publisherId, change, ({ banned, ban_reason }) =>
     banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
   );
 }
 
-export function unbanPublisher(publisherId: string): Promise<Ban> {
+export function unbanPublisher(actor: string, publisherId: string): Promise<Ban> {
   const change = { action: 'publisher unban', subject: publisherId };
-  return changeBan(publisherId, change, ({ banned }) =>
+  return changeBan(actor, publisherId, change, ({ banned }) =>
     banned ? { banned: null, ban_reason: null } : undefined,
   );
 }
 
-async function changeBan(publisherId: string, ...change: PublisherChange): Promise<Ban> {
-  const { result, changed } = await changePublisher(publisherId, ...change);
+async function changeBan(actor: string, publisherId: string, ...change: PublisherChange): Promise<Ban> {
+  const { result, changed } = await changePublisher(actor, publisherId, ...change);
   // A node that has moved on may carry unfinished work of an earlier run.
   const moved = (await listHistory(publisherKey(publisherId))).filter(
     ({ action }) => action === 'node transfer',

@@ -57,6 +57,7 @@ export async function findPerson(userId: string): Promise<Person> {
 
 /** Returns how many records named the person. Nothing puts names back, so memberships, which may be rejected, go first. */
 export async function erasePerson(
+  actor: string,
   userId: string,
   { publishers, lastOwnerOf, naming }: Person,
   options: { force?: boolean | undefined },
@@ -68,11 +69,11 @@ export async function erasePerson(
   const caller = callerName({ userId });
   // Without a name in the history.
   for (const { id } of publishers)
-    await removeMember(id, userId, options, { action: 'person erase', subject: id });
+    await removeMember(actor, id, userId, options, { action: 'person erase', subject: id });
   await inParallel(naming.values(), maxAtOnce, (record) => eraseName(record, { userId, caller }));
   const records = publishers.length + naming.length;
   const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };
-  if (records > 0) await transact(newContext(), [adminHistory(change)]);
+  if (records > 0) await transact(newContext(), [adminHistory(actor, change)]);
   return records;
 }
 

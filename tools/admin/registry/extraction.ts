@@ -63,6 +63,7 @@ const writingMs = 120_000;
 
 /** Reads a version's host nodes from its archive again, for a newer extractor or a lost event. */
 export async function extractNodeVersion(
+  actor: string,
   nodeId: string,
   version: string,
 ): Promise<{ record: NodeVersionRecord; found: FoundHostNodes; removed: string[] }> {
@@ -91,7 +92,7 @@ export async function extractNodeVersion(
     subject: `${record.node_id} ${record.version}`,
     detail: `${found.status}: ${found.nodes.size} host nodes by extractor ${extractor}, ${removed.length} removed`,
   };
-  if (!(await finishExtraction(context, archive, found, { also: [adminHistory(change)] })))
+  if (!(await finishExtraction(context, archive, found, { also: [adminHistory(actor, change)] })))
     throw new Rejection(`${what} was read by a newer extractor meanwhile.`);
   return { record: await showNodeVersion(nodeId, version), found, removed };
 }

@@ -42,44 +42,48 @@ import {
  */
 
 /** Gives a node to another publisher. False if that publisher already had it. */
-export async function transferNode(nodeId: string, to: string): Promise<boolean> {
+export async function transferNode(actor: string, nodeId: string, to: string): Promise<boolean> {
   const of = nodeKey(nodeId);
   const first = [of, publisherKey(to), { below: nodeVersionKey(nodeId, '') }] as const;
   const following = (node: Item | undefined) =>
     [node && publisherKey(nodeRecord(node).publisher_id)] as const;
-  const { changed } = await administer({ first, following }, ([item, publisherItem, versions, ownerItem]) => {
-    const node = nodeIn(item, nodeId);
-    const publisher = publisherIn(publisherItem, to);
-    const from = node.publisher_id;
-    if (from === to) return { done: node };
-    const owner = existing(ownerItem, from);
-    if (publisher.banned || owner.banned)
-      throw new Rejection('A publisher is banned: lift the ban first, or its versions would stay banned.');
-    requireNoBan(
-      versions.flatMap((version) => nodeVersionRecord(version) ?? []),
-      owner.id,
-    );
-    const owned: OwnedNodeRecord = {
-      ...ownedNodeKey(to, node.id),
-      node_id: node.id,
-      created_at: node.created_at,
-    };
-    return {
-      change: { of, action: 'node transfer', subject: node.id, detail: `${from} to ${to}` },
-      alsoOf: [publisherKey(from), publisherKey(to)],
-      writes: [
-        updating<NodeRecord>(node, { publisher_id: to }, onRevision(node)),
-        checking<PublisherRecord>(owner, onRevision(owner)),
-        checking<PublisherRecord>(publisher, [
-          ['banned', 'absent'],
-          ['moved_to', 'absent'],
-        ]),
-        putting(owned, absent),
-        deleting(ownedNodeKey(from, node.id), always),
-      ],
-      result: node,
-    };
-  });
+  const { changed } = await administer(
+    actor,
+    { first, following },
+    ([item, publisherItem, versions, ownerItem]) => {
+      const node = nodeIn(item, nodeId);
+      const publisher = publisherIn(publisherItem, to);
+      const from = node.publisher_id;
+      if (from === to) return { done: node };
+      const owner = existing(ownerItem, from);
+      if (publisher.banned || owner.banned)
+        throw new Rejection('A publisher is banned: lift the ban first, or its versions would stay banned.');
+      requireNoBan(
+        versions.flatMap((version) => nodeVersionRecord(version) ?? []),
+        owner.id,
+      );
+      const owned: OwnedNodeRecord = {
+        ...ownedNodeKey(to, node.id),
+        node_id: node.id,
+        created_at: node.created_at,
+      };
+      return {
+        change: { of, action: 'node transfer', subject: node.id, detail: `${from} to ${to}` },
+        alsoOf: [publisherKey(from), publisherKey(to)],
+        writes: [
+          updating<NodeRecord>(node, { publisher_id: to }, onRevision(node)),
+          checking<PublisherRecord>(owner, onRevision(owner)),
+          checking<PublisherRecord>(publisher, [
+            ['banned', 'absent'],
+            ['moved_to', 'absent'],
+          ]),
+          putting(owned, absent),
+          deleting(ownedNodeKey(from, node.id), always),
+        ],
+        result: node,
+      };
+    },
+  );
   await moveVersions(nodeId);
   return changed;
 }
@@ -125,7 +129,7 @@ async function moveVersion(nodeId: string, version: string): Promise<void> {
 }
 
 /** Gives a publisher another id, which may be one of its former ids. */
-export async function renamePublisher(from: string, to: string): Promise<void> {
+export async function renamePublisher(actor: string, from: string, to: string): Promise<void> {
   const key = publisherKey(to);
   const isFormerId = (await successorOf(to)) === from;
   await decide(newContext(), eitherReads(from, to), ([item, formerItem, half], once) => {
@@ -144,12 +148,12 @@ export async function renamePublisher(from: string, to: string): Promise<void> {
       writes: [
         putting(renamed, former ? onRevision(former) : absent),
         updating<PublisherRecord>(old, { moving_to: to }, onRevision(old)),
-        adminHistory(change, once),
+        adminHistory(actor, change, once),
       ],
       result: undefined,
     };
   });
-  await move(from, to, 'publisher rename');
+  await move(actor, from, to, 'publisher rename');
 }
 
 /** The publisher that an id leads to after all renames and merges. */
@@ -160,7 +164,7 @@ async function successorOf(publisherId: string): Promise<string> {
 }
 
 /** Merges one publisher into another. The first one's id then leads to the second. */
-export async function mergePublisher(from: string, to: string): Promise<void> {
+export async function mergePublisher(actor: string, from: string, to: string): Promise<void> {
   await decide(newContext(), eitherReads(from, to), ([item, toItem, half]) => {
     either(item, half, { from, to });
     // Credentials would move before the first node is rejected.
@@ -169,7 +173,7 @@ export async function mergePublisher(from: string, to: string): Promise<void> {
   });
   for (const nodeId of await listOwnedNodes(from))
     requireNoBan(await readVersions(newContext(), nodeId), from);
-  await move(from, to, 'publisher merge');
+  await move(actor, from, to, 'publisher merge');
 }
 
 function eitherReads(from: string, to: string) {
@@ -201,13 +205,13 @@ function either(
   return publisher;
 }
 
-async function move(from: string, to: string, action: string): Promise<void> {
+async function move(actor: string, from: string, to: string, action: string): Promise<void> {
   await moveCredentials(from, to);
-  for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
-  await giveUpId(from, to, action);
+  for (const nodeId of await listOwnedNodes(from)) await transferNode(actor, nodeId, to);
+  await giveUpId(actor, from, to, action);
   // Move credentials that were created under the old id meanwhile.
   await moveCredentials(from, to);
-  for (const nodeId of await listOwnedNodes(from)) await transferNode(nodeId, to);
+  for (const nodeId of await listOwnedNodes(from)) await transferNode(actor, nodeId, to);
   // An interrupted run may have moved a node without its versions.
   for (const nodeId of await listOwnedNodes(to)) await moveVersions(nodeId);
 }
@@ -216,9 +220,9 @@ async function move(from: string, to: string, action: string): Promise<void> {
  * Members join in the write that gives the old id up. So members who are added or removed meanwhile are
  * included, and if two publishers are merged into each other, one stays.
  */
-async function giveUpId(from: string, to: string, action: string): Promise<void> {
+async function giveUpId(actor: string, from: string, to: string, action: string): Promise<void> {
   const first = [publisherKey(to), publisherKey(from)] as const;
-  await administer({ first }, ([item, oldItem], { now }) => {
+  await administer(actor, { first }, ([item, oldItem], { now }) => {
     const publisher = publisherIn(item, to);
     const old = existing(oldItem, from);
     if (old.moved_to !== undefined) return { done: publisher };

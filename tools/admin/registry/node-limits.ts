@@ -5,9 +5,9 @@ import { updating } from '../../../lib/store/write.ts';
 import { administer, nodeIn } from './administration.ts';
 
 /** Sets how many versions a node may have. Returns whether that changed. */
-export async function limitVersions(nodeId: string, max_versions: number): Promise<boolean> {
+export async function limitVersions(actor: string, nodeId: string, max_versions: number): Promise<boolean> {
   const key = nodeKey(nodeId);
-  const { changed } = await administer({ first: [key] }, ([item]) => {
+  const { changed } = await administer(actor, { first: [key] }, ([item]) => {
     const node = nodeIn(item, nodeId);
     if (nodeRecord(item)?.max_versions === max_versions) return { done: node };
     return {

@@ -5,19 +5,24 @@ import { type Changes, withChanges } from '../../../lib/store/items.ts';
 import { type Changed, changeStatus } from './administration.ts';
 
 export function flagNodeVersion(
+  actor: string,
   nodeId: string,
   version: string,
   reason: string,
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(nodeId, version, { action: 'node-version flag', detail: reason }, (current) => {
+  return changeStatus(actor, nodeId, version, { action: 'node-version flag', detail: reason }, (current) => {
     may('operator', 'flag or unflag version', { version: current, verb: 'flagged' });
     if (current.status === 'NodeVersionStatusFlagged' && current.status_reason === reason) return undefined;
     return { status: 'NodeVersionStatusFlagged', status_reason: reason, status_reason_code: 'flagged' };
   });
 }
 
-export function unflagNodeVersion(nodeId: string, version: string): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(nodeId, version, { action: 'node-version unflag' }, (current) => {
+export function unflagNodeVersion(
+  actor: string,
+  nodeId: string,
+  version: string,
+): Promise<Changed<NodeVersionRecord>> {
+  return changeStatus(actor, nodeId, version, { action: 'node-version unflag' }, (current) => {
     may('operator', 'flag or unflag version', { version: current, verb: 'unflagged' });
     if (current.status !== 'NodeVersionStatusFlagged') return undefined;
     return { status: 'NodeVersionStatusActive', status_reason: null, status_reason_code: null };
@@ -26,12 +31,13 @@ export function unflagNodeVersion(nodeId: string, version: string): Promise<Chan
 
 /** Changes the fields of a published version that a publisher may still edit; undefined keeps a field. */
 export function editNodeVersion(
+  actor: string,
   nodeId: string,
   version: string,
   change: { action: string; detail?: string },
   fields: Pick<Changes<NodeVersionRecord>, 'deprecated' | 'changelog'>,
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(nodeId, version, change, (current) => {
+  return changeStatus(actor, nodeId, version, change, (current) => {
     may('operator', 'edit any version', { version: current, verb: 'edited' });
     return isDeepStrictEqual(withChanges(current, fields), current) ? undefined : fields;
   });

@@ -15,12 +15,15 @@ import {
 } from './administration.ts';
 
 /** Creates a publisher without members; false if the ID is taken. */
-export function createPublisher(fields: Pick<PublisherRecord, 'id' | 'name' | 'website'>): Promise<boolean> {
+export function createPublisher(
+  actor: string,
+  fields: Pick<PublisherRecord, 'id' | 'name' | 'website'>,
+): Promise<boolean> {
   const key = publisherKey(fields.id);
   const createdAt = new Date().toISOString();
   const record: PublisherRecord = { ...key, ...fields, createdAt, members: {}, revision: 1 };
   const change = { of: key, action: 'publisher create', subject: fields.id };
-  return administer({ first: [key] }, ([item]) =>
+  return administer(actor, { first: [key] }, ([item]) =>
     item ? { done: false } : { change, writes: [putting(record, absent)], result: true },
   ).then(({ changed }) => changed);
 }
@@ -35,10 +38,14 @@ type PublisherFields = Pick<
 >;
 
 /** Changes a publisher's own description: undefined keeps a field, null clears it. */
-export function editPublisher(id: string, fields: PublisherFields): Promise<Changed<PublisherRecord>> {
+export function editPublisher(
+  actor: string,
+  id: string,
+  fields: PublisherFields,
+): Promise<Changed<PublisherRecord>> {
   const detail = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const change = { action: 'publisher update', subject: id, detail: detail.join(', ') };
-  return changePublisher(id, change, (publisher) =>
+  return changePublisher(actor, id, change, (publisher) =>
     isDeepStrictEqual(withChanges(publisher, fields), publisher) ? undefined : fields,
   );
 }
@@ -56,13 +63,14 @@ interface Force {
 
 /** Adds a member, by default with the role `member`, or changes the data of one. */
 export async function putMember(
+  actor: string,
   publisherId: string,
   userId: string,
   { role, name, email }: MemberChanges,
   { force }: Force = {},
 ): Promise<PublisherRecord> {
   const change = { action: 'member add', subject: userId, detail: role };
-  const { result } = await changePublisher(publisherId, change, (publisher) => {
+  const { result } = await changePublisher(actor, publisherId, change, (publisher) => {
     const known = memberOf(publisher, userId);
     const member: Member = {
       ...known,
@@ -78,12 +86,13 @@ export async function putMember(
 
 /** Removes a member. A user who isn't one is an error, because the id is most likely mistyped. */
 export async function removeMember(
+  actor: string,
   publisherId: string,
   userId: string,
   { force }: Force = {},
   change = { action: 'member remove', subject: userId },
 ): Promise<PublisherRecord> {
-  const { result } = await changePublisher(publisherId, change, (publisher) => {
+  const { result } = await changePublisher(actor, publisherId, change, (publisher) => {
     if (!memberOf(publisher, userId))
       throw new Rejection(`The publisher "${publisherId}" has no member "${userId}".`);
     if (!force) requireAnotherOwner(publisher, userId);
@@ -112,11 +121,12 @@ export type PublisherChange = [
 
 /** The only way to change a publisher: every write depends on the revision it was decided on. */
 export function changePublisher(
+  actor: string,
   publisherId: string,
   ...[change, decision]: PublisherChange
 ): Promise<Changed<PublisherRecord>> {
   const of = publisherKey(publisherId);
-  return administer({ first: [of] }, ([item]) => {
+  return administer(actor, { first: [of] }, ([item]) => {
     const publisher = publisherIn(item, publisherId);
     const changes = decision(publisher);
     if (!changes) return { done: publisher };

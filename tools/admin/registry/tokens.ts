@@ -17,15 +17,13 @@ interface NewToken {
 export type PersonalAccessToken = Omit<TokenRecord, 'pk' | 'sk' | 'revision'>;
 
 /** Stores the hash of a personal access token; the caller shows the token itself, once. */
-export async function putPersonalAccessToken({
-  publisherId,
-  hash,
-  label,
-  expiresAt,
-}: NewToken): Promise<PersonalAccessToken> {
+export async function putPersonalAccessToken(
+  actor: string,
+  { publisherId, hash, label, expiresAt }: NewToken,
+): Promise<PersonalAccessToken> {
   const token = { id: randomUUID(), label, created_at: new Date().toISOString(), expires_at: expiresAt };
   const record: TokenRecord = { ...personalAccessTokenKey(publisherId, hash), ...token, revision: 1 };
-  const made = await administer({ first: [publisherKey(publisherId)] }, ([item]) => {
+  const made = await administer(actor, { first: [publisherKey(publisherId)] }, ([item]) => {
     const of = publisherIn(item, publisherId);
     return {
       change: { of, action: 'token create', subject: token.id, detail: label },
@@ -45,10 +43,14 @@ export async function listPersonalAccessTokens(publisherId: string): Promise<Per
 }
 
 /** Revokes a token for good, and returns since when it is revoked. */
-export async function revokePersonalAccessToken(publisherId: string, id: string): Promise<string> {
+export async function revokePersonalAccessToken(
+  actor: string,
+  publisherId: string,
+  id: string,
+): Promise<string> {
   await showPublisher(publisherId);
   const below = personalAccessTokenKey(publisherId, '');
-  const made = await administer({ first: [{ below }] }, ([items], { now }) => {
+  const made = await administer(actor, { first: [{ below }] }, ([items], { now }) => {
     const token = items.map((item) => tokenRecord(item)).find((stored) => stored.id === id);
     if (!token) throw new Rejection(`The publisher "${publisherId}" has no token with the id "${id}".`);
     if (token.revoked_at) return { done: token.revoked_at };

@@ -17,9 +17,9 @@ export type NewTrust = Pick<
 /** One publish reads all trusts of a publisher. */
 const maxTrusts = 100;
 
-export async function addTrust(publisherId: string, wanted: NewTrust): Promise<Trust> {
+export async function addTrust(actor: string, publisherId: string, wanted: NewTrust): Promise<Trust> {
   const first = [publisherKey(publisherId), trustsOf(publisherId)] as const;
-  const made = await administer({ first }, ([item, items], { id, now }) => {
+  const made = await administer(actor, { first }, ([item, items], { id, now }) => {
     const of = publisherIn(item, publisherId);
     const trusts = items
       .map((each) => trustRecord(each))
@@ -58,9 +58,9 @@ function visibleTrust({ pk: _, sk: __, revision: ___, ...trust }: TrustRecord): 
  * Removes a trust for good, and returns since when. The record stays, so that its pending versions never
  * become active; if the trust is added again, it pins its IDs again.
  */
-export async function removeTrust(publisherId: string, id: string): Promise<string> {
+export async function removeTrust(actor: string, publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);
-  const made = await administer({ first: [trustsOf(publisherId)] }, ([items], { now }) => {
+  const made = await administer(actor, { first: [trustsOf(publisherId)] }, ([items], { now }) => {
     const trust = items.map((item) => trustRecord(item)).find((each) => each.id === id);
     if (!trust) throw new Rejection(`The publisher "${publisherId}" has no trust with the id "${id}".`);
     if (trust.revoked_at !== undefined) return { done: trust.revoked_at };

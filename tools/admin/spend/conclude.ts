@@ -55,13 +55,14 @@ function creditsOf({ task_id, credits_told, ...record }: AttemptRecord, source: 
 
 /** Returns how many attempts changed meanwhile, or are still open. */
 export async function concludeAll(
+  actor: string,
   caller: string,
   endings: readonly Ending[],
   isTask: boolean,
   detail: string,
 ) {
   const change = { of: keyOfAccount(caller), action: 'usage conclude', subject: caller, detail };
-  await transact(newContext(), [adminHistory(change)]);
+  await transact(newContext(), [adminHistory(actor, change)]);
   let skipped = 0;
   for (const ending of endings) if (!(await conclude(caller, ending, isTask))) skipped += 1;
   return skipped;

@@ -35,12 +35,13 @@ interface ChangedLimits extends CallerWithLimits {
 
 /** A value of 0 means no limit; null restores the default. */
 export function setLimits(
+  actor: string,
   caller: string,
   changes: { [Name in keyof Limits]?: number | null },
 ): Promise<ChangedLimits> {
   const named = Object.entries(changes).filter(([, value]) => value !== undefined);
   const detail = named.map(([name, value]) => `${name}=${value ?? 'default'}`).join(' ');
-  return changeLimits(caller, 'limit set', detail, (own) => {
+  return changeLimits(actor, caller, 'limit set', detail, (own) => {
     const values = Object.entries({ ...own.values, ...changes }).filter(
       ([, value]) => typeof value === 'number',
     );
@@ -48,30 +49,31 @@ export function setLimits(
   });
 }
 
-export function clearLimits(caller: string): Promise<ChangedLimits> {
-  return changeLimits(caller, 'limit clear', undefined, (own) => ({ ...own, values: {} }));
+export function clearLimits(actor: string, caller: string): Promise<ChangedLimits> {
+  return changeLimits(actor, caller, 'limit clear', undefined, (own) => ({ ...own, values: {} }));
 }
 
-export function blockCaller(caller: string, reason: string): Promise<ChangedLimits> {
+export function blockCaller(actor: string, caller: string, reason: string): Promise<ChangedLimits> {
   const blocked = { at: new Date().toISOString(), reason };
-  return changeLimits(caller, 'caller block', reason, (own) => ({ ...own, blocked }));
+  return changeLimits(actor, caller, 'caller block', reason, (own) => ({ ...own, blocked }));
 }
 
-export function unblockCaller(caller: string): Promise<ChangedLimits> {
-  return changeLimits(caller, 'caller unblock', undefined, ({ blocked, ...own }) =>
+export function unblockCaller(actor: string, caller: string): Promise<ChangedLimits> {
+  return changeLimits(actor, caller, 'caller unblock', undefined, ({ blocked, ...own }) =>
     blocked ? own : undefined,
   );
 }
 
 /** The account has the limits in force; reservations are decided on its item. */
 async function changeLimits(
+  actor: string,
   caller: string,
   action: string,
   detail: string | undefined,
   change: (own: CallerLimits) => CallerLimits | undefined,
 ): Promise<ChangedLimits> {
   const key = keyOfAccount(caller);
-  const { result, changed } = await administer({ first: [key] }, ([item]) => {
+  const { result, changed } = await administer(actor, { first: [key] }, ([item]) => {
     const account = accountRecord(item);
     const next = change(account?.limits ?? { id: '', values: {} });
     if (!next) return { done: { caller, limits: account?.limits, hasPaid: hasPaid(account) } };
