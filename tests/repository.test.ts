@@ -441,6 +441,9 @@ describe('the lines', () => {
     { issue: 56, room: 'tests', lines: 190 },
     // 57
     // 58
+    // The reviewed template, and the rules that only repeat it.
+    { issue: 58, room: 'tests', lines: -255 },
+    { issue: 58, room: 'tools', lines: 55 },
     // 59
     // Ignored fields, creations, too large host nodes, bounds of versions and of what people write, events of CI.
     { issue: 59, room: 'lib functions', lines: 260 },

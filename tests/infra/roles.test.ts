@@ -4,7 +4,7 @@ import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { asText } from './intrinsics.ts';
 import { loadPaidContracts } from '../../infra/operations.ts';
 import { isServed, ownStatements, statementsOf } from '../support/rights.ts';
-import { ofType, type Packaged, packagedStage, properties, type Template } from './packaging.ts';
+import { type Packaged, packagedStage, type Template } from './packaging.ts';
 
 const paid = await loadPaidContracts();
 
@@ -93,21 +93,6 @@ describe('the roles', () => {
     );
 
     expect(new Map(packaged.filter(([role]) => role !== 'RolloutRole'))).toEqual(ownStatements());
-  });
-
-  test('exist once per function for Lambda only, and once for CodeDeploy', () => {
-    const roles = ofType(stage, 'AWS::Lambda::Function').map(([, { Role }]) => Role['Fn::GetAtt'][0]);
-
-    expect(new Set(roles).size).toBe(roles.length);
-    for (const role of [...roles, 'RolloutRole']) {
-      const { AssumeRolePolicyDocument: trust, Policies, ...rest } = properties(stage, role);
-      const Service = role === 'RolloutRole' ? 'codedeploy.amazonaws.com' : 'lambda.amazonaws.com';
-      // A name of the stage's own would be taken in a second region.
-      expect([Policies.length, rest]).toEqual([1, {}]);
-      const Statement = [{ Effect: 'Allow', Principal: { Service }, Action: 'sts:AssumeRole' }];
-      expect(trust).toEqual({ Version: '2012-10-17', Statement });
-    }
-    expect([...statements(stage.template).keys()].sort()).toEqual([...roles, 'RolloutRole'].sort());
   });
 
   test('let notifications read no secret if none is named', async () => {

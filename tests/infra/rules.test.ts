@@ -48,22 +48,6 @@ describe('every bucket', () => {
 
     expect(failing('AWS::S3::Bucket', holds)).toEqual([]);
   });
-
-  test('keeps archives, index and site for good, and uploads, images and statuses for days', () => {
-    const { LifecycleConfiguration, VersioningConfiguration, OwnershipControls } = properties(
-      full,
-      'S3BucketArchives',
-    );
-    const expiries = LifecycleConfiguration.Rules.map((rule: Part) => [rule.Prefix, rule.ExpirationInDays]);
-
-    expect(Object.fromEntries(expiries)).toMatchObject({ 'staging/': 2, 'images/': 3, 'status/': 7 });
-    expect(Object.fromEntries(expiries)).toMatchObject({ 'archives/': undefined, 'index/': undefined });
-    expect(LifecycleConfiguration.Rules.every((rule: Part) => rule.Prefix && rule.Status === 'Enabled')).toBe(
-      true,
-    );
-    expect(VersioningConfiguration.Status).toBe('Enabled');
-    expect(OwnershipControls.Rules).toEqual([{ ObjectOwnership: 'BucketOwnerEnforced' }]);
-  });
 });
 
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: six times the function's timeout.
@@ -93,25 +77,6 @@ describe('every queue', () => {
   });
 });
 
-test('the table is recoverable, protected and encrypted, and forgets by ttl', () => {
-  expect(properties(full, 'Table')).toMatchObject({
-    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-    DeletionProtectionEnabled: true,
-    SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
-    TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
-    OnDemandThroughput: { MaxReadRequestUnits: 12_000, MaxWriteRequestUnits: 4000 },
-    StreamSpecification: { StreamViewType: 'KEYS_ONLY' },
-  });
-});
-
-test('what holds data outlives the stage, but not a first deployment that failed', () => {
-  for (const id of ['Table', 'S3BucketArchives', 'AccessLogs', 'NotificationSigningKey'])
-    expect(resource(full, id)).toMatchObject({
-      DeletionPolicy: 'RetainExceptOnCreate',
-      UpdateReplacePolicy: 'Retain',
-    });
-});
-
 test('what a removed stage leaves is adopted with its parameters, and refers to nothing else', () => {
   const { template, resources } = adoptionOf(full.template as never, 'arn:of-the-secret');
   const ids = ['Table', 'S3BucketArchives', 'AccessLogs', 'NotificationSigningKey'];
@@ -129,16 +94,7 @@ test('what a removed stage leaves is adopted with its parameters, and refers to 
   expect(() => adoptionOf(full.template as never)).toThrow('give its ARN with --secret');
 });
 
-test('the distribution reads only over TLS, signs for the bucket, and lets no file run that a stranger packed', () => {
-  const { DefaultCacheBehavior, CacheBehaviors, Origins } = properties(full, 'Downloads').DistributionConfig;
-  for (const { ViewerProtocolPolicy } of [DefaultCacheBehavior, ...CacheBehaviors])
-    expect(ViewerProtocolPolicy).toBe('https-only');
-
-  expect(Origins).toHaveLength(1);
-  expect(properties(full, 'DownloadsAccess').OriginAccessControlConfig).toMatchObject({
-    SigningBehavior: 'always',
-    SigningProtocol: 'sigv4',
-  });
+test('lets no file run that a stranger packed', () => {
   const holds = ({ ResponseHeadersPolicyConfig: { SecurityHeadersConfig: it } }: Part, id: string) =>
     it.ContentTypeOptions.Override === true &&
     it.StrictTransportSecurity.AccessControlMaxAgeSec === 31_536_000 &&
@@ -161,34 +117,6 @@ describe('the functions', () => {
       MaximumRetryAttempts === 0 || DestinationConfig.OnFailure !== undefined;
 
     expect(failing('AWS::Lambda::EventInvokeConfig', holds)).toEqual([]);
-  });
-
-  test('sweep every part of the accounts each minute', () => {
-    const parts = ofType(full, 'AWS::Events::Rule')
-      .filter(([id]) => id.startsWith('SweepSpending'))
-      .map(([, { Targets, ScheduleExpression }]) => [ScheduleExpression, JSON.parse(Targets[0].Input).part]);
-
-    expect(parts).toEqual(parts.map((_, index) => ['rate(1 minute)', { index, of: parts.length }]));
-  });
-});
-
-describe('the throttles', () => {
-  test('are those of the contracts, and of notifications five times a proxy’s, each with twice as much at once', async () => {
-    const rates: Record<string, number> = { bulkRateLimit: 20, proxyRateLimit: 10 };
-    const own = (await loadOperations()).flatMap(({ contract: { method, path }, throttle }) =>
-      throttle === undefined ? [] : [[`${method} ${path}`, rates[throttle] ?? throttle] as const],
-    );
-    const { DefaultRouteSettings, RouteSettings } = properties(full, 'HttpApiStage');
-    const settings = (rate: number | string) => ({
-      ThrottlingRateLimit: rate,
-      ThrottlingBurstLimit: 2 * Number(rate),
-    });
-
-    expect(DefaultRouteSettings).toEqual({ ...settings(200), DetailedMetricsEnabled: false });
-    expect(RouteSettings).toEqual({
-      ...Object.fromEntries(own.map(([route, rate]) => [route, settings(rate)])),
-      'POST /notifications/{provider}/{task}': settings(50),
-    });
   });
 
   test('set concurrency aside for the proxies and the finalizer', async () => {
