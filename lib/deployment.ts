@@ -9,6 +9,7 @@ import type { Contract } from './contract.ts';
 
 /** The records of one partition key, by the names of lib/store/keys.ts. */
 export type Partition =
+  | 'blocks'
   | 'callers'
   | 'heartbeat'
   | 'idempotency'

@@ -43,6 +43,7 @@ export const publishNodeVersion = contract({
   errors: [
     'invalid_personal_access_token',
     'forbidden',
+    'caller_blocked',
     'node_banned',
     'publisher_banned',
     'publisher_not_found',
@@ -63,9 +64,10 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
       // One transaction writes the node and the version, and lists a new node with its publisher. It also
       // notes the token's use: with the publisher, or, for an ID token of a CI, in a partition of its own.
       {
-        table: ['BatchGetItem', 'PutItem', 'UpdateItem'],
+        table: ['PutItem', 'UpdateItem'],
         keys: ['nodes', 'publishers', 'idTokens'],
       },
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'idTokens', 'blocks'] },
       // The CI jobs that a publisher trusts.
       { table: ['Query'], keys: ['publishers'] },
       { table: ['Query'], keys: ['nodes'] },

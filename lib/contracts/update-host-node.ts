@@ -22,6 +22,7 @@ export const updateHostNode = contract({
   status: 200,
   errors: [
     'forbidden',
+    'caller_blocked',
     'node_banned',
     'publisher_banned',
     'node_not_found',
@@ -37,7 +38,7 @@ export const deployedUpdateHostNode: Deployed<typeof updateHostNode> = {
   deployment: () => ({
     variables: registryCaller,
     rights: [
-      { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'blocks'] },
       // It queries the names of a version to suggest the one that was meant.
       { table: ['Query', 'UpdateItem'], keys: ['nodes'] },
     ],

@@ -20,6 +20,7 @@ export const updateNode = contract({
   status: 200,
   errors: [
     'forbidden',
+    'caller_blocked',
     'node_banned',
     'publisher_banned',
     'publisher_not_found',
@@ -36,7 +37,7 @@ export const deployedUpdateNode: Deployed<typeof updateNode> = {
   deployment: () => ({
     variables: [...registryCaller, ...publicFiles],
     rights: [
-      { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'blocks'] },
       { table: ['UpdateItem'], keys: ['nodes'] },
     ],
     slowMs: slowRegistryMs,

@@ -16,7 +16,7 @@ import {
 } from '../store/keys.ts';
 import { decide, type Found } from '../store/decide.ts';
 import { updating, type Write } from '../store/write.ts';
-import { may } from './may.ts';
+import { blockOf, may } from './may.ts';
 import { requireFits } from './nodes.ts';
 import {
   type HostNodeRecord,
@@ -59,7 +59,10 @@ export function changeHostNode(
   const key = hostNodeKey(nodeId, normal, hostNodeName);
   const names = hostNodeKey(nodeId, normal, '');
   const totalsKey = hostNodeTotalsKey(nodeId, normal);
-  const first = [nodeKey(nodeId), nodeVersionKey(nodeId, normal), key, totalsKey] as const;
+  const first = [
+    ...[nodeKey(nodeId), nodeVersionKey(nodeId, normal), key, totalsKey],
+    blockOf(caller),
+  ] as const;
   const following = (...[node, label, entry]: Found<typeof first>) => {
     const isNamed = entry !== undefined || nodeVersionRecord(label)?.host_node_extract_status !== 'success';
     return [
@@ -70,12 +73,13 @@ export function changeHostNode(
   return decide(
     context,
     { first, following },
-    ([node, label, entry, totals, publisher, page], { id, now }) => {
+    ([node, label, entry, totals, block, publisher, page], { id, now }) => {
       const [current, policy] = [
         hostNodeRecord(entry),
         changes.policy || (changes.policy === null ? null : undefined),
       ];
       const found = {
+        block,
         node: nodeRecord(node),
         version: nodeVersionRecord(label),
         publisher: publisherRecord(publisher),

@@ -1,6 +1,6 @@
-import type { Caller } from '../caller.ts';
+import { type Caller, callerHash, callerName } from '../caller.ts';
 import { ApiError, type ErrorCode, errorCatalog } from '../errors.ts';
-import { isSameNodeId } from '../store/keys.ts';
+import { blockKey, isSameNodeId, type Key } from '../store/keys.ts';
 import type { AcceptedCredential } from './credentials.ts';
 import { isDownloadable } from './node-versions.ts';
 import { isGivenUp, memberOf } from './publishers.ts';
@@ -30,6 +30,7 @@ type Who = 'anyone' | 'token' | 'CI job' | 'member' | 'owner' | 'admin' | 'opera
 const ownNode = {
   who: ['owner', 'admin'],
   answers: [
+    'blocked caller',
     'unknown publisher',
     'unknown node',
     'node of another publisher',
@@ -43,6 +44,7 @@ const ownNode = {
 const publish = {
   who: ['token', 'CI job', 'member', 'owner', 'admin'],
   answers: [
+    'blocked caller',
     'unknown publisher',
     'invalid credential',
     'wrong caller',
@@ -57,6 +59,7 @@ const publish = {
 const hostNode = {
   who: ['owner', 'admin'],
   answers: [
+    'blocked caller',
     'unknown node',
     'banned node',
     'unknown version',
@@ -113,8 +116,15 @@ export interface Row {
 export type Action = keyof typeof table;
 type Actor = Caller | 'operator' | undefined;
 
+/** The record that closes every action to a caller, for as long as it is there. */
+export function blockOf(caller: Caller): Key {
+  return blockKey(callerHash(callerName(caller)));
+}
+
 /** The records that an action is about, as they were read, and what its sentences name. */
 interface Subject {
+  /** The record of `blockOf`. */
+  block?: object | undefined;
   publisher?: PublisherRecord | undefined;
   node?: NodeRecord | undefined;
   version?: NodeVersionRecord | undefined;
@@ -139,6 +149,7 @@ type Reason = readonly [
 ];
 
 const reasons = {
+  'blocked caller': [({ block }) => block, 'caller_blocked'],
   'unknown publisher': [
     ({ publisher }) => !publisher || isGivenUp(publisher),
     'publisher_not_found',

@@ -9,7 +9,7 @@ import { type Item, onRevision, withChanges } from '../store/items.ts';
 import { isSameNodeId, nodeKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { updating, type Write } from '../store/write.ts';
 import { parseAsWritten } from '../json.ts';
-import { may } from './may.ts';
+import { blockOf, may } from './may.ts';
 import {
   historyOf,
   type NodeRecord,
@@ -48,7 +48,8 @@ interface OwnedNode {
  */
 export async function changeNode(context: Context, request: NodeUpdate): Promise<OwnedNode> {
   const { publisherId, nodeId } = request;
-  const first = [nodeKey(nodeId), publisherKey(publisherId), numbersKey(nodeId)] as const;
+  const block = blockOf(request.caller);
+  const first = [nodeKey(nodeId), publisherKey(publisherId), numbersKey(nodeId), block] as const;
   const made = await decide(context, { first }, (found, once) => decideChange(request, found, once));
   return 'movedTo' in made ? changeNode(context, { ...request, publisherId: made.movedTo }) : made;
 }
@@ -56,10 +57,10 @@ export async function changeNode(context: Context, request: NodeUpdate): Promise
 /** What an update of a node writes and answers. */
 function decideChange(
   { publisherId, nodeId, changes, caller, ifMatch }: NodeUpdate,
-  [nodeItem, publisherItem, numbersItem]: (Item | undefined)[],
+  [nodeItem, publisherItem, numbersItem, block]: (Item | undefined)[],
   once: Once,
 ): Decision<OwnedNode | { movedTo: string }> {
-  const found = { node: nodeRecord(nodeItem), publisher: publisherRecord(publisherItem), nodeId };
+  const found = { node: nodeRecord(nodeItem), publisher: publisherRecord(publisherItem), nodeId, block };
   const moved = movedTo(found.publisher, publisherId);
   if (moved !== undefined) return { result: { movedTo: moved } };
   const { node, publisher } = may(caller, actionOf(changes, found.node), found);

@@ -32,7 +32,7 @@ import {
   recordUse,
 } from './credentials.ts';
 import { editVersion, extractAgain, isEdit } from './edit-version.ts';
-import { ask, may } from './may.ts';
+import { ask, blockOf, may } from './may.ts';
 import {
   isDownloadable,
   maxVersionBytes,
@@ -132,13 +132,15 @@ export async function findAwaitedUpload(
 
 /** What a publish is about. */
 function standingReads(publication: Publication) {
-  const { publisherId, nodeId, version, job } = publication;
+  const { publisherId, nodeId, version, job, caller } = publication;
   return [
     publisherKey(publisherId),
     keyOfCredential(publisherId, publication),
     nodeKey(nodeId),
     nodeVersionKey(nodeId, version.version),
     { below: job && trustKey(publisherId, '') },
+    // A token alone, or a job, is stopped by its own end.
+    caller && blockOf(caller),
   ] as const;
 }
 
@@ -152,7 +154,7 @@ function readsOf(publication: Publication) {
 type FirstFound = Found<ReturnType<typeof readsOf>>;
 
 /** An edit may choose another latest version. A full list of begun versions is looked up. */
-function moreReadsOf(publication: Publication, [, , , item, , publishing, begun]: FirstFound) {
+function moreReadsOf(publication: Publication, [, , , item, , , publishing, begun]: FirstFound) {
   const version = nodeVersionRecord(item);
   return [
     { below: version && edits(publication, version) ? nodeVersionKey(publication.nodeId, '') : undefined },
@@ -174,7 +176,7 @@ type Standing = readonly [...Found<ReturnType<typeof standingReads>>, ...unknown
 
 function standingOf(
   publication: Publication,
-  [publisherItem, item, nodeItem, versionItem, trusts]: Standing,
+  [publisherItem, item, nodeItem, versionItem, trusts, block]: Standing,
 ) {
   const { nodeId, version, label } = publication;
   const credential = acceptCredential(
@@ -183,6 +185,7 @@ function standingOf(
     { nodeId, versionKey: nodeVersionKey(nodeId, version.version) },
   );
   return {
+    block,
     publisher: publisherRecord(publisherItem),
     credential,
     node: nodeRecord(nodeItem),
@@ -200,7 +203,7 @@ function decidePublish(
   once: Once,
 ): Decision<(Registration & { isNewNode: boolean }) | { movedTo: string }> {
   const { publisherId, nodeId, caller } = publication;
-  const [, , , , , publishingItem, begunItems, versionItems, lookedUp] = found;
+  const [, , , , , , publishingItem, begunItems, versionItems, lookedUp] = found;
   const [publishing, begun] = [publishingRecord(publishingItem), begunItems.map(pendingVersionOf)];
   const moved = movedTo(publisherRecord(found[0]), publisherId);
   if (moved !== undefined) return { result: { movedTo: moved } };

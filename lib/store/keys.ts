@@ -72,6 +72,7 @@ export const partitions: Record<Partition, string> = {
   idTokens: 'ID_TOKEN#*',
   idempotency: 'IDEMPOTENCY#*',
   callers: 'CALLER#*',
+  blocks: 'BLOCK#*',
   usage: 'USAGE#*',
   tasks: 'TASK#*',
   signingKeys: 'SIGNING#KEYS',
@@ -176,6 +177,11 @@ export function idempotencyPartKey({ pk }: Key, attempt: string, index: number):
 
 export function accountKey(callerHash: string): Key {
   return { pk: `CALLER#${callerHash}`, sk: 'ACCOUNT' };
+}
+
+/** Apart from the account, so that the registry reads nobody's spending. */
+export function blockKey(callerHash: string): Key {
+  return { pk: `BLOCK#${callerHash}`, sk: 'BLOCK' };
 }
 
 export function limitsKey(callerHash: string): Key {

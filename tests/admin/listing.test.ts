@@ -92,7 +92,7 @@ describe('on a deployed table', () => {
     ['publisher ban acme --reason x', `bans ${acme}`],
     ['node ban second-node --reason x', `bans ${second}`],
     ['node-version ban first-node 1.0.0 --reason x', 'bans version 1.0.0 of "first-node", which is active'],
-    ['caller block someone --reason x', 'stops all paid requests of someone'],
+    ['caller block someone --reason x', 'stops all paid requests, edits and publishes of someone'],
     ['node transfer second-node --to zeta', `gives ${second} to ${zeta}`],
     ['publisher merge zeta --into acme', `makes ${zeta} part of ${acme}`],
     ['publisher rename zeta zetta', `renames ${zeta} to "zetta"`],

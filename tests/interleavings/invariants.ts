@@ -5,14 +5,23 @@ import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.
 import { bucketName, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { publishedKeyOf, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestOf, versionCopy } from '../../lib/registry/node-versions.ts';
+import { accountRecord } from '../../lib/attempts/account.ts';
+import { callerHash } from '../../lib/caller.ts';
 import * as records from '../../lib/registry/records.ts';
 import { dueWork } from '../../lib/store/due.ts';
 import type { Item } from '../../lib/store/items.ts';
-import { keyOf, nodeKey, ownedNodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
+import {
+  blockKey,
+  keyOf,
+  nodeKey,
+  ownedNodeKey,
+  personalAccessTokenKey,
+  publisherKey,
+} from '../../lib/store/keys.ts';
 import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
 import { keysBelow, readIndexFile, readObject } from '../support/bucket-objects.ts';
 import { invoke } from '../support/invoke.ts';
-import type { Ending } from './works.ts';
+import { type Ending, update } from './works.ts';
 import { worldOf } from './worlds.ts';
 import { catalogPath, configPath, nodePath, pieceOf } from '@node-registry/registry-rules/index-paths';
 
@@ -241,6 +250,17 @@ const invariants: Record<string, Invariant> = {
       has('node update', 'description') === (node?.description === 'described') ? [] : 'description',
       has('node-version edit', 'deprecated') === (first?.deprecated === true) ? [] : 'deprecated',
     ].flat();
+  },
+
+  'a block is in the account and in the registry, and ends all edits': async ({ items }) => {
+    const blocks = items.filter(({ sk }) => sk === 'BLOCK').map(({ pk }) => String(pk));
+    const accounts = items.filter(({ sk }) => sk === 'ACCOUNT').map((item) => accountRecord(item));
+    const blocked = accounts.filter(({ limits }) => limits?.blocked);
+    const wanted = blocked.map(({ caller }) => blockKey(callerHash(caller)).pk);
+    const { body } = blocks.length > 0 ? await update({ description: 'late' }) : { body: {} };
+    return isDeepStrictEqual(blocks, wanted) && body.error === (blocks[0] && 'caller_blocked')
+      ? []
+      : [...blocks, JSON.stringify(body)];
   },
 
   'a person’s edit of a host node stays': ({ items }) =>

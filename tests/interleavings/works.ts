@@ -144,6 +144,7 @@ export const works: Record<string, Work> = {
   merge: command('publisher merge acme --into rival'),
   'merge the other way': command('publisher merge rival --into acme'),
   'revocation of a token': command('token revoke acme {token}'),
+  'block of an owner': command('caller block olga --reason leaked'),
   'addition of a member': command('member add acme nina'),
   'removal of a member': command('member remove acme mats'),
 };

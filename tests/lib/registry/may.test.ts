@@ -17,6 +17,7 @@ import * as moves from '../../../tools/admin/registry/moves.ts';
 import * as versions from '../../../tools/admin/registry/node-versions.ts';
 import { putPersonalAccessToken, revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
+import { blockCaller } from '../../../tools/admin/spend/limits.ts';
 import { errorsOf } from '../../../tools/openapi/answers.ts';
 import { gitHub, gitHubToken } from '../../support/ci.ts';
 import { intercept } from '../../support/intercept.ts';
@@ -36,13 +37,14 @@ setVariables({ PUBLISH_ACCESS_TOKEN: 'optional' });
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** A user may be named like a property of every object. */
-const members = { olga: 'owner', mats: 'member' } as const;
+const members = { olga: 'owner', mats: 'member', bo: 'owner' } as const;
 const people = {
   'no person': undefined,
   stranger: bearer('constructor'),
   member: bearer('mats'),
   owner: bearer('olga'),
   admin: bearer('ada', { admin: true }),
+  blocked: bearer('bo', { admin: true }),
 } as const;
 const everyone = Object.keys(people) as (keyof typeof people)[];
 
@@ -105,6 +107,8 @@ beforeAll(async () => {
   await addNode('gone', 'gone-active');
   await addVersion('gone', 'gone-active', '1.0.0');
   await setPublisherFields('shut', { banned: true });
+  // All callers without an access token; one with a token of its publisher is not among them.
+  for (const caller of ['user:bo', 'anonymous']) await blockCaller('admin', caller, 'leaked');
   before = await readTable();
 });
 

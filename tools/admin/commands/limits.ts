@@ -131,12 +131,12 @@ async function callerNamed(user: string): Promise<string> {
 
 export const block = command({
   parameters: ['user'],
-  summary: "Stop a caller's paid requests at once",
+  summary: "Stop a caller's paid requests, edits and publishes at once",
   notes:
-    'For a leaked token: it stays valid until it expires, but can no longer buy anything. Running tasks are not stopped. The registry operations are not affected. The user can be given as the `principal` of log lines.',
+    'For a leaked access token: it stays valid until it expires, but can no longer buy, edit or publish anything, not even as an admin. Running tasks are not stopped. A publish without an access token goes on: end its personal token with "token revoke" or its CI job with "trust remove", or ban the publisher. A user who has paid can be given as the `principal` of log lines.',
   options: { reason: { value: 'TEXT', about: 'Why; callers do not see it', required: true } },
   examples: [`caller block 'auth0|1234' --reason "token on a public page; case 7"`],
-  impact: async ({ user }) => `stops all paid requests of ${user}`,
+  impact: async ({ user }) => `stops all paid requests, edits and publishes of ${user}`,
   async run({ user }, { reason }, { actor }) {
     const caller = await callerNamed(user);
     const { limits, hasPaid } = await blockCaller(actor, caller, reason);
@@ -150,7 +150,7 @@ export const block = command({
 
 export const unblock = command({
   parameters: ['user'],
-  summary: 'Let a blocked caller pay again',
+  summary: 'Let a blocked caller pay, edit and publish again',
   examples: [`caller unblock 'auth0|1234'`],
   async run({ user }, _, { actor }) {
     const caller = await callerNamed(user);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { putting, updating } from '../../../lib/store/write.ts';
+import { deleting, putting, updating } from '../../../lib/store/write.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type Limits,
   type CallerLimits,
 } from '../../../lib/attempts/account.ts';
-import { type Key, limitsKey } from '../../../lib/store/keys.ts';
+import { blockKey, type Key, limitsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { always, type Clause, typedRead } from '../../../lib/store/items.ts';
 import { administer, listHistory, listItems, newContext } from '../registry/administration.ts';
@@ -18,6 +18,11 @@ import { administer, listHistory, listItems, newContext } from '../registry/admi
 interface LimitsRecord extends Key {
   caller: string;
   limits: CallerLimits;
+}
+
+/** Closes the registry to a caller. Its reason is in the account. */
+interface BlockRecord extends Key {
+  at: string;
 }
 
 const limitsRecord = typedRead<LimitsRecord>();
@@ -81,10 +86,16 @@ async function changeLimits(
     const seen: Clause<AccountRecord> = account?.limits
       ? [['limits', 'id'], '=', account.limits.id]
       : ['limits', 'absent'];
-    const listed: LimitsRecord = { ...limitsKey(callerHash(caller)), caller, limits };
+    const hash = callerHash(caller);
+    const listed: LimitsRecord = { ...limitsKey(hash), caller, limits };
+    const block: BlockRecord | undefined = limits.blocked && { ...blockKey(hash), at: limits.blocked.at };
     return {
       change: { of: key, action, subject: caller, detail },
-      writes: [updating<AccountRecord>(key, { caller, limits }, [seen]), putting(listed, always)],
+      writes: [
+        updating<AccountRecord>(key, { caller, limits }, [seen]),
+        putting(listed, always),
+        block ? putting(block, always) : deleting(blockKey(hash), always),
+      ],
       result: { caller, limits, hasPaid: hasPaid(account) },
     };
   });
