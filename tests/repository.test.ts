@@ -455,7 +455,7 @@ describe('the lines', () => {
     { issue: 59, room: 'packages', lines: 10 },
     { issue: 59, room: 'tests', lines: 215 },
     // Remembered parameters, releases, the read path, bans of many, adoption.
-    { issue: 59, room: 'lib functions', lines: 75 },
+    { issue: 59, room: 'lib functions', lines: 81 },
     { issue: 59, room: 'infra', lines: 80 },
     { issue: 59, room: 'tools', lines: 210 },
     { issue: 59, room: 'tests', lines: 256 },

@@ -38,7 +38,7 @@ interface Definition {
 /** Runs for every request: as a generator, it made a whole endpoint take half as long again. */
 function addUnknown(schema: z.core.$ZodType, value: unknown, path: string, found: string[]): void {
   if (typeof value !== 'object' || value === null) return;
-  const definition: Definition = schema._zod.def;
+  const definition: Definition & z.core.$ZodTypeDef = schema._zod.def;
   const { shape, element, innerType, out } = definition;
   // One side of a pipe is a function, which has no fields.
   const inner = innerType ?? (out?._zod.def.type === 'transform' ? definition.in : out);
