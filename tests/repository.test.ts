@@ -19,7 +19,7 @@ const proxyExamples = readFileSync('docs/examples/proxies.http', 'utf8');
 const namesIn = (folder: string) => readdirSync(folder).map((file) => parsePath(file).name);
 const names = namesIn('functions');
 const endpoints = namesIn('lib/contracts');
-type Template = Record<string, { handler: string; events: { httpApi?: string }[] }>;
+type Template = Record<string, { events: { httpApi?: string }[] }>;
 const template: Template = parse(readFileSync('serverless.yml', 'utf8')).functions;
 const functions = new Map(Object.entries(template).map(([name, entry]) => [fileOf(name), entry]));
 const contracts = await loadContracts();
@@ -74,7 +74,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 describe('a function of the service', () => {
   test.each(names)('gives %s its entry in serverless.yml, its sample event and its tests', (name) => {
-    expect(functions.get(name)?.handler).toBe(`dist/${name}/index.handler`);
+    expect(functions.has(name)).toBe(true);
     expect(readdirSync('events')).toContain(`${name}.json`);
     const hasRows = readFileSync('tests/contract/proxies.test.ts', 'utf8').includes(`rows('${name}', {`);
     expect(hasRows || readdirSync('tests/functions').includes(`${name}.test.ts`)).toBe(true);
@@ -448,6 +448,8 @@ describe('the lines', () => {
     // The reviewed template, and the rules that only repeat it.
     { issue: 58, room: 'tests', lines: -255 },
     { issue: 58, room: 'tools', lines: 55 },
+    // What functions share, said once: serverless.yml has 75 lines less.
+    { issue: 58, room: 'infra', lines: 12 },
     // 59
     // Ignored fields, creations, too large host nodes, bounds of versions and of what people write, events of CI.
     { issue: 59, room: 'lib functions', lines: 260 },

@@ -18,6 +18,8 @@ export interface Framework {
     /** Checks the configuration against the framework's schema, once its variables are resolved. */
     validate: () => Promise<void>;
   };
+  /** Sets a part of serverless.yml while plugins load. */
+  extendConfiguration: (path: string[], value: unknown) => void;
   getProvider: (name: 'aws') => {
     getStage: () => string;
     getRegion: () => string;

@@ -1,22 +1,40 @@
 import type { Framework, Resource } from './framework.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
-import { loadOperations, type Operation } from '../operations.ts';
+import { fileOf, loadOperations, type Operation } from '../operations.ts';
 import { conditionsOf } from '../template/conditions.ts';
 import { statementsOfAll } from '../template/roles.ts';
-import { variablesOf } from '../template/environment.ts';
+import { loadEnvironments, variablesOf } from '../template/environment.ts';
 import { savedQueries } from '../template/queries.ts';
 import { alarmProperties, upperFirst } from '../template/alarm-resources.ts';
 import { alarmsOf, type Stage } from '../template/alarms.ts';
 
 /**
- * Every function's own role and reservation, and every alarm and saved query of the stage: a new operation
- * needs only its entry in serverless.yml and its contract.
+ * Every function's handler, package, environment, role and reservation, and every alarm and saved query of the
+ * stage: a new operation needs only its entry in serverless.yml and its contract.
  */
 export default class FunctionResources {
   readonly hooks: Record<string, () => Promise<void>>;
+  readonly #framework: Framework;
 
   constructor(framework: Framework) {
+    this.#framework = framework;
     this.hooks = { 'after:package:compileFunctions': () => addResources(framework) };
+  }
+
+  /** The framework resolves its variables in these after this. */
+  async asyncInit(): Promise<void> {
+    const environments = await loadEnvironments();
+    for (const name of this.#framework.service.getAllFunctions()) {
+      const folder = `dist/${fileOf(name)}`;
+      const shared = {
+        handler: `${folder}/index.handler`,
+        role: `${upperFirst(name)}Role`,
+        package: { patterns: [`${folder}/*`, '!dist/*/*.map'] },
+        environment: environments[name],
+      };
+      for (const [key, value] of Object.entries(shared))
+        this.#framework.extendConfiguration(['functions', name, key], value);
+    }
   }
 }
 
