@@ -321,7 +321,15 @@ export const spending = concern(() => ({
   CREDIT_RATES: variable(
     kind.creditRates(),
     'creditRates',
-    'What providers charge, unless `creditsPerDay` is `none`: a JSON list ([rates](spending.md#rates)).',
+    'What providers charge, unless there is no limit of credits: a JSON list ([rates](spending.md#rates)).',
+  ),
+}));
+
+export const stageBudget = concern(() => ({
+  STAGE_CREDITS_PER_DAY: variable(
+    kind.limit(),
+    'stageCreditsPerDay',
+    'Credits of all callers per UTC day, added up each minute; 0: no limit.',
   ),
 }));
 

@@ -18,6 +18,7 @@ export type Partition =
   | 'pending'
   | 'publishers'
   | 'signingKeys'
+  | 'stageDay'
   | 'tasks'
   | 'usage';
 
@@ -71,6 +72,7 @@ export function proxyDeployment(...variables: config.Concern[]) {
     variables: [
       ...registryCaller,
       config.spending,
+      config.stageBudget,
       config.notifications,
       config.relay,
       config.taskWords,
@@ -84,6 +86,7 @@ export function proxyDeployment(...variables: config.Concern[]) {
       // The caller's account and its attempts.
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
       { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], keys: ['usage'] },
+      { table: ['BatchGetItem'], keys: ['stageDay'] },
       // The record of a task whose notifications come here.
       { table: ['PutItem', 'DeleteItem'], keys: ['tasks'], ifRelaying: true },
       // Images that are too large for a request: looked up, and presigned for the caller and the provider.

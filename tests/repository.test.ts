@@ -443,6 +443,10 @@ describe('the lines', () => {
     { issue: 56, room: 'lib functions', lines: 26 },
     { issue: 56, room: 'tools', lines: 9 },
     { issue: 56, room: 'tests', lines: 26 },
+    // A budget of the stage.
+    { issue: 56, room: 'lib functions', lines: 79 },
+    { issue: 56, room: 'infra', lines: 2 },
+    { issue: 56, room: 'tests', lines: 72 },
     // 57
     // 58
     // The reviewed template, and the rules that only repeat it.

@@ -82,9 +82,11 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must differ from domainName: one name cannot lead to the site and to the API.',
   ],
   [
-    ({ creditsPerDay, creditRates }) => creditsPerDay !== 'none' && /^(?:\[\s*\])?$/.test(creditRates ?? ''),
+    ({ creditsPerDay, stageCreditsPerDay, creditRates }) =>
+      (creditsPerDay !== 'none' || Number(stageCreditsPerDay) > 0) &&
+      /^(?:\[\s*\])?$/.test(creditRates ?? ''),
     'creditRates',
-    'must be given unless creditsPerDay is none: the default of 50 credits a second would use up a limit after few tasks (docs/spending.md).',
+    'must be given unless creditsPerDay is none and stageCreditsPerDay 0: the default of 50 credits a second would use up a limit after few tasks (docs/spending.md).',
   ],
   [
     ({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName),

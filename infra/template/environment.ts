@@ -29,7 +29,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
   unknownRoute: [],
   watchReads: [config.bucket, config.downloads, config.watchedSite],
   finalizeUpload: [...stored, config.bucket, config.archives],
-  sweepSpending: stored,
+  sweepSpending: [...stored, config.stageBudget],
   extractHostNodes: [...stored, config.bucket, config.extractionQueue],
   writeIndex: [...publicFiles, config.indexQueue, config.site],
   writeCatalog: [config.bucket, config.site],

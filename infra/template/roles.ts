@@ -146,8 +146,10 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       due(['spend-*']),
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
       { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], keys: ['usage'] },
-      // The change that the stream passes on each minute.
-      { table: ['PutItem'], keys: ['heartbeat'] },
+      // The callers of a day, and the sum of their accounts.
+      { table: ['Query'], keys: ['usage'] },
+      // With the change that the stream passes on each minute.
+      { table: ['PutItem'], keys: ['heartbeat', 'stageDay'] },
     ],
 
     // It reads strangers' code, so it may write only what it read from it: no archive, and only a node's

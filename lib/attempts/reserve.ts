@@ -157,7 +157,7 @@ export function rejectionOf(
 const spreadSeconds = 30;
 
 /** A random wait of at least this many seconds, so that rejected callers don't all come back together. */
-function waitFor(leastSeconds: number): number {
+export function waitFor(leastSeconds: number): number {
   return leastSeconds + Math.floor(Math.random() * spreadSeconds);
 }
 

@@ -1,4 +1,5 @@
 import { type Context, endOf, type EventInvocation } from '../context.ts';
+import { allEnded } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import {
   notDue,
@@ -31,6 +32,7 @@ import {
   recordDayCaller,
 } from './attempt.ts';
 import { settle } from './reserve.ts';
+import { sumStageDay } from './stage-day.ts';
 
 /** The reservation of a request that died, and what became of it. */
 interface EndedReservation {
@@ -151,8 +153,13 @@ export async function scheduledVisit({ part }: { part?: Part }, invocation: Even
   const fields = { function: 'sweepSpending', function_request_id: invocation.awsRequestId };
   const context = { deadline: endOf(invocation) - finishingMs };
   const run = async () => {
-    if (part === undefined || part.index === 0) await beat(context);
-    return visitAccounts(context, { part });
+    const isFirst = part === undefined || part.index === 0;
+    if (isFirst) await beat(context);
+    const [report] = await allEnded([
+      visitAccounts(context, { part }),
+      isFirst ? sumStageDay(context) : undefined,
+    ]);
+    return report;
   };
   requireNoneFailed(await withLogFields(fields, run));
 }

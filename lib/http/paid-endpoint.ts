@@ -2,6 +2,7 @@ import { newAttempt, attemptName } from '../attempts/attempt.ts';
 import { withImageUrls } from '../attempts/caller-images.ts';
 import { Purchase } from '../attempts/purchase.ts';
 import { afterwards, apiErrorOf, beforeSending } from '../attempts/request.ts';
+import { requireStageBudget } from '../attempts/stage-day.ts';
 import { claim, free, hashOfKey, keepAnswer, slotOf } from '../attempts/slot.ts';
 import { callerName } from '../caller.ts';
 import * as config from '../config.ts';
@@ -52,6 +53,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     try {
       await beforeSending(async () => {
         relay?.requireReceiver();
+        await requireStageBudget(context, attempt.at);
         const withImages = await withImageUrls(context, caller, body);
         await outgoing.prepare(call.body(relay ? relay.redirected(withImages) : withImages));
         await purchase.reserve();

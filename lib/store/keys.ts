@@ -22,6 +22,7 @@
  *   accounts with open attempts       index `pending`           shards spend-0 to spend-f   sparse, by the oldest lease
  *   attempts of a caller's day        USAGE#<day>#<caller>#<n>  <time>#<attempt>            4 queries, expire by `ttl`
  *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
+ *   credits of all callers of a day   STAGE_DAY                 CREDITS                     the visit adds them up
  *   task that notifies this service   TASK#<secret's sha256>    TASK                        expires by `ttl`
  *   notifications of a task           TASK#<secret's sha256>    NOTIFICATION#<4 digits>     expire by `ttl`
  *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next try
@@ -75,6 +76,7 @@ export const partitions: Record<Partition, string> = {
   blocks: 'BLOCK#*',
   usage: 'USAGE#*',
   tasks: 'TASK#*',
+  stageDay: 'STAGE_DAY',
   signingKeys: 'SIGNING#KEYS',
   heartbeat: 'HEARTBEAT',
 };
@@ -252,6 +254,9 @@ export const signingKeysKey: Key = { pk: 'SIGNING#KEYS', sk: 'KEYS' };
 
 /** Written each minute, so that the table's stream always has something to pass on. Nothing reads it. */
 export const heartbeatKey: Key = { pk: 'HEARTBEAT', sk: 'HEARTBEAT' };
+
+/** Apart from everything that a request writes, because every paid request reads it. */
+export const stageDayKey: Key = { pk: 'STAGE_DAY', sk: 'CREDITS' };
 
 /** Functions don't read it: deployments and the administration do. */
 export const releaseKey: Key = { pk: 'STAGE', sk: 'RELEASE' };

@@ -164,8 +164,12 @@ describe('parameters together', () => {
     [/^siteDomainName and siteCertificateArn must be given together\.$/, { siteCertificateArn }],
     [/^hostedZoneId needs domainName\.$/, { hostedZoneId: 'Z123' }],
     [/^tokenIsuer is not a parameter\.$/, { tokenIsuer: 'https://a.example.com' }],
-    [/^creditRates must be given unless creditsPerDay is none: /, { creditRates: '[ ]' }],
-    [/^creditRates must be given unless creditsPerDay is none: /, { creditRates: '' }],
+    [/^creditRates must be given unless creditsPerDay is none /, { creditRates: '[ ]' }],
+    [/^creditRates must be given unless creditsPerDay is none /, { creditRates: '' }],
+    [
+      /^creditRates must be given .* and stageCreditsPerDay 0: /,
+      { creditsPerDay: 'none', stageCreditsPerDay: '9000', creditRates: '' },
+    ],
     [/^creditsPerDay is below every rate: /, { creditsPerDay: '5', ...rateOf(task) }],
     [
       /^webAclArn needs the stage’s own distribution: /,
@@ -187,7 +191,7 @@ describe('parameters together', () => {
   });
 
   test.each<[values: Values, place?: string]>([
-    [{ creditsPerDay: 'none', creditRates: '' }],
+    [{ creditsPerDay: 'none', stageCreditsPerDay: '0', creditRates: '' }],
     [{ creditsPerDay: '6', ...rateOf(task) }],
     [{ bucketName: 'a'.repeat(58), accessLogs: 'on' }],
     [rateOf(frames)],

@@ -28,6 +28,7 @@ const needed = {
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
   spending: {},
+  stageBudget: {},
   notifications: {},
   taskWords: {},
   polls: {},
