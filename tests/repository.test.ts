@@ -445,7 +445,7 @@ describe('the lines', () => {
     { issue: 56, room: 'tests', lines: 26 },
     // A budget of the stage.
     { issue: 56, room: 'lib functions', lines: 79 },
-    { issue: 56, room: 'infra', lines: 2 },
+    { issue: 56, room: 'infra', lines: 4 },
     { issue: 56, room: 'tests', lines: 72 },
     // 57
     // 58

@@ -16,7 +16,7 @@ let day = noon();
 
 /** A day without any caller. */
 beforeEach(() => {
-  day += dayMs;
+  day += 2 * dayMs;
   stopDate(day);
 });
 
