@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import type { Once } from '../store/decide.ts';
@@ -15,16 +14,21 @@ const editableFields = ['deprecated', 'changelog'] as const;
 
 /**
  * Whether a publish only edits a version: a job that forgot to raise its version must get a 409, and not lose
- * its archive. So an edit names no other field of the version. If it names only a changelog, as such a job
- * may, it must name no field of the node except its id.
+ * its archive. So an edit names nothing of the node but its id, no other field of the version, and changes
+ * something: some clients send `deprecated: false` with every publish.
  */
-export function isEdit({ node, version }: { node: NodeInput; version: NodeVersionInput }): boolean {
-  const edited = namesIn(version).filter((name) => name !== 'version');
-  const allowed: readonly string[] = editableFields;
+export function isEdit(
+  before: NodeVersionRecord,
+  { node, version }: { node: NodeInput; version: NodeVersionInput },
+): boolean {
+  const allowed: readonly string[] = ['version', ...editableFields];
   return (
-    edited.length > 0 &&
-    edited.every((name) => allowed.includes(name)) &&
-    (edited.includes('deprecated') || namesIn(node).every((name) => name === 'id'))
+    isDownloadable(before) &&
+    namesIn(version).every((name) => allowed.includes(name)) &&
+    namesIn(node).every((name) => name === 'id') &&
+    editableFields.some(
+      (name) => version[name] !== undefined && (version[name] || '') !== (before[name] || ''),
+    )
   );
 }
 
@@ -38,28 +42,24 @@ interface Edit {
   /** All versions of the node. */
   versions: readonly NodeVersionRecord[];
   input: NodeVersionInput;
-  nodeChanges: Changes<NodeRecord>;
   actor: string;
 }
 
-/** A published version after an edit, and the writes, with its history; none if nothing changes. */
+/** A published version after an edit, and the writes, with its history. */
 export function editVersion(
-  { node, version, versions, input, nodeChanges, actor }: Edit,
+  { node, version, versions, input: { deprecated, changelog }, actor }: Edit,
   once: Once,
 ): { edited: NodeVersionRecord; writes: Write[] } {
-  const { deprecated, changelog } = input;
   const changes = { deprecated, changelog };
   const edited = withChanges(version, changes);
   requireFits(edited, maxVersionBytes);
-  if (isDeepStrictEqual([edited, withChanges(node, nodeChanges)], [version, node]))
-    return { edited: version, writes: [] };
   const history = {
     of: nodeKey(node.id),
     action: 'node-version edit',
     subject: `${node.id} ${version.version}`,
     detail: describe(changes),
   };
-  const writes = versionWrites(node, versions, [{ before: version, changes }], nodeChanges);
+  const writes = versionWrites(node, versions, [{ before: version, changes }]);
   return { edited, writes: [...writes, historyOf(actor, history, once)] };
 }
 

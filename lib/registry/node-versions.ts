@@ -113,7 +113,6 @@ export function versionWrites(
   node: NodeRecord,
   versions: readonly NodeVersionRecord[] | undefined,
   changed: readonly VersionChange[],
-  others: Changes<NodeRecord> = {},
 ): Write[] {
   const after = changed.map(({ before, changes }) => withChanges(before, changes));
   const isOther = ({ id }: VersionCopy) => !after.some((each) => each.id === id);
@@ -122,7 +121,7 @@ export function versionWrites(
   const latest_version = latest ? versionCopy(latest) : null;
   const chosen = versions?.find((each) => each === latest);
   return [
-    updating<NodeRecord>(node, { ...others, latest_version }, onRevision(node)),
+    updating<NodeRecord>(node, { latest_version }, onRevision(node)),
     ...changed.map(({ before, changes }) => updating<NodeVersionRecord>(before, changes, onRevision(before))),
     // An extraction that ends meanwhile changes the chosen version without its node.
     ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),

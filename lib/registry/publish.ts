@@ -34,7 +34,6 @@ import {
 import { editVersion, extractAgain, isEdit } from './edit-version.ts';
 import { ask, blockOf, may } from './may.ts';
 import {
-  isDownloadable,
   maxVersionBytes,
   nodeVersionView,
   versionFields,
@@ -157,7 +156,7 @@ type FirstFound = Found<ReturnType<typeof readsOf>>;
 function moreReadsOf(publication: Publication, [, , , item, , , publishing, begun]: FirstFound) {
   const version = nodeVersionRecord(item);
   return [
-    { below: version && edits(publication, version) ? nodeVersionKey(publication.nodeId, '') : undefined },
+    { below: version && isEdit(version, publication) ? nodeVersionKey(publication.nodeId, '') : undefined },
     {
       each: version ? [] : toLookUp(publishingRecord(publishing), begun.map(pendingVersionOf)),
       fields: ['pk', 'sk', 'status'],
@@ -167,10 +166,6 @@ function moreReadsOf(publication: Publication, [, , , item, , , publishing, begu
 
 const pendingVersionOf = (item: Item) => pendingVersionRecord(item);
 const versionOf = (item: Item) => nodeVersionRecord(item);
-
-function edits(publication: Publication, version: NodeVersionRecord): boolean {
-  return isDownloadable(version) && isEdit(publication);
-}
 
 type Standing = readonly [...Found<ReturnType<typeof standingReads>>, ...unknown[]];
 
@@ -209,7 +204,7 @@ function decidePublish(
   if (moved !== undefined) return { result: { movedTo: moved } };
   const standing = standingOf(publication, found);
   const { version, node } = standing;
-  const isEdited = version && node && edits(publication, version);
+  const isEdited = version && node && isEdit(version, publication);
   const action = isEdited ? 'edit version' : version ? 'resume version' : 'publish version';
   const allowed = ask(caller, action, standing);
   if (allowed instanceof ApiError) {
@@ -219,13 +214,12 @@ function decidePublish(
   const { credential } = allowed;
   const used = () => recordUse(credential.record);
   if (isEdited) {
-    const [versions, nodeChanges] = [versionItems.map(versionOf), changesOf(publication, node)];
-    const edit = { node, version, versions, nodeChanges, input: publication.version };
+    const edit = { node, version, versions: versionItems.map(versionOf), input: publication.version };
     const { edited, writes } = editVersion({ ...edit, actor: actorOf(caller, credential) }, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
     const upload = uploadFor({ ...edited, upload_id: uploadId });
     const result = { version: nodeVersionView(edited), upload, isNewNode: false };
-    return { writes: writes.length > 0 ? [...writes, ...credential.writes] : [], beside: [used], result };
+    return { writes: [...writes, ...credential.writes], beside: [used], result };
   }
   const record = pendingVersion(publication, uploadId, { ...allowed, credential }, once);
   const writes = [

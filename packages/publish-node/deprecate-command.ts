@@ -1,3 +1,4 @@
+import { type NodeVersion, RegistryError } from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
 import { exitCodes, explain, Failure } from './failure.ts';
 import { type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';
@@ -37,26 +38,30 @@ export async function deprecateCommand(
     throw new Failure('usage', 'Name the publisher: --publisher ID, or start it in the folder of the node.');
   const identity = await identityOf(flags, process.env);
   const registry = connectWithTokens(flags, identity.accessToken);
+  const read = async () => (await registry.versions.bulk([{ node_id: node, version }]))[0]?.node_version;
+  const before = await read();
   // The same request would start a version that doesn't exist.
-  const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
-  const { status: state = 'not_found' } = entry?.node_version ?? {};
-  if (['not_found', 'NodeVersionStatusPending'].includes(state))
+  if (before === undefined || before.status === 'NodeVersionStatusPending')
     throw new Failure('rejected', `${node} ${version} is not published.`, { code: 'not_found' });
   const deprecated = flags.undo !== true;
-  const before = entry?.node_version;
-  const changelog = changelogFor(before?.changelog, flags);
-  // The registry rejects an edit that changes nothing, which may have been sent before.
-  const isDone =
-    (before?.deprecated ?? false) === deprecated && [undefined, before?.changelog].includes(changelog);
-  const body = {
-    personal_access_token: await personalTokenOf(identity),
-    node: {},
-    node_version: { version, deprecated, ...(changelog !== undefined && { changelog }) },
+  const changelog = changelogFor(before.changelog, flags);
+  const isDone = (now: NodeVersion | undefined) =>
+    now && (now.deprecated ?? false) === deprecated && [undefined, now.changelog].includes(changelog);
+  const edit = async () => {
+    const body = {
+      personal_access_token: await personalTokenOf(identity),
+      node: {},
+      node_version: { version, deprecated, ...(changelog !== undefined && { changelog }) },
+    };
+    // The registry rejects an edit that changes nothing, as does one that was sent before.
+    const rejected = async (error: unknown) => {
+      const now =
+        error instanceof RegistryError && error.code === 'version_exists' ? await read() : undefined;
+      return isDone(now) && now ? { node_version: now } : explain(identity.hints)(error);
+    };
+    return (await registry.versions.register(publisher, node, body).catch(rejected)).node_version;
   };
-  const node_version =
-    isDone && before
-      ? before
-      : (await registry.versions.register(publisher, node, body).catch(explain(identity.hints))).node_version;
+  const node_version = isDone(before) ? before : await edit();
   if ((node_version.deprecated ?? false) !== deprecated)
     throw new Failure('rejected', `The registry left ${node} ${version} as it is.`);
   const done = deprecated

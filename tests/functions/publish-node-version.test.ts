@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
+import { handler as bulk } from '../../functions/bulk-node-versions.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { queryPage } from '../../lib/store/read.ts';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
+import { limitVersions } from '../../tools/admin/registry/node-limits.ts';
 import { failAmidWrites } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
@@ -19,7 +20,6 @@ import {
   storedNode,
 } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
-import { limitVersions } from '../../tools/admin/registry/node-limits.ts';
 
 let token: string;
 let rivalToken: string;
@@ -206,20 +206,20 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       ]);
     });
 
-    test('takes deprecated together with fields of the node, and writes both', async () => {
-      await addNode('acme', 'replaced');
-      await addVersion('acme', 'replaced', '1.0.0', { archive_key: 'replaced.zip' });
-      const node = { name: 'Edited', description: 'Use another one' };
-      const { status } = await publish({ nodeId: 'replaced', fields: { deprecated: true }, node });
+    test('answers 409 to an edit that changes nothing', async () => {
+      await addNode('acme', 'serialized');
+      await addVersion('acme', 'serialized', '1.0.0', { archive_key: 'serialized.zip' });
+      const fields = { deprecated: false, changelog: '' };
+      const { status, body } = await publish({ nodeId: 'serialized', fields });
 
-      expect(status).toBe(201);
-      expect(await storedNode('replaced')).toMatchObject(node);
+      expect([status, body.error]).toEqual([409, 'version_exists']);
     });
 
     test.each([
       [{ deprecated: true, tags: [] }, {}],
       [{ changelog: 'x', dependencies: ['a'] }, {}],
       [{ changelog: 'x' }, { name: 'x' }],
+      [{ deprecated: true }, { name: 'x' }],
       [{}, {}],
     ])('answers 409 to a publish that names more or nothing: %j with %j', async (fields, node) => {
       const before = await storedItem(pk, 'VERSION#1.0.0');

@@ -114,7 +114,7 @@ describe('429 too_many_requests', () => {
 
     expect([again.status, again.body.error]).toEqual([429, 'too_many_requests']);
     expect(again.headers['retry-after']).toBe('41');
-    expect(reads).toEqual([5]);
+    expect(reads).toEqual([6]);
   });
 
   test('counts a new node once, however many publishes of it run at once', async () => {
