@@ -33,12 +33,7 @@ import {
 } from './credentials.ts';
 import { editVersion, extractAgain, isEdit } from './edit-version.ts';
 import { ask, blockOf, may } from './may.ts';
-import {
-  maxVersionBytes,
-  nodeVersionView,
-  versionFields,
-  waitingForUpload,
-} from './node-versions.ts';
+import { maxVersionBytes, nodeVersionView, versionFields, waitingForUpload } from './node-versions.ts';
 import { changedFields, mayChange, nodeChanges, requireFits, requireNodeFits } from './nodes.ts';
 import {
   countNewNode,
