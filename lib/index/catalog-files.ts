@@ -11,6 +11,7 @@ import {
   nodeVersionRecord,
   publisherRecord,
   type PublisherRecord,
+  withdrawn,
 } from '../registry/records.ts';
 import { nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
@@ -126,7 +127,10 @@ async function readEntries(context: Context, nodeIds: readonly string[]): Promis
   const lines = new Map<string, CatalogEntry>();
   await inParallel(entries.entries(), maxFilesAtOnce, async ([place, entry]) => {
     const node = await readFile(context, nodePath(entry.id), json<IndexedNode>('versions'));
-    const counted = { ...entry, ...(node && { versions: node.versions.length }) };
+    const counted = {
+      ...entry,
+      ...(node && { versions: node.versions.filter(({ status }) => status !== withdrawn).length }),
+    };
     lines.set(foldNodeId(entry.id), await withHostNodes(context, counted, versions[place]));
   });
   return lines;

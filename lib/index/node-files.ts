@@ -2,7 +2,7 @@ import { readReadme } from '../archives/readme.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { json, readText, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
-import { isDownloadable, nodeVersionView, readVersions } from '../registry/node-versions.ts';
+import { isDownloadable, isOffered, nodeVersionView, readVersions } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
 import { numbersOf, type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
 import {
@@ -195,9 +195,9 @@ function latestShown(node: NodeRecord, publisher: PublisherRecord): VersionCopy 
   return latest && showsVersions(node, publisher) && isDownloadable(latest) ? latest : undefined;
 }
 
-/** A version's public view; undefined if the version is pending, banned or deleted. */
+/** A version's public view; undefined if the version is pending or banned. */
 export function publicVersion(version: VersionCopy): PublicVersion | undefined {
-  if (!isDownloadable(version)) return undefined;
+  if (!isOffered(version)) return undefined;
   return pickFields<PublicVersion>(nodeVersionView(version), PublicVersion);
 }
 
@@ -242,13 +242,12 @@ export function indexedHostNodes(
   entries: readonly HostNodeRecord[],
 ): IndexedHostNodes {
   const { node_id, host_node_extract_status, host_node_extract_reason } = version;
-  const isOffered = isShown && isDownloadable(version);
   const host_nodes = entries.map(hostNodeView);
   return {
     node_id,
     version: version.version,
     host_node_extract_status,
     ...(host_node_extract_reason && { host_node_extract_reason }),
-    host_nodes: isOffered ? host_nodes : [],
+    host_nodes: isShown && isOffered(version) ? host_nodes : [],
   };
 }

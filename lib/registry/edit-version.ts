@@ -1,13 +1,28 @@
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
-import type { Once } from '../store/decide.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { note } from '../log.ts';
+import { type Decision, decide, type Once } from '../store/decide.ts';
 import { dueShard } from '../store/due.ts';
-import { type Changes, onRevision, withChanges } from '../store/items.ts';
-import { nodeKey } from '../store/keys.ts';
-import { updating, type Write } from '../store/write.ts';
+import { type Changes, onRevision, Plus, withChanges } from '../store/items.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
+import { deleting, updating, type Write } from '../store/write.ts';
+import { blockOf, may } from './may.ts';
 import { isDownloadable, maxVersionBytes, versionWrites } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
-import { historyOf, type NodeRecord, type NodeVersionRecord } from './records.ts';
+import { forgetPending } from './pending-versions.ts';
+import { movedTo } from './publishers.ts';
+import {
+  historyOf,
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  pending,
+  publisherRecord,
+  withdrawn,
+} from './records.ts';
 
 /** The fields that a publisher may still change once a version has its archive. */
 const editableFields = ['deprecated', 'changelog'] as const;
@@ -85,4 +100,96 @@ export function extractAgain(version: NodeVersionRecord, { now }: Once): Write[]
     pending_since: new Date(now).toISOString(),
   };
   return [updating<NodeVersionRecord>(version, changes, onRevision(version))];
+}
+
+interface NamedVersion {
+  publisherId: string;
+  nodeId: string;
+  versionId: string;
+  caller: Caller | 'operator';
+  /** The caller's name in the history. */
+  actor: string;
+  reason?: string | undefined;
+}
+
+interface ChangedVersion {
+  version: NodeVersionRecord;
+  /** Undefined if it was as requested. */
+  change?: 'withdraw' | 'restore' | 'drop';
+}
+
+const withdrawal = {
+  status: withdrawn,
+  status_reason: 'Its publisher has withdrawn this version.',
+  status_reason_code: 'withdrawn',
+} as const;
+
+/**
+ * Takes a published version out of every list: those who name it still download it, and its label stays
+ * taken. Drops a pending one: its label is free again.
+ */
+export function withdrawVersion(context: Context, request: NamedVersion): Promise<ChangedVersion> {
+  return changeVersion(context, request, 'withdraw version', (version) => {
+    const { status, status_reason, status_reason_code } = version;
+    if (status === withdrawn) return undefined;
+    if (status === pending) return 'drop';
+    return {
+      ...withdrawal,
+      ...(request.reason && { status_reason: request.reason }),
+      before_withdrawal: { status, status_reason, status_reason_code },
+    };
+  });
+}
+
+export function restoreVersion(context: Context, request: NamedVersion): Promise<ChangedVersion> {
+  return changeVersion(context, request, 'restore version', ({ status, before_withdrawal }) => {
+    if (status !== withdrawn) return undefined;
+    return { status_reason: null, status_reason_code: null, ...before_withdrawal, before_withdrawal: null };
+  });
+}
+
+async function changeVersion(
+  context: Context,
+  request: NamedVersion,
+  action: 'withdraw version' | 'restore version',
+  changesOf: (version: NodeVersionRecord) => Changes<NodeVersionRecord> | 'drop' | undefined,
+): Promise<ChangedVersion> {
+  const { publisherId, nodeId, versionId, caller, actor, reason } = request;
+  note({ publisher_id: publisherId, node_id: nodeId });
+  const block = caller === 'operator' ? undefined : blockOf(caller);
+  const first = [publisherKey(publisherId), nodeKey(nodeId), block] as const;
+  const following = () => [{ below: nodeVersionKey(nodeId, '') }] as const;
+  const made = await decide(
+    context,
+    { first, following },
+    ([publisherItem, nodeItem, block, items], once): Decision<ChangedVersion | { movedTo: string }> => {
+      const publisher = publisherRecord(publisherItem);
+      const moved = movedTo(publisher, publisherId);
+      if (moved !== undefined) return { result: { movedTo: moved } };
+      const versions = items.map((item) => nodeVersionRecord(item));
+      const named = versions.find(({ id }) => id === versionId);
+      const found = { block, publisher, node: nodeRecord(nodeItem), nodeId, version: named };
+      const { node, version } = may(caller, action, found);
+      const changes = changesOf(version);
+      if (changes === undefined) return { result: { version } };
+      const change = changes === 'drop' ? 'drop' : action === 'withdraw version' ? 'withdraw' : 'restore';
+      const subject = `${node.id} ${version.version}`;
+      const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
+      const history = historyOf(actor, entry, once);
+      if (changes === 'drop') {
+        const writes = [
+          deleting<NodeVersionRecord>(version, onRevision(version)),
+          updating<NodeRecord>(node, { versions: new Plus(-1) }, onRevision(node)),
+          history,
+        ];
+        const begun = { publisherId, nodeId, version: version.version };
+        return { writes, beside: [(each) => forgetPending(each, begun)], result: { version, change } };
+      }
+      const writes = versionWrites(node, versions, [{ before: version, changes }]);
+      return { writes: [...writes, history], result: { version: withChanges(version, changes), change } };
+    },
+  );
+  return 'movedTo' in made
+    ? changeVersion(context, { ...request, publisherId: made.movedTo }, action, changesOf)
+    : made;
 }

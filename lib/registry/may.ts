@@ -10,6 +10,7 @@ import {
   type NodeVersionRecord,
   type PublisherRecord,
   pending,
+  withdrawn,
 } from './records.ts';
 
 /*
@@ -18,7 +19,7 @@ import {
  *
  *   token, CI job   the credential of a publish; a person who sends it must be among `who` as well
  *   admin           has an access token with the claim of admins, and passes the answers of `adminPasses`
- *   operator        runs the administration's commands
+ *   operator        runs the administration's commands, and passes the same
  *   service         continues what was begun, without a caller
  *
  * To add an action, add its row here and its states in tests/lib/registry/may.test.ts, which doesn't compile
@@ -70,6 +71,12 @@ const hostNode = {
   adminPasses: ['banned node', 'publisher gone', 'banned publisher'],
 } as const;
 
+const ownVersion = {
+  who: [...ownNode.who, 'operator'],
+  answers: [...ownNode.answers, 'unknown version', 'banned version'],
+  adminPasses: ownNode.adminPasses,
+} as const;
+
 export const table = {
   'read versions': { who: ['anyone'], answers: [] },
 
@@ -83,6 +90,9 @@ export const table = {
   'resume version': { ...publish, answers: [...publish.answers, 'published version', 'other spelling'] },
   'edit version': publish,
   'edit any version': { who: ['operator'], answers: ['wrong caller', 'unpublished version'] },
+  // The withdrawal of a pending version drops it.
+  'withdraw version': ownVersion,
+  'restore version': { ...ownVersion, answers: [...ownVersion.answers, 'pending version'] },
   'flag or unflag version': { who: ['operator'], answers: ['wrong caller', 'unpublished version'] },
   'move publisher': { who: ['operator'], answers: ['wrong caller', 'unknown publisher'] },
   'activate version': {
@@ -166,7 +176,11 @@ const reasons = {
     ({ credential }) => credential && 'The node belongs to another publisher.',
   ],
   'similar node id': [({ node, nodeId = '' }) => node && !isSameNodeId(node.id, nodeId), 'node_id_taken'],
-  'withdrawn node': [({ node }) => node?.status === 'NodeStatusDeleted', 'node_id_taken', () => withdrawn],
+  'withdrawn node': [
+    ({ node }) => node?.status === 'NodeStatusDeleted',
+    'node_id_taken',
+    () => withdrawnNode,
+  ],
   'banned node': [({ node }) => node?.status === 'NodeStatusBanned', 'node_banned'],
   'unknown version': [({ version }) => !version, 'node_version_not_found'],
   'published version': [
@@ -174,9 +188,10 @@ const reasons = {
     'version_exists',
     // A version that was banned before its archive arrived has never been published, and can't be.
     ({ version }) =>
-      version?.status === 'NodeVersionStatusBanned'
-        ? 'This version is banned; publish a new version instead.'
-        : undefined,
+      (version?.status === 'NodeVersionStatusBanned' &&
+        'This version is banned; publish a new version instead.') ||
+      (version?.status === withdrawn && 'This version is withdrawn; restore it, or publish a new version.') ||
+      undefined,
   ],
   // Two spellings of one label are most likely two versions, and the second would replace the pending one.
   'other spelling': [
@@ -190,10 +205,17 @@ const reasons = {
   'unpublished version': [
     ({ version }) => version && !isDownloadable(version),
     'conflict',
-    ({ version, verb }) => {
-      const state = version?.status.replace('NodeVersionStatus', '').toLowerCase();
-      return `Version ${version?.version} of "${version?.node_id}" is ${state}; only active and flagged ones can be ${verb}.`;
-    },
+    ({ version, verb }) => `${stateOf(version)}; only active and flagged ones can be ${verb}.`,
+  ],
+  'banned version': [
+    ({ version }) => version?.status === 'NodeVersionStatusBanned',
+    'conflict',
+    ({ version }) => `${stateOf(version)}, and its state stays until the ban is lifted.`,
+  ],
+  'pending version': [
+    ({ version }) => version?.status === pending,
+    'conflict',
+    ({ version }) => `${stateOf(version)}; only withdrawn ones can be restored.`,
   ],
   'unknown name': [
     ({ version }) => version?.host_node_extract_status === 'success',
@@ -210,8 +232,14 @@ const reasons = {
   'wrong caller': [() => false, 'forbidden'],
 } as const satisfies Record<string, Reason>;
 
-const withdrawn =
+const withdrawnNode =
   'The node is withdrawn and takes no new version. Update it with status NodeStatusActive, then publish again.';
+
+function stateOf(version: NodeVersionRecord | undefined): string {
+  const { version: label, node_id, status = '' } = version ?? {};
+  const state = status === withdrawn ? 'withdrawn' : status.replace('NodeVersionStatus', '').toLowerCase();
+  return `Version ${label} of "${node_id}" is ${state}`;
+}
 
 function begunAs({ label, version }: NodeVersionRecord): string {
   return label ?? version;
@@ -226,7 +254,7 @@ export function closedBy<A extends Action>(
   subject: Subject,
 ): AnswerOf<A> | undefined {
   const { who, answers, adminPasses = [] }: Row = table[action];
-  const passed = isAdmin(actor) ? adminPasses : [];
+  const passed = actor === 'operator' || isAdmin(actor) ? adminPasses : [];
   const answer = answers.find(
     (each) =>
       !passed.includes(each) &&

@@ -20,6 +20,7 @@ import {
   pending,
   pickFields,
   type VersionCopy,
+  withdrawn,
 } from './records.ts';
 
 export const maxVersionBytes = 120_000;
@@ -27,11 +28,11 @@ export const maxVersionBytes = 120_000;
 /** A version as callers see it. The archive's URL is composed here, so that it can move. */
 export function nodeVersionView(version: VersionCopy): NodeVersion {
   const { archive_key, provenance } = version;
-  const offered = archive_key !== undefined && isDownloadable(version);
+  const hasUrl = archive_key !== undefined && isOffered(version);
   return pickFields<NodeVersion>(
     {
       ...version,
-      ...(offered && { downloadUrl: downloadUrl(archive_key) }),
+      ...(hasUrl && { downloadUrl: downloadUrl(archive_key) }),
       ...(provenance && { provenance: pickFields<Provenance>(provenance, Provenance) }),
     },
     NodeVersion,
@@ -62,6 +63,11 @@ const downloadable: readonly NodeVersionStatus[] = ['NodeVersionStatusActive', '
 
 export function isDownloadable({ status }: VersionCopy): boolean {
   return downloadable.includes(status);
+}
+
+/** Those that name a withdrawn version still get it: others depend on its bytes. */
+export function isOffered(version: VersionCopy): boolean {
+  return isDownloadable(version) || version.status === withdrawn;
 }
 
 /** The fields that a sweep needs: a version can hold 120 KB, and a page of them would fill the memory. */
@@ -106,7 +112,7 @@ interface VersionChange {
 
 /**
  * The parts of a transaction that changes versions of a node and chooses its latest one. `versions` are all
- * of the node's. Without them, its own copy stands for the others, which is enough if no changed version can
+ * of the node's, read after it, or else a change between the reads would be lost. Without them, its own copy stands for the others, which is enough if no changed version can
  * fall in rank.
  */
 export function versionWrites(

@@ -20,6 +20,9 @@ import { updating, type Write } from '../store/write.ts';
 /** A version whose archive has not arrived. */
 export const pending: NodeVersionStatus = 'NodeVersionStatusPending';
 
+/** A published version that its publisher has taken out of every list. */
+export const withdrawn: NodeVersionStatus = 'NodeVersionStatusDeleted';
+
 interface Stored extends Key {
   /** Increased by every write; a decision on one revision is written only over that revision. */
   revision: number;
@@ -116,6 +119,8 @@ export interface NodeVersionRecord extends Stored, VersionCopy {
   /** The reasons for its bans, by the banned subject: it stays banned until the last of them is lifted. */
   bans?: Partial<Record<BanSubject, string>>;
   before_ban?: BeforeBan;
+  /** The state that its restoration brings back. */
+  before_withdrawal?: Shown;
   /** The result of the last extraction of host nodes. */
   extraction?: ExtractionSummary;
   /** How many times reading its archive was started, until one of them finished. */
@@ -135,11 +140,14 @@ interface ExtractionSummary {
 
 export type BanSubject = 'version' | 'node' | 'publisher';
 
-/** The fields that a ban puts aside, and that lifting it restores. */
-type BeforeBan = Pick<NodeVersionRecord, 'status' | 'pending_shard' | 'pending_since'> & {
+interface Shown {
+  status: NodeVersionStatus;
   status_reason?: string | undefined;
   status_reason_code?: StatusReasonCode | undefined;
-};
+}
+
+/** The fields that a ban puts aside, and that lifting it restores. */
+type BeforeBan = Shown & Pick<NodeVersionRecord, 'pending_shard' | 'pending_since'>;
 
 /** The counter for a publisher's limit: how many new nodes it has on a day. */
 export interface PublishingRecord extends Key, Partial<Record<`nodes:${string}`, number>> {

@@ -281,6 +281,66 @@ test('node-version flag shows its last reason in bulk and in the node, keeps the
   expect(await inBulk('1.1.0')).toEqual(before);
 });
 
+describe('node-version withdraw', () => {
+  test('keeps the address and the label, and a restoration brings back the state before', async () => {
+    await addActive('1.0.0', '1.1.0');
+    await admin('node-version', 'flag', nodeId, '1.1.0', '--reason', 'Under review');
+    const before = await inBulk('1.1.0');
+    const { stdout } = await admin('node-version', 'withdraw', nodeId, '1.1.0', '--reason', 'Crashes');
+    const withdrawn = await inBulk('1.1.0');
+    const again = await admin('node-version', 'withdraw', nodeId, '1.1.0');
+    const label = await publishVersion('1.1.0');
+
+    expect(stdout).toBe(`Withdrew version 1.1.0 of "${nodeId}": it is withdrawn.\n`);
+    expect(again.stdout).toBe(`Nothing changed: version 1.1.0 of "${nodeId}" is withdrawn.\n`);
+    expect(withdrawn).toEqual({
+      ...{ ...before, status: 'NodeVersionStatusDeleted' },
+      ...{ status_reason: 'Crashes', status_reason_code: 'withdrawn' },
+    });
+    expect(withdrawn.downloadUrl).toEqual(expect.any(String));
+    expect(label).toMatchObject({ status: 409, body: { error: 'version_exists' } });
+    expect(await latestVersion()).toBe('1.0.0');
+    await admin('node-version', 'withdraw', nodeId, '1.0.0');
+    expect(await latestVersion()).toBeUndefined();
+    await admin('node-version', 'restore', nodeId, '1.1.0');
+    expect([await inBulk('1.1.0'), await latestVersion()]).toEqual([before, '1.1.0']);
+    const actions = (await adminJson('history', 'node', nodeId)).map(
+      ({ action }: { action: string }) => action,
+    );
+    expect(actions.slice(0, 3)).toEqual([
+      ...['node-version restore', 'node-version withdraw', 'node-version withdraw'],
+    ]);
+  });
+
+  test('outlasts a ban, which keeps its state until it is lifted', async () => {
+    await addActive('1.0.0');
+    await admin('node-version', 'withdraw', nodeId, '1.0.0');
+    const withdrawn = await inBulk('1.0.0');
+    await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
+    const restored = await admin('node-version', 'restore', nodeId, '1.0.0');
+    const banned = await inBulk('1.0.0');
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+
+    expect(restored.stderr).toContain('is banned, and its state stays until the ban is lifted.');
+    expect(banned).not.toHaveProperty('downloadUrl');
+    expect(await inBulk('1.0.0')).toEqual(withdrawn);
+  });
+
+  test('drops a version that waits for its upload, whose label is free again', async () => {
+    const { body } = await publishVersion('1.0.0');
+    const before = await storedNode(nodeId);
+    const { stdout } = await admin('node-version', 'withdraw', nodeId, '1.0.0');
+    const dropped = await inBulk('1.0.0');
+    const again = await publishVersion('1.0');
+
+    expect(stdout).toBe(`Dropped version 1.0.0 of "${nodeId}": its label is free again.\n`);
+    expect(dropped).toBeUndefined();
+    expect(again).toMatchObject({ status: 201, body: { node_version: { version: '1.0.0' } } });
+    expect(again.body.node_version.id).not.toBe(body.node_version.id);
+    expect((await storedNode(nodeId))?.versions).toBe(before?.versions);
+  });
+});
+
 test('node-version list shows the highest version first and marks the latest', async () => {
   await addActive('1.2.0', '1.9.0', '1.10.0');
   await admin('node-version', 'ban', nodeId, '1.10.0', ...reason);

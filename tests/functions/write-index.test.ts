@@ -82,6 +82,7 @@ describe('writeIndex', () => {
       '1.0.0': { status: 'NodeVersionStatusFlagged', extraction: { nodes: 0 }, tags_admin: ['hidden'] },
       ...{ '1.1.0+b': {}, '1.1.0+a': {}, '1.1.0+c': { createdAt } },
       '2.0.0': { status: 'NodeVersionStatusBanned' },
+      '0.9.0': { status: 'NodeVersionStatusDeleted' },
     };
     for (const [label, fields] of Object.entries(versions))
       await addVersion('acme', 'written', label, { ...published, ...fields });
@@ -107,6 +108,7 @@ describe('writeIndex', () => {
         fileOf('1.1.0+a'),
         fileOf('1.1.0+b'),
         { ...fileOf('1.0.0'), status: 'NodeVersionStatusFlagged' },
+        { ...fileOf('0.9.0'), status: 'NodeVersionStatusDeleted' },
       ],
     });
     expect(headers).toMatchObject({ ContentType: 'application/json', CacheControl: cacheControl });

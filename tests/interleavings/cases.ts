@@ -28,6 +28,11 @@ function nameOf({ first, second, fault, call }: Case): string {
   return [first, second, fault, call].join(' | ');
 }
 
+function caseOf(name: string): Case {
+  const [first = '', second = '', fault = '', call] = name.split(' | ');
+  return { first, second, fault: fault as Case['fault'], call: Number(call) };
+}
+
 /** Works that share their stores, and what must hold of them. */
 export interface Room {
   works: Record<string, Work>;
@@ -41,6 +46,8 @@ export interface Room {
   problems: (names: readonly string[], endings: readonly Ending[]) => Promise<string[]>;
   /** Pairs in which a case has failed before, or has met a planted fault: the gate has all writes. */
   pairs: readonly string[];
+  /** Cases at reads that have failed before: the gate has these too. */
+  reads?: readonly string[];
   /** Cases that break an invariant until something larger is done about them. */
   known: readonly string[];
 }
@@ -118,6 +125,7 @@ async function casesOf(room: Room, first: string): Promise<Case[]> {
   const writes = all.filter((call) => isWrite.test(String(commands[call - 1])));
   const perPair = room.works[first]?.by === 'administrator' ? 1 : 2;
   const turns = Math.ceil(writes.length / perPair);
+  const reads = (room.reads ?? []).filter((name) => name.startsWith(`${first} | `)).map(caseOf);
   return Object.keys(room.works)
     .flatMap((second, turn) =>
       faults.flatMap((fault) => {
@@ -128,6 +136,7 @@ async function casesOf(room: Room, first: string): Promise<Case[]> {
         return calls.map((call) => ({ first, second, fault, call }));
       }),
     )
+    .concat(isLong || only !== undefined ? [] : reads)
     .filter((each) => nameOf(each).startsWith(only ?? ''));
 }
 

@@ -117,10 +117,26 @@ const invariants: Record<string, Invariant> = {
     }
     return (body.node_versions as Entry[])
       .filter(
-        ({ node_version: shown }) => !shown || /Active|Flagged/.test(shown.status) !== 'downloadUrl' in shown,
+        ({ node_version: shown }) =>
+          !shown || /Active|Flagged|Deleted/.test(shown.status) !== 'downloadUrl' in shown,
       )
       .map((entry) => JSON.stringify(entry));
   },
+
+  'a withdrawn version is published, and knows its earlier state': ({ versions }) =>
+    versions
+      .filter(({ status, before_ban, before_withdrawal, archive_key }) => {
+        const isWithdrawn = (before_ban?.status ?? status) === records.withdrawn;
+        return (
+          isWithdrawn !== (before_withdrawal !== undefined) || (isWithdrawn && archive_key === undefined)
+        );
+      })
+      .map(({ version, status }) => `${version} ${status}`),
+
+  'a node counts its versions': ({ nodes, versions }) =>
+    nodes
+      .filter((node) => node.versions !== versions.filter(({ pk }) => pk === node.pk).length)
+      .map(({ id, versions: count }) => `${id} ${count}`),
 
   'exactly the archives of banned versions are denied': async ({ archives, versions }) => {
     const wrong = archives.map(async (Key) => {

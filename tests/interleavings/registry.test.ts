@@ -51,6 +51,7 @@ const steps: Record<Past, () => Promise<unknown>> = {
   'a ban of the node': run('node ban pack --reason spam'),
   'a ban of the publisher': run('publisher ban acme --reason fraud'),
   'a ban of the version': run('node-version ban pack 1.0.0 --reason bad'),
+  'a withdrawal of the version': run('node-version withdraw pack 1.0.0'),
 };
 
 const worldAfter = memo((...past: Past[]) =>
@@ -110,6 +111,8 @@ describeInterleavings({
       (each) => `merge | ${each}`,
     ),
   ],
+  // The node was read after its versions.
+  reads: ['ban of a version | upload event | meet | 3', 'withdrawal of a version | upload event | meet | 3'],
   known: [
     // The new node’s transaction doesn't look at the publisher, or all first publishes of one would wait for each other.
     'publish of a node | merge | meet | 3',

@@ -38,7 +38,8 @@ export type Past =
   | 'no extraction'
   | 'a ban of the node'
   | 'a ban of the publisher'
-  | 'a ban of the version';
+  | 'a ban of the version'
+  | 'a withdrawal of the version';
 
 export const invocation = (awsRequestId: string) => ({
   awsRequestId,
@@ -136,6 +137,9 @@ export const works: Record<string, Work> = {
   'unban of a node': command('node unban pack', 'a ban of the node'),
   'ban of a version': command('node-version ban pack 1.0.0 --reason bad'),
   'unban of a version': command('node-version unban pack 1.0.0', 'a ban of the version'),
+  'withdrawal of a version': command('node-version withdraw pack 1.0.0'),
+  'restoration of a version': command('node-version restore pack 1.0.0', 'a withdrawal of the version'),
+  'drop of a version': command('node-version withdraw pack 1.1.0'),
   'ban of a publisher': command('publisher ban acme --reason fraud'),
   'unban of a publisher': command('publisher unban acme', 'a ban of the publisher'),
   transfer: command('node transfer pack --to rival'),

@@ -51,6 +51,8 @@ export const commands: Record<string, Command> = {
   'node-version unflag': nodeVersions.unflag,
   'node-version deprecate': nodeVersions.deprecate,
   'node-version changelog': nodeVersions.changelog,
+  'node-version withdraw': nodeVersions.withdraw,
+  'node-version restore': nodeVersions.restore,
   'node-version ban': nodeVersions.ban,
   'node-version unban': nodeVersions.unban,
   'takedown run': nodeVersions.takedown,

@@ -22,7 +22,13 @@ export const PublicVersion = z
     ...versionFields,
     downloads: z.optional(z.int()).with(z.describe('Number of downloads of this version')),
   })
-  .with(z.meta({ id: 'PublicVersion', description: 'A published version. Its bytes never change.' }));
+  .with(
+    z.meta({
+      id: 'PublicVersion',
+      description:
+        'A published version. Its bytes never change. One that is withdrawn (`NodeVersionStatusDeleted`) is for those who name it: leave it out of lists, and do not choose it for others.',
+    }),
+  );
 export type PublicVersion = z.infer<typeof PublicVersion>;
 
 const { tags_admin: _nodeTags, latest_version: _latest, publisher: _publisher, ...nodeFields } = Node.shape;
@@ -38,7 +44,11 @@ export const IndexedNode = z
       .with(z.describe('Downloads of each UTC day of the last 90 that has any')),
     versions: z
       .array(PublicVersion)
-      .with(z.describe('All published versions, highest precedence first; empty if the node is banned')),
+      .with(
+        z.describe(
+          'All published versions, withdrawn ones as well, highest precedence first; empty if the node is banned',
+        ),
+      ),
   })
   .with(
     z.meta({

@@ -10,7 +10,9 @@ export const NodeVersionStatus = z
     'NodeVersionStatusDeleted',
     'NodeVersionStatusFlagged',
   ])
-  .with(added('Pending until the archive has arrived and been checked'));
+  .with(
+    added('Pending until the archive has arrived and been checked; deleted if withdrawn by its publisher'),
+  );
 export type NodeVersionStatus = z.infer<typeof NodeVersionStatus>;
 
 /** Programs decide by these, never by the text of `status_reason`. */
@@ -25,6 +27,7 @@ export const StatusReasonCode = z
     'trust_revoked',
     'banned',
     'flagged',
+    'withdrawn',
   ])
   .with(added('Why the version has its status, for programs'));
 export type StatusReasonCode = z.infer<typeof StatusReasonCode>;
@@ -63,7 +66,11 @@ const fields = {
   deprecated: z.boolean().with(z.describe('Whether another version should be used')),
   downloadUrl: z
     .string()
-    .with(z.describe('Where the archive is downloaded. Present only while the version is active or flagged')),
+    .with(
+      z.describe(
+        'Where the archive is downloaded. Present only while the version is active, flagged or withdrawn',
+      ),
+    ),
   id: z.string().with(z.describe('Unique identifier of the version')),
   node_id: z.string().with(z.describe('Owning node')),
   status_reason: z.string().with(z.describe('Why the version has its status, and what to do about it')),

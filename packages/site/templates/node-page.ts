@@ -55,6 +55,10 @@ ${notice('warn', html`Version ${foreign(label)} of this node is not offered any 
   });
 }
 
+function isWithdrawn({ status }: PublicVersion): boolean {
+  return status === 'NodeVersionStatusDeleted';
+}
+
 function isBanned({ status }: IndexedNode): boolean {
   return status === 'NodeStatusBanned';
 }
@@ -73,7 +77,7 @@ ${notice('bad', html`<b>This node is banned. Do not install it.</b>${reason}`)}
 
 function headOf(node: IndexedNode, version: PublicVersion | undefined) {
   const { id = '', publisher, license, repository, tags } = node;
-  const isOffered = node.status === 'NodeStatusActive' && version !== undefined;
+  const isOffered = node.status === 'NodeStatusActive' && version !== undefined && !isWithdrawn(version);
   const codeRepository = webAddress(repository);
   const description = isBanned(node) ? '' : (node.description ?? '');
   return {
@@ -119,14 +123,17 @@ function parts(
     ...(version
       ? [{ id: 'needs', name: 'Needs', count: version.dependencies?.length, content: needs(version) }]
       : []),
-    ...changesPart(isOfVersion ? [version] : node.versions, node.repository),
+    ...changesPart(
+      isOfVersion ? [version] : node.versions.filter((each) => !isWithdrawn(each)),
+      node.repository,
+    ),
   ];
   return html`<div class="node"><div class="intro">
 ${heading(node, version, isOfVersion)}
 ${notices(node, version, isOfVersion)}
 ${banner !== undefined && html`<div class="banner"><img src="${banner}" alt="" width="1200" height="300"></div>`}
 ${node.description && html`<div class="lead" dir="auto">${lines(node.description)}</div>`}</div>
-${node.status === 'NodeStatusActive' && version && installSection(id, version, site.toolPackage)}
+${node.status === 'NodeStatusActive' && version && !isWithdrawn(version) && installSection(id, version, site.toolPackage)}
 <div class="parts">${list.length > 1 && html`<nav class="tabs" aria-label="Parts">${list.map(tab)}</nav>`}
 ${list.map(section)}</div>
 <aside class="side" aria-label="Facts">${side(site, node, version, isOfVersion, now)}</aside>
@@ -171,11 +178,12 @@ function versionBadges(version: PublicVersion): Content {
     /-/.test(String(version.version).split('+')[0] ?? '') && badge('Pre-release', 'accent'),
     version.deprecated && badge('Deprecated', 'warn'),
     version.status === 'NodeVersionStatusFlagged' && badge('Under review', 'warn'),
+    isWithdrawn(version) && badge('Withdrawn', 'warn'),
   ];
 }
 
 function notices(node: IndexedNode, version: PublicVersion | undefined, isOfVersion: boolean): Content {
-  const { status, status_detail = '', versions } = node;
+  const { status, status_detail = '', latest_version, versions } = node;
   const [, replacement] = /\breplaced by ["'`]?([\w.-]*\w)/i.exec(status_detail) ?? [];
   return [
     status === 'NodeStatusDeleted' &&
@@ -183,13 +191,25 @@ function notices(node: IndexedNode, version: PublicVersion | undefined, isOfVers
         'warn',
         html`<b>Its owner has withdrawn this node.</b> Its versions stay where they are in use. ${foreign(status_detail)}${replacement !== undefined && html` <a href="${nodeAddress(replacement)}">Go to ${foreign(replacement)}</a>`}`,
       ),
-    versions.length === 0 && notice('plain', 'No version of this node can be installed.'),
+    !latest_version &&
+      notice(
+        'plain',
+        versions.length > 0
+          ? 'Every version of this node is withdrawn.'
+          : 'No version of this node can be installed.',
+      ),
     // Not which one is the newest: a publish doesn't write the pages of all other versions.
     isOfVersion &&
       version &&
       notice(
         'plain',
         html`This page is about one version. <a href="${nodeAddress(String(node.id))}">The node’s page</a> has the newest.`,
+      ),
+    version &&
+      isWithdrawn(version) &&
+      notice(
+        'warn',
+        html`<b>This version is withdrawn.</b> Its files stay for those who use it. ${foreign(version.status_reason ?? '')}`,
       ),
     version?.deprecated &&
       notice('warn', `Version ${version.version} is deprecated. Choose another one if you can.`),

@@ -133,6 +133,23 @@ describe('the page of a node', () => {
     }
   });
 
+  test('says of a version that is withdrawn so, offers no install, and lists its page nowhere', () => {
+    const gone = { status: 'NodeVersionStatusDeleted', status_reason: 'Crashes.' } as const;
+    const old = version('old', '2.0.0', { ...gone, changelog: 'Faster' });
+    const latest_version = version('old', '1.0.0');
+    const files = filesOf(listed('old', { versions: [old, latest_version], latest_version }));
+    const [own, node] = [versionPage(site, files, '2.0.0'), nodePage(site, files)];
+    const all = nodePage(site, filesOf(listed('all', { versions: [old], latest_version: undefined })));
+
+    expect(plain(own)).toContain('This version is withdrawn. Its files stay for those who use it. Crashes.');
+    expect(own).toContain('<meta name="robots" content="noindex">');
+    expect(own).not.toMatch(/curl|application\/ld/);
+    expect(plain(node)).toMatch(/2\.0\.0\s+Withdrawn/);
+    expect(node).toMatch(/curl/);
+    expect(plain(node)).not.toContain('Faster');
+    expect(plain(all)).toContain('Every version of this node is withdrawn.');
+  });
+
   test('says of a version that is gone so', () => {
     expect(plain(versionPage(site, filesOf(listed('whole')), '9.0.0'))).toContain(
       'Version 9.0.0 of this node is not offered any more.',

@@ -9,6 +9,7 @@ import { handler as publishVersion } from '../../../functions/publish-node-versi
 import { handler as updateHostNode } from '../../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../../functions/update-node.ts';
 import { loadContracts } from '../../../infra/operations.ts';
+import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
 import { readUpload } from '../../../lib/registry/finalizing.ts';
 import { type Action, table } from '../../../lib/registry/may.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
@@ -309,6 +310,37 @@ const operate =
 const ofVersions = (work: (nodeId: string, version: string) => Promise<unknown>): States =>
   Object.fromEntries(Object.keys(labels).map((label) => [label, operate(() => work('mine-active', label))]));
 
+/** An owner's change of a version's withdrawal, through every publisher and of every state. */
+function withdrawals(change: typeof withdrawVersion): States {
+  const states: States = {};
+  const places = [
+    ...['mine', 'shut', 'gone', 'former', 'long-ago'].map((publisher) => [publisher, 'mine-active', '1.0.0']),
+    ...['mine-banned', 'mine-withdrawn', 'mine-absent', 'theirs-active'].map((node) => [
+      'mine',
+      node,
+      '1.0.0',
+    ]),
+    ...['shut-active', 'shut-banned'].map((node) => ['shut', node, '1.0.0']),
+    ...[...Object.keys(labels), '9.9.9'].map((label) => ['mine', 'mine-active', label]),
+  ];
+  for (const [publisherId = '', nodeId = '', label = ''] of places)
+    states[`${publisherId}, ${nodeId} ${label}`] = (who) => {
+      const userId = {
+        'no person': '',
+        stranger: 'constructor',
+        member: 'mats',
+        owner: 'olga',
+        admin: 'ada',
+        blocked: 'bo',
+      }[who];
+      const caller = who === 'no person' ? 'operator' : { userId, isAdmin: /admin|blocked/.test(who) };
+      const versionId = `${nodeId}-${label}`;
+      const named = { publisherId, nodeId, versionId, caller, actor: userId } as const;
+      return operate(() => change({ deadline: Date.now() + 9000 }, named))(who);
+    };
+  return states;
+}
+
 /** What the service finds when an archive has arrived. */
 function activations(): States {
   const states: States = {};
@@ -367,6 +399,9 @@ const ways: Record<Action, { who?: readonly (keyof typeof people)[]; states: Sta
       versions.editNodeVersion('admin', ...version, { action: 'e' }, { deprecated: true }),
     ),
   },
+  // Without a person, the operator.
+  'withdraw version': { states: withdrawals(withdrawVersion) },
+  'restore version': { states: withdrawals(restoreVersion) },
   'flag or unflag version': {
     who: ['no person'],
     states: {

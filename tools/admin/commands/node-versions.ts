@@ -1,11 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { compareVersions } from '@node-registry/registry-rules/version-label';
-import { editNodeVersion, flagNodeVersion, unflagNodeVersion } from '../registry/node-versions.ts';
+import {
+  changeWithdrawal,
+  editNodeVersion,
+  flagNodeVersion,
+  unflagNodeVersion,
+} from '../registry/node-versions.ts';
 import { type Changed, newContext } from '../registry/administration.ts';
 import { withDownloads } from '../downloads.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
+import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
 import { readVersions, versionCopy } from '../../../lib/registry/node-versions.ts';
-import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
+import { type NodeVersionRecord, withdrawn } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { memberTable } from './publishers.ts';
 import { command, type CommandResult, textOf, unfinished, UsageError } from '../command.ts';
@@ -159,6 +165,31 @@ export const changelog = command({
   },
 });
 
+export const withdraw = command({
+  parameters: ['node', 'version'],
+  summary: 'Take a version out of every list, or drop one that waits for its upload',
+  notes:
+    'Those who name a withdrawn version still download it, since others depend on its bytes, and its label stays taken: to\nstop its downloads, ban it. It is never the latest. A dropped version is gone, and its label is free again.',
+  options: { reason: { value: 'TEXT', about: 'The reason; callers see it as status_reason' } },
+  examples: ['node-version withdraw demo-node 1.2.0 --reason "Crashes at start: use 1.2.1"'],
+  async run({ node, version }, { reason }, { actor }) {
+    const { change, version: result } = await changeWithdrawal(withdrawVersion, actor, node, version, reason);
+    const text = `Dropped version ${result.version} of "${result.node_id}": its label is free again.`;
+    if (change === 'drop') return { data: versionCopy(result), text };
+    return resultOf('Withdrew', { result, changed: change !== undefined });
+  },
+});
+
+export const restore = command({
+  parameters: ['node', 'version'],
+  summary: 'Put a withdrawn version back',
+  examples: ['node-version restore demo-node 1.2.0'],
+  async run({ node, version }, _, { actor }) {
+    const { change, version: result } = await changeWithdrawal(restoreVersion, actor, node, version);
+    return resultOf('Restored', { result, changed: change !== undefined });
+  },
+});
+
 export const ban = command({
   parameters: ['node', 'version'],
   areOptional: true,
@@ -251,7 +282,9 @@ export const unban = command({
 /** An unbanned version may still be banned with its node or publisher, so the text ends with the status. */
 function resultOf(verb: string, { result, changed }: Changed<NodeVersionRecord>): CommandResult {
   const { version, node_id, status, status_reason_code: code } = result;
-  const state = code === undefined ? shortStatus(status) : `${shortStatus(status)} (${code})`;
+  const state = [undefined, shortStatus(status)].includes(code)
+    ? shortStatus(status)
+    : `${shortStatus(status)} (${code})`;
   const text = changed
     ? `${verb} version ${version} of "${node_id}": it is ${state}.`
     : `Nothing changed: version ${version} of "${node_id}" is ${state}.`;
@@ -259,6 +292,7 @@ function resultOf(verb: string, { result, changed }: Changed<NodeVersionRecord>)
 }
 
 function shortStatus(status: string | undefined): string {
+  if (status === withdrawn) return 'withdrawn';
   return String(status).replace('NodeVersionStatus', '').toLowerCase();
 }
 

@@ -94,9 +94,10 @@ export function changeStatus(
   decision: (current: NodeVersionRecord, history: HistoryRecord[]) => Changes<NodeVersionRecord> | undefined,
 ): Promise<Changed<NodeVersionRecord>> {
   const normal = normalizeVersion(version);
-  const [key, below] = [nodeKey(nodeId), nodeVersionKey(nodeId, '')];
-  const first = [key, { below }, { below: historyKeysOf(key) }] as const;
-  return administer(actor, { first }, ([nodeItem, versionItems, history]) => {
+  const key = nodeKey(nodeId);
+  const first = [key, { below: historyKeysOf(key) }] as const;
+  const following = () => [{ below: nodeVersionKey(nodeId, '') }] as const;
+  return administer(actor, { first, following }, ([nodeItem, history, versionItems]) => {
     const node = nodeIn(nodeItem, nodeId);
     const versions = versionItems.map((item) => nodeVersionRecord(item));
     const current = versions.find((each) => each.version === normal);

@@ -176,11 +176,11 @@ const maxAtOnce = 25;
  * again.
  */
 async function alignVersions(nodeId: string, subject: 'node' | 'publisher'): Promise<number> {
-  const first = [nodeKey(nodeId), { below: nodeVersionKey(nodeId, '') }] as const;
+  const first = [nodeKey(nodeId)] as const;
   const following = (node: Item | undefined) =>
-    [node && publisherKey(nodeRecord(node).publisher_id)] as const;
+    [node && publisherKey(nodeRecord(node).publisher_id), { below: nodeVersionKey(nodeId, '') }] as const;
   for (let changed = 0; ; ) {
-    const aligned = await decide(newContext(), { first, following }, ([nodeItem, items, ownerItem]) => {
+    const aligned = await decide(newContext(), { first, following }, ([nodeItem, ownerItem, items]) => {
       const [node, owner] = [nodeIn(nodeItem, nodeId), publisherRecord(ownerItem)];
       if (!owner) throw new Rejection(`There is no publisher "${node.publisher_id}".`);
       const reason = reasonOfBan(subject === 'node' ? node : owner);

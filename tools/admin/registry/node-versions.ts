@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
 import { may } from '../../../lib/registry/may.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { type Changes, withChanges } from '../../../lib/store/items.ts';
-import { type Changed, changeStatus } from './administration.ts';
+import { showNodeVersion } from '../listing.ts';
+import { type Changed, changeStatus, newContext } from './administration.ts';
 
 export function flagNodeVersion(
   actor: string,
@@ -41,4 +43,16 @@ export function editNodeVersion(
     may('operator', 'edit any version', { version: current, verb: 'edited' });
     return isDeepStrictEqual(withChanges(current, fields), current) ? undefined : fields;
   });
+}
+
+/** Withdraws a published version or drops a pending one, or restores a withdrawn one. */
+export async function changeWithdrawal(
+  change: typeof withdrawVersion | typeof restoreVersion,
+  actor: string,
+  nodeId: string,
+  version: string,
+  reason?: string,
+): ReturnType<typeof withdrawVersion> {
+  const { publisher_id: publisherId, id: versionId } = await showNodeVersion(nodeId, version);
+  return change(newContext(), { publisherId, nodeId, versionId, caller: 'operator', actor, reason });
 }
