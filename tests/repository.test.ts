@@ -478,10 +478,10 @@ describe('the lines', () => {
     { issue: 60, room: 'tools', lines: 3 },
     { issue: 60, room: 'lib functions', lines: 2 },
     // a version withdrawn, restored, dropped
-    { issue: 60, room: 'lib functions', lines: 147 },
+    { issue: 60, room: 'lib functions', lines: 153 },
     { issue: 60, room: 'tools', lines: 49 },
     { issue: 60, room: 'packages', lines: 53 },
-    { issue: 60, room: 'tests', lines: 130 },
+    { issue: 60, room: 'tests', lines: 134 },
     // 61
     // The site. Those of lib and infra are lent by packages.
     { issue: 61, room: 'lib functions', lines: 160 },
