@@ -54,7 +54,7 @@ afterEach(async () => {
 /** A page of another origin than the API's. */
 async function openOrigin() {
   const opened = await openPage(browser, 800);
-  await opened.page.goto(`${stack.pagesUrl}/`);
+  await opened.page.goto(`${stack.pagesUrl}/reference/openapi.json`);
   return opened;
 }
 
@@ -91,12 +91,12 @@ test('a CI job of the stack’s own issuer is known, and rejected for its reposi
 });
 
 describe('docs/notifications.md, run as printed', () => {
-  test('names the public key of the local stack, as the banner and the home page do', async () => {
+  test('names the public key of the local stack, as the banner and the studio do', async () => {
     const key = notificationPublicKey();
 
     expect(document).toContain(`\`${key}\``);
     expect(stack.token('PUBLIC_KEY')).toBe(key);
-    expect(await (await fetch(`${stack.pagesUrl}/`)).text()).toContain(key);
+    expect(await (await fetch(`${stack.pagesUrl}/studio.json`)).text()).toContain(key);
   });
 
   test('starts a receiver that verifies and prints every notification', async () => {

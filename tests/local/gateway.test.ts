@@ -43,7 +43,7 @@ const gateway = untilEnd(await startGateway({ ...settings, onAnswer: (request) =
 beforeEach(() => {
   respond = async () => ({ statusCode: 200, body: '{}' });
   events = [];
-  log = createRequestLog();
+  log = createRequestLog({ write: () => true });
 });
 
 function send(path: string, request: RequestInit = {}): Promise<Response> {
@@ -185,14 +185,14 @@ describe('the log of requests', () => {
   test('contains the request by its path and id, and the response to one that failed', async () => {
     const body = `{"error":"invalid_request","message":"${'a'.repeat(3000)}"}`;
     respond = async () => ({ statusCode: 400, headers: { 'x-request-id': 'mine-1' }, body });
-    const response = await send('/nodes/a%2Fb', { headers: bearer('olga') });
+    const response = await send('/nodes/a%2Fb', { headers: bearer('olga'), body: 'sent' });
 
     expect(await response.text()).toBe(body);
     expect(log.latest()).toEqual([
       {
         at: expect.stringMatching(/^\d{4}-.*Z$/),
         ...{ id: 'mine-1', method: 'POST', path: '/nodes/a%2Fb', caller: 'olga', status: 400 },
-        ...{ ms: expect.any(Number), error: body.slice(0, 2000) },
+        ...{ ms: expect.any(Number), body: 'sent', error: body.slice(0, 2000), lines: [] },
       },
     ]);
   });

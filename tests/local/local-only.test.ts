@@ -14,9 +14,9 @@ const simulators = await startSimulators();
 const s3 = await startS3(0, directory, 'bucket');
 const sqs = await startSqs(0, {});
 const issuer = await startIssuer(0, createSigningKey());
-const requests = { latest: () => [] };
+const requests = { latest: () => [], listen: () => () => {} };
 const pages = await startPages({
-  ...{ port: 0, apiUrl: 'http://localhost:1', s3Url: s3.url },
+  ...{ port: 0, apiUrl: 'http://localhost:1' },
   ...{ tokens: {}, requests },
 });
 const dynamodbUrl = String(process.env.AWS_ENDPOINT_URL_DYNAMODB);
@@ -40,7 +40,7 @@ describe.each([
   ['SQS', sqs.url, 400],
   ['issuer', `${issuer.url}/signing-key`, 200],
   ['provider simulators', `${simulators.url}/control/record`, 200],
-  ['home page', `${pages.url}/reference/openapi.json`, 200],
+  ['studio', `${pages.url}/reference/openapi.json`, 200],
 ])('the local %s', (_, url, status) => {
   const { host, port } = new URL(url);
 

@@ -1,17 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { startPages } from '../../tools/local/pages.ts';
+import { createRequestLog } from '../../tools/local/request-log.ts';
 import { untilEnd } from '../support/serve.ts';
 
-const rejected = {
-  ...{ at: '2026-11-24T12:00:00.000Z', id: 'request-1', method: 'PUT', path: '/<b>', caller: 'olga' },
-  ...{ status: 400, ms: 7, error: '{"error":"invalid_request"}' },
-};
-
+const output = { write: () => true };
+const requests = createRequestLog(output);
 const pages = untilEnd(
   await startPages({
-    ...{ port: 0, apiUrl: 'http://127.0.0.1:1', s3Url: 'http://127.0.0.1:1' },
+    ...{ port: 0, apiUrl: 'http://127.0.0.1:1', requests },
     tokens: { olga: 'owner-token</script>', mats: 'member-token' },
-    requests: { latest: () => [rejected] },
   }),
 );
 
@@ -21,18 +18,33 @@ async function ask(method: string, path: string, headers: Record<string, string>
 }
 
 describe('the local pages', () => {
-  test('list tokens, and requests with their caller and what failed, and escape them', async () => {
-    const { body } = await ask('GET', '/');
+  test('tell the studio each request as it comes, with the lines that its function logged', async () => {
+    const { body } = await fetch(`${pages.url}/requests`);
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    const read = async () => {
+      const { value } = await reader.read();
+      return JSON.parse(new TextDecoder().decode(value).slice('data: '.length));
+    };
+    expect(await read()).toEqual([]);
+    const request = {
+      ...{ at: '2026-11-24T12:00:00.000Z', id: 'request-1', method: 'PUT', path: '/<b>', caller: 'olga' },
+      ...{ status: 400, ms: 7, body: '{}', error: '{"error":"invalid_request"}' },
+    };
+    const lines = ['request-1', 'request-2'].map((request_id) => ({ level: 'info', request_id }));
+    for (const line of lines) (output.write as (text: string) => boolean)(`${JSON.stringify(line)}\n`);
+    requests.add(request);
 
-    expect(body).toContain('<code>PUT /&lt;b&gt;</code>');
-    expect(body).toContain('olga, 7 ms, request request-1');
-    expect(body).toContain('{&quot;error&quot;:&quot;invalid_request&quot;}');
-    expect(body).toContain('olga <input readonly value="owner-token&lt;/script&gt;">');
+    expect(await read()).toEqual([{ ...request, lines: lines.slice(0, 1) }]);
+    await reader.cancel();
+  });
+
+  test('escape the token that the reference shows', async () => {
     expect((await ask('GET', '/reference/')).body).toContain("OWNER='owner-token&lt;/script&gt;'");
   });
 
   test.each([
     ['GET', '/', 200, 'text/html; charset=utf-8'],
+    ['GET', '/site/studio.js', 200, 'text/javascript; charset=utf-8'],
     ['GET', '/demo.zip?version=1.0.0', 200, 'application/zip'],
     ['GET', '/reference', 301, null],
     ['HEAD', '/', 200, 'text/html; charset=utf-8'],

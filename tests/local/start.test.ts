@@ -1,14 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
-import type { HttpServer } from '../../tools/processes/http-server.ts';
-import { findFreePort } from '../../tools/processes/ports.ts';
 import { until } from '@node-registry/testing/until';
 import {
   accessibilityProblems,
@@ -18,12 +15,11 @@ import {
   openPage,
 } from '@node-registry/testing/browser';
 import { partOf } from '../../tools/local/stack-processes.ts';
-import { serve } from '../support/serve.ts';
 import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
 
-/** `npm start`: its pages and the example of a film in a browser, its API over HTTP, and how it ends. */
+/** `npm start`: its pages in a browser, its API over HTTP, and how it ends. The studio: studio.test.ts. */
 
 const run = promisify(execFile);
 
@@ -53,11 +49,6 @@ async function showPage(width: number): Promise<void> {
   ({ page, problems } = await openPage(browser, width));
 }
 
-async function open(path: string, width: number): Promise<void> {
-  await showPage(width);
-  await page.goto(stack.pagesUrl + path);
-}
-
 inBrowser(`the pages in a browser${note}`, () => {
   afterEach(async () => {
     // A page asks every second: a route that is still asking when the page goes would fail every test of the file.
@@ -65,20 +56,7 @@ inBrowser(`the pages in a browser${note}`, () => {
     expect(problems.splice(0)).toEqual([]);
   });
 
-  test('the home page fits 360 pixels in dark colors, and passes the checks of axe', async () => {
-    await fetch(`${stack.apiUrl}/${'x'.repeat(200)}`);
-    await open('/', 360);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page
-      .locator('#requests li', { hasText: 'x'.repeat(200) })
-      .first()
-      .waitFor();
-
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-    expect(await accessibilityProblems(page)).toEqual([]);
-  });
-
-  test('shows the demo node from the index on the site, and leads back to the home page', async () => {
+  test('shows the demo node from the index on the site, and leads back to the studio', async () => {
     // A page is a file: it does not change while it is open.
     await until(async () => {
       const written = await fetch(`${stack.siteUrl}/nodes/demo-node`);
@@ -103,7 +81,7 @@ inBrowser(`the pages in a browser${note}`, () => {
     }
     await page.getByRole('link', { name: 'Local stack' }).click();
 
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Make the film' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
   });
 
@@ -137,118 +115,6 @@ inBrowser(`the pages in a browser${note}`, () => {
 
       expect((await Promise.all(statuses)).sort()).toEqual([...Array(7).fill('200'), '201']);
     });
-  });
-});
-
-inBrowser(`shows docs/examples/film.html over a network that loses answers${note}`, () => {
-  let lossy: HttpServer;
-  let server: ReturnType<typeof spawn>;
-  let address = '';
-  /** How many of the registry's next answers are lost. */
-  let losing = 0;
-  /** What the registry answers to the next requests. */
-  let rejecting: object | undefined;
-  const keys: unknown[] = [];
-
-  beforeAll(async () => {
-    lossy = await serve(async (request, response) => {
-      keys.push(request.headers['idempotency-key']);
-      if (rejecting) return response.writeHead(502).end(JSON.stringify(rejecting));
-      const { host: _, ...headers } = request.headers as Record<string, string>;
-      const answer = await fetch(stack.apiUrl + request.url, {
-        ...{ method: 'POST', headers, body: await text(request) },
-      });
-      if (losing-- > 0) return request.socket.destroy();
-      response.writeHead(answer.status, { link: answer.headers.get('link') ?? '' }).end(await answer.text());
-    });
-    const port = await findFreePort();
-    address = `http://localhost:${port}/`;
-    const own = { REGISTRY: lossy.url, ACCESS_TOKEN: stack.token('OWNER'), PORT: String(port) };
-    const env = { ...stack.environment, ...own };
-    server = spawn(process.execPath, ['docs/examples/film-server.mjs'], { env, stdio: 'ignore' });
-    await until(() => isListening(address, 1000));
-  });
-
-  afterAll(() => void server.kill());
-
-  // An open page that plays a film would slow the other tests down.
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-  });
-
-  beforeEach(() => {
-    losing = 0;
-    rejecting = undefined;
-    keys.length = 0;
-  });
-
-  async function tasks(): Promise<number> {
-    const record = await (await fetch(`${stack.simulatorsUrl}/control/record`)).json();
-    return (record as { tasks: object[] }).tasks.length;
-  }
-
-  async function open() {
-    const { page, problems } = await openPage(browser, 800);
-    await page.goto(address);
-    const button = page.getByRole('button');
-    const status = page.getByRole('status');
-    const isShown = () => page.waitForFunction('document.querySelector("video").videoWidth === 160');
-    return { page, problems, button, status, isShown };
-  }
-
-  test('shows the film after lost polls, and never has the access token', async () => {
-    const { page, problems, button, status, isShown } = await open();
-    const heard: string[] = [];
-    page.on('request', async (request) => heard.push(JSON.stringify(await request.allHeaders())));
-    page.on('response', async (answer) => heard.push(await answer.text().catch(() => '')));
-    await page.route('**/status/*', (route) => route.abort(), { times: 2 });
-    await button.click();
-    await isShown();
-
-    expect(await status.textContent()).toBe('success');
-    expect(heard.join()).not.toContain(stack.token('OWNER'));
-    expect(problems).toEqual([]);
-  });
-
-  test('pays once for two clicks, lost answers and a reload', async () => {
-    const before = await tasks();
-    const { page, isShown } = await open();
-    losing = 2;
-    await page.evaluate('document.forms[0].requestSubmit(), document.forms[0].requestSubmit()');
-    await until(() => losing <= 0);
-    await page.reload();
-    await isShown();
-
-    expect([(await tasks()) - before, new Set(keys).size]).toEqual([1, 1]);
-  });
-
-  test('stops sending after an error that does not go away by itself', async () => {
-    const { button, status, isShown } = await open();
-    rejecting = { error: 'provider_credentials', message: 'The key is wrong.' };
-    await button.click();
-    await status.getByText('The key is wrong.').waitFor();
-    expect(await button.isEnabled()).toBe(true);
-    rejecting = undefined;
-    await button.click();
-    await isShown();
-
-    expect(new Set(keys).size).toBe(2);
-  });
-
-  test.each([
-    ['[fail]', 'The simulated provider was asked to fail', 1],
-    ['[reject]', 'The prompt asks for it', 0],
-  ])('shows why there is no film after %s, and makes the next one', async (word, reason, paid) => {
-    const before = await tasks();
-    const { page, button, status, isShown } = await open();
-    await page.getByLabel('Prompt').fill(`rain ${word}`);
-    await button.click();
-    await status.getByText(reason).waitFor();
-    await page.getByLabel('Prompt').fill('rain');
-    await button.click();
-    await isShown();
-
-    expect([(await tasks()) - before, new Set(keys).size]).toEqual([paid + 1, 2]);
   });
 });
 

@@ -6,7 +6,7 @@ import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { type Invocation, invocationOf, loadFunction } from './invocation.ts';
 import { rejectForeign } from './local-only.ts';
 import { type Cors, fileOf, type LocalStage, timeoutMsOf } from './local-stage.ts';
-import { loggedRequest, type LoggedRequest } from './request-log.ts';
+import { loggedRequest, type RequestLog } from './request-log.ts';
 
 type Event = APIGatewayProxyEventV2;
 type Reply = APIGatewayProxyStructuredResultV2;
@@ -35,7 +35,7 @@ interface Settings {
   routes: readonly Route[];
   cors: Cors;
   /** Gets each answered request, except preflights. */
-  onAnswer?: (request: LoggedRequest) => void;
+  onAnswer?: RequestLog['add'];
 }
 
 /**
@@ -53,10 +53,11 @@ export function startGateway({ port, routes, cors, onAnswer = () => {} }: Settin
     const preflight = preflightReply(cors, request);
     if (preflight) return send(response, preflight);
     const started = performance.now();
-    const reply = await replyTo(match, request);
+    const body = await buffer(request);
+    const reply = await replyTo(match, request, body);
     const { statusCode: status = 200, headers = {}, body: received = '' } = reply;
     const id = String(headers['x-request-id'] ?? '');
-    onAnswer(loggedRequest({ request, id, started, status, received }));
+    onAnswer(loggedRequest({ request, id, started, status, received, sent: body.toString() }));
     send(response, { ...reply, headers: { ...headers, ...corsHeaders(cors, request) } });
   };
   return startHttpServer(serve, port);
@@ -65,11 +66,10 @@ export function startGateway({ port, routes, cors, onAnswer = () => {} }: Settin
 /** HTTP APIs accept 10 MB: https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html */
 const maxBodyBytes = 10_000_000;
 
-async function replyTo(match: Matcher, request: IncomingMessage): Promise<Reply> {
+async function replyTo(match: Matcher, request: IncomingMessage, body: Buffer): Promise<Reply> {
   const [encoded = '', ...query] = (request.url ?? '/').split('?');
   const path = decoded(encoded);
   if (path === undefined) return gatewayReply(400, 'Bad Request');
-  const body = await buffer(request);
   if (body.length > maxBodyBytes) return gatewayReply(413, 'Request Entity Too Large');
   const found = match(`${request.method} ${path.split('?')[0]}`);
   if (!found) return gatewayReply(404, 'Not Found');

@@ -1,63 +1,81 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { referencePage } from '../openapi/reference-page.ts';
+import { text } from 'node:stream/consumers';
 import { buildSite } from '@node-registry/site/build';
+import { parseObject } from '../../lib/json.ts';
+import { referencePage } from '../openapi/reference-page.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
-import { localAddress, ports } from './addresses.ts';
+import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';
-import { renderHome } from './home.ts';
 import { isOwnPage, localOnly } from './local-only.ts';
 import { notificationPublicKey } from './public-key.ts';
 import type { RequestLog } from './request-log.ts';
+import { ceilingFor, readSpending } from './spending.ts';
+import { buildStudio, studioConfig, studioPage } from './studio-files.ts';
 
 interface Pages {
   port: number;
   apiUrl: string;
   /** Access tokens by their users; the first is the owner's. */
   tokens: Record<string, string>;
-  requests: Pick<RequestLog, 'latest'>;
+  requests: Pick<RequestLog, 'latest' | 'listen'>;
 }
 
 const types = {
   html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
   json: 'application/json',
   zip: 'application/zip',
 };
 export const referencePath = '/reference/';
 const documentPath = `${referencePath}openapi.json`;
-const homeLinks = {
-  Registry: `${localAddress(ports.site)}/`,
-  'API reference': referencePath,
-  'openapi.json': documentPath,
-};
 const referenceLinks = { 'Local stack': '/', 'openapi.json': documentPath };
 
 /**
- * Serves the home page and the API reference to developers on the local stack. Tokens are on this origin, so
+ * Serves the studio and the API reference to developers on the local stack. Tokens are on this origin, so
  * nothing that a publisher wrote is: site.ts has an origin of its own.
  */
 export async function startPages(pages: Pages): Promise<HttpServer> {
   const routes = await routesOf(pages);
   const serve = localOnly((request, response) => {
+    if (request.url === '/requests') return follow(pages.requests, request, response);
     answer(routes, request, response).catch(() => response.writeHead(500).end());
   }, isOwnPage);
   return startHttpServer(serve, pages.port);
 }
 
-type Routes = Record<string, (url: URL) => Promise<Page>>;
+type Routes = Record<string, (url: URL, body: string) => Page | Promise<Page>>;
 
-async function routesOf({ apiUrl, tokens, requests }: Pages): Promise<Routes> {
+async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
   const [accessToken = ''] = Object.values(tokens);
   const document = await readFile('docs/openapi.json', 'utf8');
   const reference = referencePage(JSON.parse(document), { apiUrl, accessToken, links: referenceLinks });
-  const ofReference = (await buildSite()).filter(({ path }) => /\.(?:css|png)$/.test(path));
-  const home = () =>
-    renderHome({ links: homeLinks, tokens, publicKey: notificationPublicKey(), requests: requests.latest() });
+  const [site, studio] = await Promise.all([buildSite(), buildStudio()]);
+  const files = [
+    ...site.filter(({ path }) => /\.(?:css|png)$/.test(path)),
+    ...[...studio].map(([name, content]) => ({
+      path: `site/${name}`,
+      ...{ type: name.endsWith('.js') ? types.js : types.css, content },
+    })),
+  ];
+  const page = studioPage(apiUrl);
+  const users = Object.entries(tokens).map(([user, token]) => [`The access token of ${user}`, token]);
+  const config = await studioConfig(apiUrl, {
+    ...Object.fromEntries(users),
+    'The demo publisher’s token': demo.personalAccessToken,
+    'The key that signs notifications': notificationPublicKey(),
+  });
+  const json = (content: object): Page => ({ type: types.json, content: JSON.stringify(content) });
   return {
-    ...Object.fromEntries(ofReference.map((file) => [`GET /${file.path}`, async () => file])),
-    [`GET ${referencePath}`]: async () => ({ type: types.html, content: reference }),
-    [`GET ${documentPath}`]: async () => ({ type: types.json, content: document }),
-    'GET /': async () => ({ type: types.html, content: home() }),
+    ...Object.fromEntries(files.map((file) => [`GET /${file.path}`, () => file])),
+    [`GET ${referencePath}`]: () => ({ type: types.html, content: reference }),
+    [`GET ${documentPath}`]: () => ({ type: types.json, content: document }),
+    'GET /': () => ({ type: types.html, content: page }),
+    'GET /studio.json': () => json(config),
+    'GET /spending': async () => json(await readSpending()),
+    'POST /ceiling': async ({ searchParams }, body) =>
+      json({ credits: await ceilingFor(searchParams.get('operation'), parseObject(body) ?? {}) }),
     'GET /demo.zip': async ({ searchParams }) => ({
       type: types.zip,
       content: await demoArchive(searchParams.get('version') ?? ''),
@@ -72,10 +90,18 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
     return void response.writeHead(301, { location: referencePath }).end();
   const route = routes[`${method} ${url.pathname}`];
   if (!route) return void response.writeHead(404).end();
-  const { type, content } = await route(url);
+  const { type, content } = await route(url, await text(request));
   // After a start the page may be another one.
   response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' });
   response.end(request.method === 'HEAD' ? undefined : content);
+}
+
+/** Sends the latest requests, again with each new one, as an event stream. */
+function follow({ latest, listen }: Pages['requests'], request: IncomingMessage, response: ServerResponse) {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  const send = () => response.write(`data: ${JSON.stringify(latest())}\n\n`);
+  send();
+  request.on('close', listen(send));
 }
 
 interface Page {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseObject } from '../../lib/json.ts';
 
-/** One answered request of the API, as the home page shows it. */
+/** One answered request of the API, as the studio shows it. */
 export interface LoggedRequest {
   at: string;
   id: string;
@@ -11,51 +11,78 @@ export interface LoggedRequest {
   caller: string;
   status: number;
   ms: number;
+  /** The request's body, cut. */
+  body: string;
   /** The body of an error, cut. */
   error: string;
+  /** The lines that its function has logged. */
+  lines: Record<string, unknown>[];
 }
 
 export interface RequestLog {
-  add: (request: LoggedRequest) => void;
+  add: (request: Omit<LoggedRequest, 'lines'>) => void;
   /** Newest first. */
   latest: () => LoggedRequest[];
+  /** Calls with each change, until the returned function is called. */
+  listen: (listener: () => void) => () => void;
 }
 
-const maxRequests = 20;
-const maxErrorLength = 2000;
+const maxRequests = 50;
+const maxLines = 200;
+const maxTextLength = 2000;
 
-export function createRequestLog(): RequestLog {
+/** `output` is where functions log: its lines are kept with the requests that they name. */
+export function createRequestLog(output: Pick<NodeJS.WriteStream, 'write'> = process.stdout): RequestLog {
   const requests: LoggedRequest[] = [];
-  const add = (request: LoggedRequest) => {
-    requests.unshift(request);
-    requests.length = Math.min(requests.length, maxRequests);
+  const listeners = new Set<() => void>();
+  const lines: Record<string, unknown>[] = [];
+  const write = output.write.bind(output) as (...all: unknown[]) => boolean;
+  output.write = (text: unknown, ...rest: unknown[]) => {
+    const line = typeof text === 'string' && text.startsWith('{"level"') ? parseObject(text) : undefined;
+    if (line) lines.push(line);
+    lines.splice(0, lines.length - maxLines);
+    return write(text, ...rest);
   };
-  return { add, latest: () => requests };
+  const add: RequestLog['add'] = (request) => {
+    requests.unshift({ ...request, lines: lines.filter(({ request_id }) => request_id === request.id) });
+    requests.length = Math.min(requests.length, maxRequests);
+    for (const listener of listeners) listener();
+  };
+  const listen = (listener: () => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return { add, latest: () => requests, listen };
 }
 
 interface Exchange {
   request: IncomingMessage;
   id: string;
   status: number;
-  /** The body of an error. */
+  /** What was sent, and the body of an error. */
+  sent: string;
   received: string;
   started: number;
 }
 
-export function loggedRequest({ request, id, status, received, started }: Exchange): LoggedRequest {
+export function loggedRequest(exchange: Exchange): Omit<LoggedRequest, 'lines'> {
+  const { request, id, status, sent, received, started } = exchange;
   return {
     at: new Date().toISOString(),
     id,
     method: request.method ?? '',
     path: request.url ?? '/',
-    caller: status === 401 ? 'unknown' : callerOf(request.headers.authorization),
+    caller: callerOf(request, status),
     status,
     ms: Math.round(performance.now() - started),
-    error: status >= 400 ? received.slice(0, maxErrorLength) : '',
+    body: sent.slice(0, maxTextLength),
+    error: status >= 400 ? received.slice(0, maxTextLength) : '',
   };
 }
 
-function callerOf(authorization = ''): string {
+function callerOf({ url = '', headers: { authorization = '' } }: IncomingMessage, status: number): string {
+  if (status === 401) return 'unknown';
+  if (url.startsWith('/notifications/')) return 'provider';
   const [, claims = ''] = authorization.split('.');
   const { sub } = parseObject(Buffer.from(claims, 'base64url').toString()) ?? {};
   return typeof sub === 'string' ? sub : 'no access token';

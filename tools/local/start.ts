@@ -93,7 +93,7 @@ async function start(fresh: boolean): Promise<void> {
   ]);
   const home = localAddress(ports.pages);
   const pages = {
-    'Home page': home,
+    Studio: home,
     Registry: localAddress(ports.site),
     'API reference': home + referencePath,
   };

@@ -1,5 +1,5 @@
 import { type Content, html, Markup } from './markup.ts';
-import { withoutTurns, visibleText } from './text.ts';
+import { visibleText, withoutTurns } from './text.ts';
 
 /** Whose site it is: what an operator chooses for a stage. */
 export interface Site {
@@ -29,18 +29,30 @@ export interface Page {
   isListed?: boolean;
   /** Data for programs, as JSON-LD. */
   facts?: object;
-  script?: 'page.js' | 'search.js';
+  script?: 'page.js' | 'search.js' | 'studio.js' | 'try.js';
+  /** A style beside the site's own. */
+  style?: 'studio.css';
+  /** The header's links by their names, instead of the site's own and its search. */
+  nav?: Readonly<Record<string, string>>;
+  /** A word beside the name of the site. */
+  badge?: string;
+  /** The only other origins that the page reads and shows media of. */
+  origins?: readonly string[];
   /** Whether the page has a search of its own. */
   hasSearch?: boolean;
   main: Content;
 }
 
-const policy = [
-  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self'",
-  "img-src 'self' https: data:; base-uri 'none'; form-action 'self'",
-  "require-trusted-types-for 'script'; trusted-types registry",
-].join('; ');
+function policyOf(origins: readonly string[] | undefined): string {
+  const others = origins?.join(' ') ?? '';
+  return [
+    `default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self' ${others}`,
+    origins ? `img-src 'self' blob: data: ${others}; media-src ${others}` : "img-src 'self' https: data:",
+    "base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types registry",
+  ].join('; ');
+}
 
+const siteNav = { Browse: '/search', 'Most used': '/nodes' };
 const maxDescription = 200;
 
 /** Two host nodes and their wire. Its colors are in the styles. */
@@ -60,7 +72,7 @@ export function layout(site: Site, page: Page): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${policyOf(page.origins)}">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
@@ -76,13 +88,14 @@ ${page.facts && jsonLd({ ...page.facts, ...(url !== undefined && { url }) })}
 <link rel="icon" href="/site/icon.png">
 ${site.url !== undefined && html`<link rel="alternate" type="application/atom+xml" title="New versions" href="/feed.xml">`}
 <link rel="stylesheet" href="/site/site.css">
+${page.style && html`<link rel="stylesheet" href="/site/${page.style}">`}
 ${page.script && html`<script type="module" src="/site/${page.script}"></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><div class="wide"><a class="brand" href="/">${site.logo ? html`<img src="${site.logo}" alt="" width="28" height="28">` : mark}<span>${site.name}</span></a>
-${!page.hasSearch && html`<search><form class="find" action="/search">${lens}<input type="search" name="q" placeholder="Search nodes" aria-label="Search nodes" autocomplete="off" spellcheck="false"></form></search>`}
-<nav aria-label="Site"><a href="/search">Browse</a><a href="/nodes">Most used</a></nav></div></header>
+<header class="top"><div class="wide"><a class="brand" href="/">${site.logo ? html`<img src="${site.logo}" alt="" width="28" height="28">` : mark}<span>${site.name}${page.badge && html` <span class="badge accent">${page.badge}</span>`}</span></a>
+${!page.hasSearch && !page.nav && html`<search><form class="find" action="/search">${lens}<input type="search" name="q" placeholder="Search nodes" aria-label="Search nodes" autocomplete="off" spellcheck="false"></form></search>`}
+<nav aria-label="Site">${Object.entries(page.nav ?? siteNav).map(([name, href]) => html`<a href="${href}">${name}</a>`)}</nav></div></header>
 <main id="main" tabindex="-1" class="wide">
 ${page.main}
 </main>

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { layout, plainSite } from '@node-registry/site/layout';
+import { html } from '@node-registry/site/markup';
+import { build } from 'esbuild';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { promptWordsHelp } from '../simulators/prompt-words.ts';
+import { bucketName, localAddress, ports } from './addresses.ts';
+import type { StudioConfig } from './studio/config.ts';
+
+/** The script and the style of the studio, which nothing but the local stack serves. */
+export async function buildStudio(): Promise<Map<string, Uint8Array>> {
+  const { outputFiles } = await build({
+    entryPoints: ['studio.tsx', 'studio.css'].map((name) =>
+      fileURLToPath(new URL(`studio/${name}`, import.meta.url)),
+    ),
+    ...{ outdir: 'built', write: false, bundle: true, minify: true, format: 'esm', target: 'es2022' },
+    ...{ jsx: 'automatic', jsxImportSource: 'preact', conditions: ['in-tree'], logLevel: 'warning' },
+  });
+  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+}
+
+const studioNav = {
+  Studio: '/#studio',
+  Requests: '/#requests',
+  Spending: '/#spending',
+  Registry: '/#registry',
+  Reference: '/reference/',
+  Tokens: '/#tokens',
+};
+
+export function studioPage(apiUrl: string): string {
+  const { providers, s3, site } = ports;
+  const origins = [apiUrl, localAddress(providers), localAddress(s3), localAddress(site)];
+  return layout(plainSite, {
+    title: 'Studio',
+    description: 'Make films and pictures on the local stack, and see each request and its cost.',
+    ...{ script: 'studio.js', style: 'studio.css', nav: studioNav, badge: 'local', origins },
+    main: html`<div id="studio"><noscript><p class="empty">The studio needs scripts. <a href="${localAddress(site)}">The registry’s pages</a> and <a href="/reference/">the reference</a> do not.</p></noscript></div>`,
+  });
+}
+
+/** What the studio is told: the requests as the OpenAPI document has them, tokens and URLs. */
+export async function studioConfig(apiUrl: string, values: Record<string, string>): Promise<StudioConfig> {
+  const document = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
+  const paid = Object.keys(document.paths).filter((path) => path.startsWith('/proxy/'));
+  const entries = paid.flatMap((path) => {
+    const { post } = document.paths[path];
+    if (!post) return [];
+    const { schema } = post.requestBody.content['application/json'];
+    return [{ name: post.operationId as string, path, schema: resolved(document, schema) }];
+  });
+  const [storeUrl, siteUrl] = [localAddress(ports.s3), localAddress(ports.site)];
+  const downloadsUrl = `${storeUrl}/${bucketName}`;
+  return {
+    ...{ apiUrl, downloadsUrl, siteUrl },
+    values: { ...values, 'The API': apiUrl, 'Downloads and the index': downloadsUrl, 'The pages': siteUrl },
+    requests: Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
+    paths: Object.fromEntries(entries.map(({ name, path }) => [name, path])),
+    failures: [...promptWordsHelp.matchAll(/^ {2}(\[.*?\]) +(.*)$/gm)].map(([, word = '', meaning = '']) => [
+      word,
+      meaning,
+    ]),
+    samplePicture: `${localAddress(ports.providers)}/media/sample.png`,
+  };
+}
+
+/** The schema without references. */
+function resolved(document: JsonObject, value: unknown): object {
+  if (Array.isArray(value)) return value.map((each) => (isObject(each) ? resolved(document, each) : each));
+  const { $ref, ...own } = Object(value) as { $ref?: string };
+  const target = $ref
+    ?.split('/')
+    .slice(1)
+    .reduce<unknown>((at, step) => Object(at)[step], document);
+  if (target) return resolved(document, target);
+  const fields = Object.entries(own).map(([name, each]) => [
+    name,
+    typeof each === 'object' && each !== null ? resolved(document, each) : each,
+  ]);
+  return Object.fromEntries(fields);
+}

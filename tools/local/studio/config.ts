@@ -1,0 +1,39 @@
+/** What the local stack tells its studio. */
+export interface StudioConfig {
+  apiUrl: string;
+  downloadsUrl: string;
+  siteUrl: string;
+  /** Tokens, keys and URLs to copy, by their names. The first is the token that the studio sends. */
+  values: Record<string, string>;
+  /** The request of each paid operation, as the OpenAPI document has it. */
+  requests: Record<string, Schema>;
+  paths: Record<string, string>;
+  /** Words in a prompt that make the simulated provider go wrong, with their meanings. */
+  failures: [word: string, meaning: string][];
+  samplePicture: string;
+}
+
+export interface Schema {
+  type?: string | string[];
+  description?: string;
+  enum?: (string | null)[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+}
+
+export interface Spending {
+  /** 0 without a limit. */
+  limit: number;
+  /** From the oldest day to today. */
+  days: { day: string; credits: number; tasks: number }[];
+  /** Tasks by state. */
+  states: Record<string, number>;
+}

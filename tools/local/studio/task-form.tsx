@@ -1,0 +1,143 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { StudioConfig } from './config.ts';
+import { Copyable } from './copyable.tsx';
+import { Field, without } from './field.tsx';
+import {
+  asCode,
+  asCurl,
+  creditsOf,
+  type Fields,
+  type Operation,
+  operations,
+  readable,
+  withFailure,
+} from './operations.ts';
+import type { Task } from './tasks.ts';
+
+interface FormProps {
+  config: StudioConfig;
+  operation: Operation;
+  body: Fields;
+  /** Films that can be extended. */
+  films: readonly Task[];
+  onChoose: (operation: Operation) => void;
+  onChange: (body: Fields) => void;
+  onSend: (body: Fields) => void;
+}
+
+/** A form made of the contract: what it may cost stands below it before anything is sent. */
+export function TaskForm({ config, operation, body, films, onChoose, onChange, onSend }: FormProps) {
+  const [failure, setFailure] = useState('');
+  const request = withFailure(body, failure);
+  const ceiling = useCeiling(operation, readable(request));
+  const { properties = {}, required = [] } = config.requests[operation.name] ?? {};
+  const fieldOf = (name: string, hasHint: boolean) => {
+    const schema = properties[name];
+    const set = (value: unknown) => onChange(without({ ...body, [name]: value }) ?? {});
+    return (
+      schema && (
+        <Field
+          {...{ key: operation.name + name, name, schema, hasHint, value: body[name], onChange: set }}
+          isRequired={required.includes(name)}
+        />
+      )
+    );
+  };
+  const others = Object.keys(properties).filter((name) => !operation.shown.includes(name));
+  return (
+    <form
+      class="box form"
+      aria-label="New task"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend(request);
+      }}
+    >
+      <div class="choices">
+        {operations.map((each) => (
+          <button
+            {...{ key: each.name, type: 'button', 'aria-pressed': each === operation }}
+            onClick={() => onChoose(each)}
+          >
+            {each.title}
+          </button>
+        ))}
+      </div>
+      {operation.name === 'extendVideo' && <FilmChoice {...{ films, body, onChange }} />}
+      <div class="fields">{operation.shown.map((name) => fieldOf(name, false))}</div>
+      <details>
+        <summary>{others.length} more settings</summary>
+        <div class="fields">{others.map((name) => fieldOf(name, true))}</div>
+      </details>
+      <div class="field">
+        <label for="failure">Goes wrong, on request</label>
+        <select
+          id="failure"
+          value={failure}
+          onChange={({ currentTarget }) => setFailure(currentTarget.value)}
+        >
+          <option value="">No: the simulated provider does its work</option>
+          {config.failures.map(([word, meaning]) => (
+            <option key={word} value={word}>
+              {word} {meaning}
+            </option>
+          ))}
+        </select>
+      </div>
+      <p class="price" role="status">
+        <span>At most</span> <b>{ceiling === undefined ? '…' : creditsOf(ceiling)}</b>
+      </p>
+      <button type="submit" class="button main">
+        {operation.action}
+      </button>
+      <details>
+        <summary>Show as curl</summary>
+        <Copyable text={asCurl(operation, request, config)} />
+      </details>
+      <details>
+        <summary>Show as client code</summary>
+        <Copyable text={asCode(operation, request, config)} />
+      </details>
+    </form>
+  );
+}
+
+/** The most credits that the request may cost, by the rule that reserves them. */
+function useCeiling(operation: Operation, body: string): number | undefined {
+  const [ceiling, setCeiling] = useState<number>();
+  useEffect(() => {
+    const stop = new AbortController();
+    fetch(`/ceiling?operation=${operation.name}`, { method: 'POST', body, signal: stop.signal })
+      .then((answer) => answer.json())
+      .then(({ credits }) => setCeiling(credits))
+      .catch(() => {});
+    return () => stop.abort();
+  }, [operation, body]);
+  return ceiling;
+}
+
+function FilmChoice({ films, body, onChange }: Pick<FormProps, 'films' | 'body' | 'onChange'>) {
+  const choices = films.flatMap(({ title, creations = [] }) => creations.map((film) => ({ title, ...film })));
+  const choose = (id: string) => {
+    const film = choices.find((each) => each.id === id);
+    onChange({ ...body, video_creation_id: film?.id, video_url: film?.url });
+  };
+  return (
+    <div class="field">
+      <label for="film">Film</label>
+      <select
+        id="film"
+        value={String(body.video_creation_id ?? '')}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+        required
+      >
+        <option value="">{choices.length === 0 ? 'Make a film first' : 'Choose a finished film'}</option>
+        {choices.map(({ id, title }) => (
+          <option key={id} value={id}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
