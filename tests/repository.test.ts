@@ -492,8 +492,8 @@ describe('the lines', () => {
     { issue: 61, room: 'packages', lines: 4 },
     // The studio, in place of the home page and the example of a film.
     { issue: 61, room: 'tools', lines: 1232 },
-    { issue: 61, room: 'packages', lines: 12 },
-    { issue: 61, room: 'tests', lines: 6 },
+    { issue: 61, room: 'packages', lines: 14 },
+    { issue: 61, room: 'tests', lines: 9 },
     // 62
     // 63
   ];
