@@ -25,7 +25,7 @@ export type Partition =
 /** A permission of a function's role, in addition to its logs and the secrets that its variables name. */
 export type Right =
   | { table: readonly TableAction[]; keys: readonly Partition[]; ifRelaying?: true }
-  | { table: readonly TableAction[]; neverChanges: readonly string[] }
+  | { table: readonly TableAction[]; neverChanges: readonly string[]; only?: readonly Partition[] }
   | { bucket: readonly BucketAction[]; folder: string };
 
 export type TableAction =

@@ -44,7 +44,10 @@ function statementsOf(rights: readonly (Right | Statement)[], { tableName, value
       return [allow('s3', right.bucket, arn('s3', `::${values.bucketName}/${right.folder}/*`))];
     const Action = right.table.map((action) => `dynamodb:${action}`);
     if ('neverChanges' in right) {
-      const Condition = { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': right.neverChanges } };
+      const Condition = {
+        ...(right.only && isIn(right.only)),
+        'ForAnyValue:StringEquals': { 'dynamodb:Attributes': right.neverChanges },
+      };
       return [{ Effect: 'Deny', Action, Resource: table, Condition }];
     }
     if (right.ifRelaying && !isRelaying) return [];
@@ -90,6 +93,15 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     { ...allow('dynamodb', ['PutItem'], arn('dynamodb', table), isIn(['usage'])), Effect: 'Deny' },
     // Nor does a provider, or who knows its URL, change what an attempt cost and whose it is.
     { table: write, neverChanges: ['caller', 'ceiling', 'credits', 'is_exact', 'n', 'payment'] },
+    // Nor anything else of it but its end: tasks and notifications, whose keys differ, have some of these names too.
+    {
+      table: write,
+      neverChanges: [
+        ...['at', 'code', 'completed_at', 'concluded_at', 'frames', 'key_hash', 'model', 'ms', 'operation'],
+        ...['request_id', 'seconds', 'task_hash', 'ttl'],
+      ],
+      only: ['usage'],
+    },
     allow('sqs', ['SendMessage'], queue('Notifications')),
   ];
   return {

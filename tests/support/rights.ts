@@ -223,14 +223,13 @@ function tableCalls(operation: string, input: Input, targets: readonly Target[])
   const keys = targets.map(({ partition }) => partition.replace(`${IndexName}:`, ''));
   if (operation !== 'TransactWriteItems')
     return [call(operation, keys, kindOf(operation) === 'writes' ? attributesOf(input) : [])];
-  // AWS does not document whether a part is compared with its own key or with the keys of all parts: both must do.
+  // AWS does not document whether a part is compared with what it names or with what all parts do: both must do.
   const parts = TransactItems.flatMap((item) => Object.entries(item));
   const attributes = parts.flatMap(([, part]) => attributesOf(part));
-  return parts.flatMap(([kind], place) =>
-    [keys.slice(place, place + 1), keys].map((compared) =>
-      call(String(transacted[kind]), compared, attributes),
-    ),
-  );
+  return parts.flatMap(([kind, part], place) => [
+    call(String(transacted[kind]), keys.slice(place, place + 1), attributesOf(part)),
+    call(String(transacted[kind]), keys, attributes),
+  ]);
 }
 
 function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Part): string[] {
