@@ -143,7 +143,8 @@ export function rateLimitFields(account: AccountRecord, time = Date.now()): Reco
 
 /**
  * The counters of past windows. They go with the next write, or an account would grow without bound. A day stays while
- * an attempt of it is open, because its settlement adds to it.
+ * an attempt of it is open, because its settlement adds to it. Clocks that are ahead have a margin: a day for days, and
+ * two minutes for minutes, of which more would fill the account.
  */
 export function pastCounters(seen: AccountRecord, now: number): Record<string, null> {
   const yesterday = dayOf(now - 24 * 60 * 60 * 1000);

@@ -46,16 +46,24 @@ const maxReservations = 3;
 
 /**
  * Reserves the ceiling of a task with one write that succeeds only if no limit is exceeded. If its answer is lost, the
- * next try is another reservation, and the visit gives back the first.
+ * next try is another reservation.
  */
 export async function reserve(context: Context, attempt: Attempt): Promise<Reserved> {
   for (let n = 0; ; n += 1) {
     try {
       return { account: await reserveOnce(context, attempt, n), n };
     } catch (error) {
-      if (!(error instanceof UnansweredError) || n === maxReservations - 1) throw error;
+      if (!(error instanceof UnansweredError)) throw error;
+      await giveBack(context, { ...attempt, n });
+      if (n === maxReservations - 1) throw error;
     }
   }
+}
+
+/** So that a request doesn't compete with itself. A reservation that is stored later is left to the visit. */
+async function giveBack(context: Context, reservation: Attempt & Reservation): Promise<void> {
+  const account = { ...keyOfAccount(reservation.caller), caller: reservation.caller, revision: 0 };
+  await settle(context, account, reservation, { credits: 0, isTask: false }).catch(() => undefined);
 }
 
 function reserveOnce(context: Context, attempt: Attempt, n: number): Promise<AccountRecord> {

@@ -74,6 +74,7 @@ test('usage conclude touches no day that is no longer counted, and no attempt th
   expect(await usageOf(old)).toMatchObject([{ payment: 'rejected', credits: 0 }]);
   expect([status, countersOf(await accountOf(open)).credits]).toEqual([1, 74]);
   expect(await usageOf(open)).toMatchObject([{ payment: 'unknown', credits: 74 }]);
+  expect((await adminJson('limit', 'show', open)).history).toEqual([]);
 });
 
 test.each([

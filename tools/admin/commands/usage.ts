@@ -128,8 +128,7 @@ export const conclude = command({
     for (const [name, endings] of await findEndings({ ...span, caller }, source)) {
       const before = endings.reduce((sum, { record }) => sum + record.credits, 0);
       const after = endings.reduce((sum, { credits }) => sum + credits, 0);
-      const detail = `${endings.length} from ${span.from} to ${span.to}: ${before} -> ${after} credits`;
-      const skipped = apply ? await concludeAll(actor, name, endings, source !== 'rejected', detail) : 0;
+      const skipped = apply ? await concludeAll(actor, name, endings, source !== 'rejected', span) : 0;
       data.push({ user: callerText(name), attempts: endings.length, before, after, skipped });
     }
     const rows = data.map((each) => [each.user, each.attempts, each.before, each.after]);

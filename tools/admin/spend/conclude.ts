@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { callerHash } from '../../../lib/caller.ts';
 import { type AccountRecord, entryName, keyOfAccount } from '../../../lib/attempts/account.ts';
 import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
-import { type Changes, type Clause, Plus } from '../../../lib/store/items.ts';
+import { always, type Changes, type Clause, Plus } from '../../../lib/store/items.ts';
 import { accountKey } from '../../../lib/store/keys.ts';
-import { checking, transact, updating } from '../../../lib/store/write.ts';
+import { checking, transact, updating, type Write } from '../../../lib/store/write.ts';
 import { adminHistory, newContext } from '../registry/administration.ts';
 import type { BilledTask } from './bill.ts';
 import { usagePages } from './usage.ts';
@@ -53,22 +54,37 @@ function creditsOf({ task_id, credits_told, ...record }: AttemptRecord, source: 
   return billed && Math.max(0, Math.ceil(billed));
 }
 
-/** Returns how many attempts changed meanwhile, or are still open. */
+/** Returns how many attempts changed meanwhile, or are still open. One line of history grows with each of the others. */
 export async function concludeAll(
   actor: string,
   caller: string,
   endings: readonly Ending[],
   isTask: boolean,
-  detail: string,
+  { from, to }: Pick<Span, 'from' | 'to'>,
 ) {
-  const change = { of: keyOfAccount(caller), action: 'usage conclude', subject: caller, detail };
-  await transact(newContext(), [adminHistory(actor, change)]);
-  let skipped = 0;
-  for (const ending of endings) if (!(await conclude(caller, ending, isTask))) skipped += 1;
-  return skipped;
+  const change = { of: keyOfAccount(caller), action: 'usage conclude', subject: caller };
+  const once = { id: randomUUID(), now: Date.now() };
+  let done = { count: 0, before: 0, after: 0 };
+  for (const ending of endings) {
+    const { count, before, after } = done;
+    const next = {
+      count: count + 1,
+      before: before + ending.record.credits,
+      after: after + ending.credits,
+    };
+    const detail = `${next.count} from ${from} to ${to}: ${next.before} -> ${next.after} credits`;
+    const history = { ...adminHistory(actor, { ...change, detail }, once), when: always };
+    if (await conclude(caller, ending, isTask, history)) done = next;
+  }
+  return endings.length - done.count;
 }
 
-async function conclude(caller: string, { record, credits }: Ending, isTask: boolean): Promise<boolean> {
+async function conclude(
+  caller: string,
+  { record, credits }: Ending,
+  isTask: boolean,
+  history: Write,
+): Promise<boolean> {
   const { at, sk, n, credits: before } = record;
   const concluded_at = new Date().toISOString();
   const end = { payment: isTask ? 'taken' : 'rejected', credits, is_exact: true, concluded_at } as const;
@@ -81,7 +97,7 @@ async function conclude(caller: string, { record, credits }: Ending, isTask: boo
   const account = accountKey(callerHash(caller));
   const isSettled: Clause<AccountRecord> = [entryName({ id: sk.slice(sk.indexOf('#') + 1), n }), 'absent'];
   const counted = updating<AccountRecord>(account, changes, [isSettled, [credited, 'exists']]);
-  if ((await transact(newContext(), [ended, counted])).length === 0) return true;
+  if ((await transact(newContext(), [ended, counted, history])).length === 0) return true;
   const dropped = checking<AccountRecord>(account, [isSettled, [credited, 'absent']]);
-  return (await transact(newContext(), [ended, dropped])).length === 0;
+  return (await transact(newContext(), [ended, dropped, history])).length === 0;
 }
