@@ -450,7 +450,7 @@ describe('the lines', () => {
     // Roles of notifications, reservations given back, conclude's history.
     { issue: 56, room: 'lib functions', lines: 9 },
     { issue: 56, room: 'infra', lines: 12 },
-    { issue: 56, room: 'tools', lines: 12 },
+    { issue: 56, room: 'tools', lines: 14 },
     { issue: 56, room: 'tests', lines: 21 },
     // 57
     // 58
