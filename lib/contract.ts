@@ -52,8 +52,6 @@ export interface Contract {
   parameters: z.ZodMiniType<Record<string, string>>;
   /** A schema, or a function that makes one from the rules that an operator can change. */
   body: z.ZodMiniType | ((rules: VideoRules) => z.ZodMiniType);
-  /** The field of the body, or of its `node`, whose JSON is stored exactly as written. */
-  freeForm?: { in?: 'node'; field: 'translations' | 'advanced_settings' };
   reply: z.ZodMiniType;
   status: 200 | 201;
   /** The operation's own errors. The codes that every endpoint shares are added elsewhere. */

@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { downloadUrl } from '../bucket/object-keys.ts';
 import { presign } from '../bucket/signed-upload.ts';
 import { callerHash } from '../caller.ts';
@@ -5,6 +6,8 @@ import type { Context } from '../context.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
+import { innermost, partsOf } from '../schemas/innermost.ts';
+import { imageFields } from '../schemas/paid-fields.ts';
 import { type AskedUpload, countUploads, requireOpenAccount, uploadSeconds } from './uploads.ts';
 
 /*
@@ -12,19 +15,22 @@ import { type AskedUpload, countUploads, requireOpenAccount, uploadSeconds } fro
  * the bucket. Missing bytes are reported before anything is reserved.
  */
 
-/** Every field of the contract that accepts an image. */
-const imageFields = new Set([
-  ...['image', 'transfer_light_from_lightmap', 'transfer_light_from_reference_image'],
-  ...['images', 'start_image', 'key_image', 'wm_url', 'image_settings'],
-]);
-
 const beginning = 'upload:';
 const shape = /^upload:([0-9a-f]{64}):([1-9]\d{0,8})$/;
 const maxBytes = 50_000_000;
 
 /** Replaces each image that the body names by its URL. Throws `upload_needed` if one is not uploaded. */
-export async function withImageUrls<Body>(context: Context, caller: string, body: Body): Promise<Body> {
-  const found = imagesIn(body);
+export async function withImageUrls<Body>(
+  context: Context,
+  caller: string,
+  { schema, body }: { schema: z.core.$ZodType; body: Body },
+): Promise<Body> {
+  const found: ImageField[] = [];
+  withImages(schema, body, (text, path) => {
+    if (text.slice(0, beginning.length).toLowerCase() === beginning)
+      found.push({ path, text, image: read(text) });
+    return text;
+  });
   if (found.length === 0) return body;
   const invalid = found
     .filter(({ image }) => image === undefined)
@@ -45,7 +51,7 @@ export async function withImageUrls<Body>(context: Context, caller: string, body
       else missing.set(text, image);
     }),
   );
-  if (missing.size === 0) return replaced(body, addresses) as Body;
+  if (missing.size === 0) return withImages(schema, body, (text) => addresses.get(text) ?? text) as Body;
   await countUploads(context, caller, [...missing.values()], isThere);
   const details = found.map(async ({ path, text }): Promise<ErrorDetail[]> => {
     const image = missing.get(text);
@@ -63,33 +69,29 @@ interface ImageField {
   image: CallerImage | undefined;
 }
 
-function imagesIn(value: unknown, path = 'body'): ImageField[] {
-  if (typeof value === 'string')
-    return value.slice(0, beginning.length).toLowerCase() === beginning
-      ? [{ path, text: value, image: read(value) }]
-      : [];
-  if (Array.isArray(value)) return value.flatMap((item, index) => imagesIn(item, `${path}.${index}`));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, field]) =>
-    imageFields.has(name) ? imagesIn(field, `${path}.${name}`) : [],
-  );
+/** A valid body with what `change` makes of each image. */
+function withImages(
+  schema: z.core.$ZodType,
+  value: unknown,
+  change: (text: string, path: string) => string,
+  path = 'body',
+): unknown {
+  const inner = innermost(schema);
+  const { shape, element } = partsOf(inner);
+  if (typeof value === 'string') return imageFields.get(inner) ? change(value, path) : value;
+  if (element && Array.isArray(value))
+    return value.map((item, index) => withImages(element, item, change, `${path}.${index}`));
+  if (!shape || !isObject(value)) return value;
+  const fields = Object.entries(value).map(([name, field]) => {
+    const known = shape[name];
+    return [name, known ? withImages(known, field, change, `${path}.${name}`) : field];
+  });
+  return Object.fromEntries(fields);
 }
 
 function read(text: string): CallerImage | undefined {
   const [, sha256, bytes] = shape.exec(text) ?? [];
   return sha256 === undefined || Number(bytes) > maxBytes ? undefined : { sha256, bytes: Number(bytes) };
-}
-
-function replaced(value: unknown, addresses: ReadonlyMap<string, string>, name = 'images'): unknown {
-  if (typeof value === 'string') return (imageFields.has(name) && addresses.get(value)) || value;
-  if (Array.isArray(value)) return value.map((item) => replaced(item, addresses, name));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([field, item]) => [
-      field,
-      imageFields.has(field) ? replaced(item, addresses, field) : item,
-    ]),
-  );
 }
 
 /** Bytes that a caller holds, as named in a request: `upload:<sha256>:<bytes>`. */

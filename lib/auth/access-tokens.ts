@@ -7,13 +7,12 @@ import {
 } from 'aws-jwt-verify/error';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { JwtVerifier, supportedSignatureAlgorithms } from 'aws-jwt-verify/jwt-verifier';
-import { type Caller, principalOf } from '../caller.ts';
+import { type Caller, callerName, principalOf } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Access } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { note } from '../log.ts';
-import type { CiJob } from './ci-tokens.ts';
 import { KeySets } from './key-sets.ts';
 
 /**
@@ -54,55 +53,33 @@ const verification = config.atStart(
   }),
 );
 
-/** The CI job that a token of the body identifies; undefined for a token of another kind. */
-export type JobOf = (bodyToken: string) => Promise<CiJob | undefined>;
+/** A caller, and the owner of its Idempotency-Keys. */
+export interface Admitted<Someone> {
+  caller: Someone;
+  scope: string;
+}
 
-/**
- * Identifies the caller: a person, a CI job, which stands for no person, or, if the operation allows it, an
- * unknown caller.
- */
+/** Identifies the caller: a person or, if the operation allows it, an unknown caller. */
 export async function admit(
   access: Access,
   authorization: string | undefined,
-  readBody: () => unknown,
-  jobOf: JobOf | undefined,
-): Promise<{ caller: Caller | undefined; job: CiJob | undefined }> {
-  if (access === 'anyone') return { caller: undefined, job: undefined };
-  const bodyToken = readBodyToken(access, readBody);
-  const caller = await authenticate(authorization).catch((error: unknown) => {
-    // Some clients also send the token of the body as the bearer.
-    if (bodyToken !== undefined && bearerToken(authorization) === bodyToken) return undefined;
-    throw error;
-  });
-  const job = bodyToken === undefined ? undefined : await jobOf?.(bodyToken);
-  if (job) return { caller: undefined, job };
+): Promise<Admitted<Caller | undefined>> {
+  const caller = access === 'anyone' ? undefined : await authenticate(authorization);
+  requireCaller(access, caller);
+  return { caller, scope: callerName(caller) };
+}
+
+export function requireCaller(access: Access, caller: Caller | undefined): void {
   if (caller) note({ principal: principalOf(caller.userId) });
-  else if (access === 'user' || config.tokens()[access.userUnless] === 'required')
+  else if (access === 'user' || (access !== 'anyone' && config.tokens()[access.userUnless] === 'required'))
     throw new ApiError('unauthorized', { reason: 'missing' });
-  return { caller, job };
-}
-
-function readBodyToken(access: Access, readBody: () => unknown): string | undefined {
-  if (typeof access !== 'object' || access.bodyToken === undefined) return undefined;
-  try {
-    return tokenIn(readBody(), access);
-  } catch {
-    // An unreadable body names no token; it is rejected once the caller is known.
-    return undefined;
-  }
-}
-
-export function tokenIn(body: unknown, access: Access): string | undefined {
-  const field = typeof access === 'object' ? access.bodyToken : undefined;
-  const token = field !== undefined && isObject(body) ? body[field] : undefined;
-  return typeof token === 'string' ? token : undefined;
 }
 
 const bearer = /^Bearer +(.+?) *$/i;
 const otherScheme = /^(?!Bearer )[\w-]+ +\S/i;
 
 /** The token of an Authorization header with any scheme. Undefined if there is none. */
-function bearerToken(authorization: string | undefined): string | undefined {
+export function bearerToken(authorization: string | undefined): string | undefined {
   return bearer.exec(authorization ?? '')?.[1];
 }
 

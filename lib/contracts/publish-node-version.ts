@@ -28,7 +28,6 @@ export const publishNodeVersion = contract({
         ),
       ),
   }),
-  freeForm: { in: 'node', field: 'translations' },
   reply: z.object({
     node_version: NodeVersion,
     signedUrl: z

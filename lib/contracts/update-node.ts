@@ -15,7 +15,6 @@ export const updateNode = contract({
   access: 'user',
   parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
   body: NodeInput,
-  freeForm: { field: 'translations' },
   reply: Node,
   status: 200,
   errors: [

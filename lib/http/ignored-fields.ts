@@ -1,6 +1,7 @@
 import { isUnset, sentBackFields } from '@node-registry/registry-rules/schemas/fields';
 import type * as z from 'zod/mini';
 import { isObject } from '../json.ts';
+import { innermost, partsOf } from '../schemas/innermost.ts';
 
 const maxNamed = 20;
 const maxHeaderLength = 1000;
@@ -26,24 +27,12 @@ export function ignoredFields(schema: z.core.$ZodType, body: unknown): string | 
   return `${named.join(', ')}${left > 0 ? `;more=${left}` : ''}`;
 }
 
-/** The parts of a schema's definition that lead to its fields. */
-interface Definition {
-  shape?: Record<string, z.core.$ZodType>;
-  element?: z.core.$ZodType;
-  innerType?: z.core.$ZodType;
-  in?: z.core.$ZodType;
-  out?: z.core.$ZodType;
-}
-
 /** Runs for every request: as a generator, it made a whole endpoint take half as long again. */
 function addUnknown(schema: z.core.$ZodType, value: unknown, path: string, found: string[]): void {
   if (typeof value !== 'object' || value === null) return;
-  const definition: Definition & z.core.$ZodTypeDef = schema._zod.def;
-  const { shape, element, innerType, out } = definition;
-  // One side of a pipe is a function, which has no fields.
-  const inner = innerType ?? (out?._zod.def.type === 'transform' ? definition.in : out);
-  if (inner) addUnknown(inner, value, path, found);
-  else if (element && Array.isArray(value)) {
+  const inner = innermost(schema);
+  const { shape, element } = partsOf(inner);
+  if (element && Array.isArray(value)) {
     for (const [index, item] of value.entries()) addUnknown(element, item, `${path}[${index}]`, found);
   } else if (shape && isObject(value)) {
     for (const name in value) {
@@ -52,7 +41,7 @@ function addUnknown(schema: z.core.$ZodType, value: unknown, path: string, found
       if (isUnset(field) || (isKnown && typeof field !== 'object')) continue;
       const fieldPath = path === '' ? name : `${path}.${name}`;
       if (isKnown) addUnknown(shape[name] as z.core.$ZodType, field, fieldPath, found);
-      else if (!sentBackFields.get(schema)?.names.includes(name)) found.push(fieldPath);
+      else if (!sentBackFields.get(inner)?.names.includes(name)) found.push(fieldPath);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { admit } from '../auth/access-tokens.ts';
 import { newAttempt, attemptName } from '../attempts/attempt.ts';
 import { withImageUrls } from '../attempts/caller-images.ts';
 import { Purchase } from '../attempts/purchase.ts';
@@ -30,7 +31,8 @@ interface ProviderRequest<C extends PaidContract> {
 
 /** An operation that buys a task of a provider: the whole flow of a paid request. */
 export function paidEndpoint<C extends PaidContract>(contract: C, call: ProviderRequest<C>) {
-  return lambdaHandler(contract, undefined, async ({ body, context, ...request }, keyed, progress) => {
+  return lambdaHandler(contract, admit, async (request, { keyed, progress, schema }) => {
+    const { body, context } = request;
     const caller = callerName(request.caller);
     const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
     const relay = isRelayed ? new Relay(contract.notifies, Object(body)) : undefined;
@@ -54,7 +56,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       await beforeSending(async () => {
         relay?.requireReceiver();
         await requireStageBudget(context, attempt.at);
-        const withImages = await withImageUrls(context, caller, body);
+        const withImages = await withImageUrls(context, caller, { schema, body });
         await outgoing.prepare(call.body(relay ? relay.redirected(withImages) : withImages));
         await purchase.reserve();
         await purchase.record(relay && (() => relay.record(context, attempt)));

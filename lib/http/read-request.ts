@@ -1,17 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
+import { fieldsAsWritten } from '@node-registry/registry-rules/schemas/fields';
 import type * as z from 'zod/mini';
 import type { BodyOf, Contract } from '../contract.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject, type JsonObject, parseAsWritten } from '../json.ts';
 import { note } from '../log.ts';
+import { innermost, partsOf } from '../schemas/innermost.ts';
 import type { GatewayRequest } from './gateway-handler.ts';
 
 /** Parses the body at the first call: it may contain a token, and reports issues once the caller is known. */
-export function readOnce(request: GatewayRequest, freeForm: Contract['freeForm']): () => unknown {
+export function readOnce(request: GatewayRequest, asWritten: Path | undefined): () => unknown {
   let read: { body: unknown } | undefined;
   return () => {
-    read ??= { body: parseJsonBody(request, freeForm) };
+    read ??= { body: parseJsonBody(request, asWritten) };
     return read.body;
   };
 }
@@ -65,7 +67,18 @@ function nameIsCut(): ApiError {
   return new ApiError('invalid_request', { details: [{ path: 'query', message }] });
 }
 
-type FreeForm = NonNullable<Contract['freeForm']>;
+/** The names that lead to a field of a body. */
+type Path = readonly string[];
+
+/** The path of the field whose JSON is kept exactly as written. */
+export function pathAsWritten(body: z.core.$ZodType): Path | undefined {
+  for (const [name, field] of Object.entries(partsOf(innermost(body)).shape ?? {})) {
+    if (fieldsAsWritten.get(innermost(field))) return [name];
+    const below = pathAsWritten(field);
+    if (below) return [name, ...below];
+  }
+  return undefined;
+}
 
 interface BodyCarrier {
   /** A missing body may arrive as absent, null or empty. */
@@ -78,7 +91,7 @@ interface BodyCarrier {
 const maxBytes = 6 * 1024 * 1024;
 
 /** Parses a request's JSON body. A request without a Content-Type is read as JSON. */
-export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, freeForm?: FreeForm): unknown {
+export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, asWritten?: Path): unknown {
   // The gateway may add a Content-Type to a missing body, so check the body first.
   if (!body) throw bodyIssue('is missing; send a JSON object');
   const contentType = headers['content-type'];
@@ -100,10 +113,10 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, f
   const issue = issueIn(
     value,
     text.includes('\\u'),
-    freeForm && holderOf(value, freeForm) ? maxValues : Infinity,
+    asWritten && holderOf(value, asWritten) ? maxValues : Infinity,
   );
   if (issue !== undefined) throw bodyIssue(issue);
-  if (freeForm) keepFreeForm(value, text, freeForm);
+  if (asWritten) keepAsWritten(value, text, asWritten);
   return value;
 }
 
@@ -127,20 +140,22 @@ function unsupported(message: string): ApiError {
 }
 
 /** The other fields have types of their own, with numbers as doubles. */
-function keepFreeForm(body: unknown, text: string, freeForm: FreeForm): void {
-  const holder = holderOf(body, freeForm);
-  if (holder) holder[freeForm.field] = holderOf(parseAsWritten(text), freeForm)?.[freeForm.field];
+function keepAsWritten(body: unknown, text: string, path: Path): void {
+  const field = path.at(-1) ?? '';
+  const holder = holderOf(body, path);
+  if (holder) holder[field] = holderOf(parseAsWritten(text), path)?.[field];
 }
 
-/** Returns the object whose field is free-form JSON, or undefined if the body has no such field. */
-function holderOf(body: unknown, { in: parent, field }: FreeForm): JsonObject | undefined {
-  const holder = isObject(body) && parent ? body[parent] : body;
-  return isObject(holder) && isObject(holder[field]) ? holder : undefined;
+/** The object that has the field, or undefined if that has no object. */
+function holderOf(body: unknown, [name = '', ...below]: Path): JsonObject | undefined {
+  if (!isObject(body)) return undefined;
+  if (below.length > 0) return holderOf(body[name], below);
+  return isObject(body[name]) ? body : undefined;
 }
 
 const maxDepth = 500;
 
-/** For a body with free-form JSON: reading it with the numbers as written takes thirty times as long. */
+/** For a body with a field that is kept as written: reading its numbers so takes thirty times as long. */
 const maxValues = 100_000;
 
 /**

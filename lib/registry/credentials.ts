@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Provenance } from '@node-registry/registry-rules/schemas/node-version';
 import { hashPersonalAccessToken, isWellFormed } from '@node-registry/registry-rules/personal-access-tokens';
-import { type CiJob, verifyCiToken } from '../auth/ci-tokens.ts';
+import type { CiJob } from '../auth/ci-tokens.ts';
+import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import type { Item } from '../store/items.ts';
@@ -19,17 +20,15 @@ import {
 /** The credential of a publish: the SHA-256 of a personal access token, or a CI job. */
 export type GivenCredential = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
 
-/** The CI job that publishes, if the token is an ID token: it has two dots, a personal access token none. */
-export async function ciJobOf(token: string): Promise<CiJob | undefined> {
-  if (token.split('.', 4).length !== 3) return undefined;
-  return verifyCiToken(token);
-}
-
-export function givenCredential(token: string, job: CiJob | undefined): GivenCredential {
-  if (job) return { job };
+/** The credential that a caller gives, and the person who gives it: a job stands for none. */
+export function givenCredential(
+  token: string,
+  caller: Caller | CiJob | undefined,
+): GivenCredential & { caller: Caller | undefined } {
+  if (caller && 'repository' in caller) return { job: caller, caller: undefined };
   // A mistyped token is rejected without reading the store.
   if (!isWellFormed(token)) throw new ApiError('invalid_personal_access_token');
-  return { tokenHash: hashPersonalAccessToken(token) };
+  return { tokenHash: hashPersonalAccessToken(token), caller };
 }
 
 /** A valid credential: its record, the part stored with the version, and the writes that go with it. */

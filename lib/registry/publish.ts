@@ -66,8 +66,6 @@ export type Publication = GivenCredential & {
   nodeId: string;
   node: NodeInput;
   version: NodeVersionInput;
-  /** The version's label as sent; absent if it was sent in its normal form. */
-  label?: string;
   caller: Caller | undefined;
 };
 
@@ -91,7 +89,7 @@ interface Registration {
  */
 export async function registerVersion(context: Context, publication: Publication): Promise<Registration> {
   const { publisherId, nodeId, version } = publication;
-  note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
+  note({ publisher_id: publisherId, node_id: nodeId, version: version.version.normal });
   const uploadId = randomUUID();
   const following = (...found: FirstFound) => moreReadsOf(publication, found);
   const reads = { first: readsOf(publication), following };
@@ -113,7 +111,7 @@ export async function findAwaitedUpload(
   { id }: NodeVersion,
 ): Promise<Upload | undefined> {
   const { publisherId, nodeId, version } = publication;
-  note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
+  note({ publisher_id: publisherId, node_id: nodeId, version: version.version.normal });
   const found = await decide(context, { first: standingReads(publication) }, (result) => ({ result }));
   const moved = movedTo(publisherRecord(found[0]), publisherId);
   if (moved !== undefined) return findAwaitedUpload(context, { ...publication, publisherId: moved }, { id });
@@ -131,7 +129,7 @@ function standingReads(publication: Publication) {
     publisherKey(publisherId),
     keyOfCredential(publisherId, publication),
     nodeKey(nodeId),
-    nodeVersionKey(nodeId, version.version),
+    nodeVersionKey(nodeId, version.version.normal),
     { below: job && trustKey(publisherId, '') },
     // A token alone, or a job, is stopped by its own end.
     caller && blockOf(caller),
@@ -168,11 +166,11 @@ function standingOf(
   publication: Publication,
   [publisherItem, item, nodeItem, versionItem, trusts, block]: Standing,
 ) {
-  const { nodeId, version, label } = publication;
+  const { nodeId, version } = publication;
   const credential = acceptCredential(
     publication,
     { item, trusts: trusts.map((trust) => trustRecord(trust)) },
-    { nodeId, versionKey: nodeVersionKey(nodeId, version.version) },
+    { nodeId, versionKey: nodeVersionKey(nodeId, version.version.normal) },
   );
   return {
     block,
@@ -181,7 +179,7 @@ function standingOf(
     node: nodeRecord(nodeItem),
     version: nodeVersionRecord(versionItem),
     nodeId,
-    label: label ?? version.version,
+    label: version.version.sent,
   };
 }
 
@@ -249,7 +247,7 @@ interface Begun {
 }
 
 function pendingVersion(
-  { publisherId, nodeId, version, label, caller }: Publication,
+  { publisherId, nodeId, version, caller }: Publication,
   uploadId: string,
   { credential, node, version: begun }: Begun,
   once: Once,
@@ -261,12 +259,12 @@ function pendingVersion(
   if (reserved.length > 0)
     may(caller, "change an admin's field", { fields: reserved.map((field) => `body.node_version.${field}`) });
   const record: NodeVersionRecord = {
-    ...nodeVersionKey(nodeId, version.version),
+    ...nodeVersionKey(nodeId, version.version.normal),
     ...versionFields(version, { isAdmin }),
     // A member who resumes a version must not remove the tags of an admin.
     ...(!isAdmin && begun?.tags_admin && { tags_admin: begun.tags_admin }),
-    version: version.version,
-    ...(label !== version.version && { label }),
+    version: version.version.normal,
+    ...(version.version.sent !== version.version.normal && { label: version.version.sent }),
     id,
     node_id: node?.id ?? nodeId,
     publisher_id: publisherId,

@@ -26,8 +26,11 @@ export const webAddress = z
   .check(z.trim(), z.refine(isWebAddress, 'must be an absolute http or https URL'))
   .with(z.meta({ format: 'uri' }));
 
-/** A string whose format the provider defines; it may have handles such as `asset:42`. */
-export const reference = z.string().check(z.minLength(1));
+/** The fields with an image, which a caller may have uploaded (lib/attempts/caller-images.ts). */
+export const imageFields = z.registry<{ isImage: true }>();
+
+/** An image whose format the provider defines; it may be a handle such as `asset:42`. */
+export const reference = z.string().check(z.minLength(1)).register(imageFields, { isImage: true });
 
 /** An absolute URL of any scheme. */
 export const absoluteUrl = z.string().check(z.trim(), z.refine(isAbsoluteUrl, 'must be an absolute URL'));
@@ -50,6 +53,7 @@ const twoDigits = /^[\s=]*[\w+/-][\s=]*[\w+/-]/;
 export const imageSource = z
   .string()
   .check(z.trim(), z.refine(isImageSource, 'must be base64 data, an absolute URL or a data URI'))
+  .register(imageFields, { isImage: true })
   .with(z.meta({ minLength: 1 }));
 
 const maxMarkLength = 20;

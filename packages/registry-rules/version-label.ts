@@ -130,12 +130,13 @@ export function versionIssue(label: string): string {
   return spelling === undefined ? rule : `${rule}; write ${spelling}`;
 }
 
+/** Two spellings of one normal form are one version, and whoever began it resumes it in the same spelling. */
 export const VersionLabel = z
   .pipe(
     z.string().check(z.maxLength(maxVersionLength)),
     z.transform((label, context) => {
       const normal = normalizeVersion(label);
-      if (normal !== undefined) return normal;
+      if (normal !== undefined) return { normal, sent: label };
       context.issues.push({ code: 'custom', input: label, message: versionIssue(label) });
       return z.NEVER;
     }),

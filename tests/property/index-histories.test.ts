@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/write-index.ts';
+import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
@@ -72,7 +73,7 @@ NODE_CLASS_MAPPINGS = {"Load / it": N}
 `;
 
 async function register({ publisherId, nodeId, token }: Subject, label: string) {
-  const place = { publisherId, nodeId, node: {}, version: { version: label } };
+  const place = { publisherId, nodeId, node: {}, version: { version: VersionLabel.parse(label) } };
   const tokenHash = hashPersonalAccessToken(token);
   return (await registerVersion(context(), { ...place, tokenHash, caller: undefined })).upload;
 }

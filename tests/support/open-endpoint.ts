@@ -3,6 +3,7 @@ import type { Access, Contract } from '../../lib/contract.ts';
 import type { Provider } from '../../lib/providers/provider-call.ts';
 import { type Changes, invoke, type Result } from './invoke.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
+import { keyedEndpoint } from '../../lib/http/keyed-endpoint.ts';
 import { type PaidContract, paidEndpoint } from '../../lib/http/paid-endpoint.ts';
 import { setVariables } from './variables.ts';
 
@@ -28,10 +29,11 @@ type Handler = (call: Call) => Promise<{ body: unknown; headers?: Record<string,
 
 const echo: Handler = async ({ path, body, caller }) => ({ body: { path, body, caller } });
 
-export type Options = Parameters<typeof endpoint<Contract>>[2];
-
-export function open(changes: Partial<Contract> = {}, handle: Handler = echo, options: Options = {}) {
-  return caller(endpoint<Contract>({ ...contract, ...changes }, handle, options));
+export function open(changes: Partial<Contract> = {}, handle: Handler = echo) {
+  const opened = { ...contract, ...changes };
+  const repeatable = (call: Call) => ({ reply: () => handle(call), refresh: async (kept: unknown) => kept });
+  const isKeyed = opened.idempotent || typeof opened.access === 'object';
+  return caller(isKeyed ? keyedEndpoint<Contract>(opened, repeatable) : endpoint(opened, handle));
 }
 
 /** The same for an operation that buys something, of a provider of the test's own. */

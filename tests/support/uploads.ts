@@ -4,6 +4,7 @@ import type { S3Event, SQSEvent } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, stagingKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
+import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
@@ -27,7 +28,7 @@ export async function publish(nodeId: string, version: string): Promise<Upload> 
       publisherId: demo.publisherId,
       nodeId,
       node: {},
-      version: { version },
+      version: { version: VersionLabel.parse(version) },
       tokenHash: hashPersonalAccessToken(demo.personalAccessToken),
       caller: undefined,
     },

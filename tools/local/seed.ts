@@ -11,6 +11,7 @@ import type { NodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publish.ts';
 import { putPersonalAccessToken } from '../admin/registry/tokens.ts';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
+import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import { attemptName } from '../../lib/attempts/attempt.ts';
 import { absent, present } from '../../lib/store/items.ts';
@@ -51,7 +52,11 @@ export async function seed(): Promise<boolean> {
   const context = { deadline: Date.now() + 60_000 };
   const node = { name: 'Demo Node', description: 'A node to try the service with.', tags: ['demo'] };
   for (const label of [version, '1.1.0']) {
-    const input = { version: label, changelog: `Changes of ${label}`, dependencies: ['numpy>=2'] };
+    const input = {
+      version: VersionLabel.parse(label),
+      changelog: `Changes of ${label}`,
+      dependencies: ['numpy>=2'],
+    };
     await finalizeUpload(context, await uploadVersion(context, input, node), 'seed');
   }
   const changes = {
@@ -81,8 +86,10 @@ async function uploadVersion(
     tokenHash,
     caller,
   });
-  const key = stagingKey(version.version === demo.version ? await renameUpload(context, upload) : upload);
-  const Body = await demoArchive(version.version);
+  const key = stagingKey(
+    version.version.normal === demo.version ? await renameUpload(context, upload) : upload,
+  );
+  const Body = await demoArchive(version.version.normal);
   await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body }));
   return key;
 }

@@ -70,13 +70,13 @@ describe('the caller of an endpoint', () => {
     expect((await open({ access }).call({ headers, body: { text: 'nrp_sent-twice' } })).status).toBe(status);
   });
 
-  test('asks for the job of a CI only for a body that has a token as text', async () => {
-    const asked: unknown[] = [];
-    const jobOf = async (token: unknown) => void asked.push(token);
-    const { call } = open({ access: optional }, undefined, { jobOf });
-    for (const body of [{}, { text: 5 }, { text: 'a.b.c' }]) await call({ body });
-
-    expect(asked).toEqual(['a.b.c']);
+  test.each([
+    [{}, 201],
+    [{ text: 5 }, 400],
+    [{ text: 'nrp_a.b' }, 201],
+    [{ text: 'a.b.c' }, 401],
+  ])('is a CI job only if the body has an ID token as text: %j answers %i', async (body, status) => {
+    expect((await open({ access: optional }).call({ body })).status).toBe(status);
   });
 
   test('rejects a caller for the bearer before the body is read', async () => {

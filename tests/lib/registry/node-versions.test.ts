@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
+import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { versionFields } from '../../../lib/registry/node-versions.ts';
 import { findNodeVersions } from '../../../lib/registry/look-up.ts';
 import { readBatches } from '../../../lib/store/read.ts';
@@ -131,7 +132,12 @@ describe('a bulk that is larger than an answer', () => {
 });
 
 describe('the fields of a version from its publisher', () => {
-  const said = { version, changelog: null, deprecated: false, tags_admin: ['safe'] };
+  const said = {
+    version: VersionLabel.parse(version),
+    changelog: null,
+    deprecated: false,
+    tags_admin: ['safe'],
+  };
 
   test.each([
     ['an owner, without what only admins may say', false, { deprecated: false }],

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
 import { latestOf } from '../../../lib/registry/node-versions.ts';
@@ -38,7 +39,7 @@ function publish(nodeId: string, publication: Partial<Publication> = {}) {
       publisherId,
       nodeId,
       node: {},
-      version: { version: '1.0.0' },
+      version: { version: VersionLabel.parse('1.0.0') },
       tokenHash: String(tokens[publisherId]),
       caller: undefined,
       ...publication,
@@ -96,14 +97,16 @@ describe('publishing a version', () => {
     await publish('Attributed', { caller: { userId: 'mats', isAdmin: false } });
 
     expect(await storedVersion('attributed')).toMatchObject({ published_by: 'mats' });
-    const { version } = await publish('ATTRIBUTED', { version: { version: '2.0.0' } });
+    const { version } = await publish('ATTRIBUTED', { version: { version: VersionLabel.parse('2.0.0') } });
     expect(version.node_id).toBe('Attributed');
     const [pk, sk, created_at] = ['PUBLISHER#acme', 'NODE#attributed', new Date().toISOString()];
     expect(await storedItem(pk, sk)).toEqual({ pk, sk, node_id: 'Attributed', created_at });
   });
 
   test('keeps the id and the creation time of a pending version', async () => {
-    const before = await publish('again', { version: { version: '1.0.0', changelog: 'before' } });
+    const before = await publish('again', {
+      version: { version: VersionLabel.parse('1.0.0'), changelog: 'before' },
+    });
     const { result, requests } = await countRequests(() => publish('again'));
 
     const { changelog: _, ...kept } = before.version;
@@ -126,7 +129,7 @@ describe('publishing a version', () => {
 
   test('accepts the fields of admins from an admin only, and names them to others', async () => {
     const words = { tags_admin: ['safe'] };
-    const version = { ...words, version: '1.0.0' };
+    const version = { ...words, version: VersionLabel.parse('1.0.0') };
     const caller = (isAdmin: boolean) => ({ userId: 'mats', isAdmin });
     await publish('words-of-an-admin', { version, node: words, caller: caller(true) });
     await publish('words-of-an-admin', { caller: caller(false) });
@@ -149,7 +152,7 @@ describe('publishing a version', () => {
     await addNode('acme', 'full', { description: 'x'.repeat(200_000), latest_version: 'x'.repeat(100_000) });
     await publish('full');
 
-    const more = { version: { version: '2.0.0' }, node: { license: 'x'.repeat(60_000) } };
+    const more = { version: { version: VersionLabel.parse('2.0.0') }, node: { license: 'x'.repeat(60_000) } };
     await expect(publish('full', more)).rejects.toMatchObject({ code: 'record_too_large' });
   });
 });
