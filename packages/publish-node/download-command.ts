@@ -14,6 +14,8 @@ interface DownloadFlags extends ReadFlags {
 function warn({ id, status, status_detail: why }: IndexedNode, version: PublicVersion): void {
   const because = (text: string | undefined) => (text ? `: ${text}` : '.');
   if (status === 'NodeStatusDeleted') say(`${id} is withdrawn${because(why)}`);
+  if (version.status === 'NodeVersionStatusDeleted')
+    say(`${id} ${version.version} is withdrawn${because(version.status_reason)}`);
   if (version.deprecated) say(`${id} ${version.version} is deprecated${because(version.changelog)}`);
   if (version.status === 'NodeVersionStatusFlagged')
     say(`${id} ${version.version} is flagged${because(version.status_reason)}`);

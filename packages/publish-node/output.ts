@@ -37,7 +37,7 @@ export function tell(lines: readonly string[]): void {
 
 /** The report of every command with --json, for any exit: all keys are present, and null means unknown. */
 const emptyReport = {
-  /** published, already_published, dry_run, packed, withdrawn, restored, deprecated, undeprecated, found, downloaded, failed, or the state for `status`. */
+  /** published, already_published, dry_run, packed, withdrawn, dropped, restored, deprecated, undeprecated, found, downloaded, failed, or the state for `status`. */
   status: 'failed',
   publisher: null,
   node: null,

@@ -58,9 +58,13 @@ const whoamiAbout = {
 const withdrawAbout = {
   named: true,
   name: 'withdraw',
-  summary: 'Remove a node of yours from every list; its versions stay downloadable',
+  summary: 'Remove a node of yours, or NODE@VERSION, from every list; it stays downloadable',
 };
-const restoreAbout = { named: true, name: 'restore', summary: 'Put a withdrawn node of yours back' };
+const restoreAbout = {
+  named: true,
+  name: 'restore',
+  summary: 'Put a withdrawn node or version of yours back',
+};
 const deprecateAbout = {
   name: 'deprecate',
   summary: 'Mark a published version as deprecated, or undo that',
@@ -75,7 +79,7 @@ const editAbout = {
 };
 
 const removal =
-  'Published bytes stay for those who depend on them. "withdraw" removes a node from every list, and "deprecate NODE@VERSION" marks a version.';
+  'Published bytes stay for those who depend on them. "withdraw NODE@VERSION" takes a version out of every list, "withdraw" a whole node, and "deprecate NODE@VERSION" marks a version.';
 const login = 'There is no session: set NODE_REGISTRY_TOKEN to a personal access token.';
 /** Words that people know from other tools, and what to do instead. */
 const elsewhere: Record<string, string> = {
@@ -223,7 +227,8 @@ function addOwning(program: Command, act: Act): void {
   for (const withdraws of [true, false]) {
     const about = {
       ...(withdraws ? withdrawAbout : restoreAbout),
-      notes: 'It needs the access token of an owner.',
+      notes:
+        `It needs the access token of an owner. ${withdraws ? 'A version that waits for its upload is dropped: its label is free again.' : ''}`.trim(),
     };
     const command = onFolder<WithdrawFlags>(program, act, about, (folder, flags, mean) =>
       withdrawCommand(folder, { ...flags, withdraws }, mean),

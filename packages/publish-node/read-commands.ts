@@ -6,6 +6,7 @@ import { exitCodes } from './failure.ts';
 import { hostNodeLines } from './host-nodes.ts';
 import type { Ending, Mean } from './output.ts';
 import {
+  listed,
   openRegistry,
   type ReadFlags,
   requireNode,
@@ -48,7 +49,9 @@ export async function searchCommand(text: string, { page, ...flags }: SearchFlag
 
 export async function versionsCommand(id: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
   mean({ publisher: undefined, node: id, version: undefined });
-  const { id: node, publisher, versions } = await requireNode(await openRegistry(flags), id);
+  const found = await requireNode(await openRegistry(flags), id);
+  const { id: node, publisher } = found;
+  const versions = listed(found);
   const rows = versions.map(({ version, createdAt, size_bytes, deprecated }) => [
     ...[version, createdAt?.slice(0, 10), size_bytes, deprecated ? 'deprecated' : undefined],
   ]);
@@ -65,7 +68,8 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
   const registry = await openRegistry(flags, wanted);
   const indexed = await requireNode(registry, wanted.node);
   const version = requireVersion(indexed, wanted.version);
-  const { versions, latest_version: _, ...node } = indexed;
+  const { versions: _, latest_version: __, ...node } = indexed;
+  const versions = listed(indexed);
   const labels = versions.map((each) => `${each.version}${each.deprecated ? ' (deprecated)' : ''}`);
   const more = labels.length > maxShown ? `, and ${labels.length - maxShown} more` : '';
   const found = await registry.hostNodes.list(wanted.node, String(version.version));
@@ -76,6 +80,7 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
     ...{ name: node.name, description: node.description, license: node.license, repository: node.repository },
     publisher: node.publisher?.name ?? node.publisher?.id,
     status: node.status === 'NodeStatusDeleted' ? 'withdrawn' : undefined,
+    version: version.status === 'NodeVersionStatusDeleted' ? 'withdrawn' : undefined,
     created: version.createdAt,
     size: version.size_bytes === undefined ? undefined : `${version.size_bytes} bytes`,
     sha256: version.sha256,

@@ -74,12 +74,19 @@ export async function requireNode(registry: RegistryClient, id: string): Promise
   return node;
 }
 
+/** A withdrawn version is only for those who name it. */
+export function listed({ versions }: IndexedNode): PublicVersion[] {
+  return versions.filter(({ status }) => status !== 'NodeVersionStatusDeleted');
+}
+
 /** The named version, or the latest. */
 export function requireVersion(node: IndexedNode, label: string | undefined): PublicVersion {
   const found =
     label === undefined ? node.latest_version : node.versions.find(({ version }) => version === label);
   if (found) return found;
-  const known = node.versions.slice(0, 5).map(({ version }) => version);
+  const known = listed(node)
+    .slice(0, 5)
+    .map(({ version }) => version);
   throw new Failure(
     'rejected',
     `${node.id} has no published version${label === undefined ? '' : ` ${label}`}. It has: ${known.join(', ') || 'none'}.`,

@@ -22,7 +22,8 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
     const sentence = `${node} ${version}: ${entry?.error_message ?? 'The version does not exist.'}`;
     throw new Failure('rejected', sentence, { code: entry?.status ?? 'not_found' });
   }
-  const state = String(found.status).replace('NodeVersionStatus', '').toLowerCase();
+  const word = String(found.status).replace('NodeVersionStatus', '').toLowerCase();
+  const state = word === 'deleted' ? 'withdrawn' : word;
   const rows = {
     reason: found.status_reason,
     created: found.createdAt,

@@ -1,7 +1,8 @@
+import type { RegistryError } from '@node-registry/registry-client';
 import { exitCodes, explain, Failure } from './failure.ts';
 import { connectAsOwner, type OwnerFlags } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
-import { meantBy, readNamed, requireOwned } from './project.ts';
+import { meantBy, readNamed, requireNamed, requireOwned } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 
 export interface WithdrawFlags extends OwnerFlags {
@@ -13,6 +14,8 @@ export interface WithdrawFlags extends OwnerFlags {
 /** An owner removes a node from every list, or restores it. Published versions stay for their users. */
 export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean: Mean): Promise<Ending> {
   const read = await readNamed(folder, flags.metadata);
+  // A folder has a version of its own.
+  if (read.ownVersion === undefined && read.metadata.version) return withdrawVersion(read, flags, mean);
   mean({ ...meantBy(read), version: undefined });
   const { publisher, node } = requireOwned(read);
   const { registry, hint } = connectAsOwner(flags);
@@ -28,4 +31,40 @@ export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean
     : `${node} is restored.`;
   const report = { status: flags.withdraws ? 'withdrawn' : 'restored', publisher, node };
   return { exitCode: exitCodes.done, report: { ...report, reason: flags.reason }, lines: [done] };
+}
+
+/** The same for one version, by the id that the registry gave it. */
+async function withdrawVersion(
+  read: Awaited<ReturnType<typeof readNamed>>,
+  { withdraws, reason, ...flags }: WithdrawFlags,
+  mean: Mean,
+): Promise<Ending> {
+  mean(meantBy(read));
+  const { publisher } = requireOwned(read);
+  const { node, version } = requireNamed(read);
+  const label = `${node}@${version}`;
+  if (reason !== undefined)
+    throw new Failure('usage', `Write the reason in its change log: deprecate ${label} --reason TEXT.`);
+  const { registry, hint } = connectAsOwner(flags);
+  const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
+  const { id, status: state } = entry?.node_version ?? {};
+  if (id === undefined)
+    throw new Failure('rejected', `${node} ${version} is not published.`, { code: 'not_found' });
+  const verb = withdraws ? 'withdraw' : 'restore';
+  const isDropped = withdraws && state === 'NodeVersionStatusPending';
+  await registry.versions[verb](publisher, node, id).catch((error: unknown) => {
+    const { code } = error as RegistryError;
+    // A repeated request finds none.
+    if (isDropped && code === 'node_version_not_found') return;
+    const byOperator = `This registry has no self-service. Its operator can do it: npm run admin -- node-version ${verb} ${node} ${version}`;
+    if (code === 'route_not_found') throw new Failure('rejected', byOperator, { code });
+    explain({ unauthorized: hint })(error);
+  });
+  const done = isDropped
+    ? `${node} ${version} is dropped: its label is free again.`
+    : withdraws
+      ? `${node} ${version} is withdrawn: it is in no list and never the latest; who names it downloads it. To put it back: publish-node restore ${label}`
+      : `${node} ${version} is restored.`;
+  const status = isDropped ? 'dropped' : withdraws ? 'withdrawn' : 'restored';
+  return { exitCode: exitCodes.done, report: { status, publisher, node, version }, lines: [done] };
 }

@@ -75,6 +75,11 @@ export type {
 
 const maxPairs = 1000;
 
+const nodePath = (publisherId: string, nodeId: string) =>
+  `/publishers/${segment(publisherId)}/nodes/${segment(nodeId)}`;
+const versionPath = (publisherId: string, nodeId: string, versionId: string) =>
+  `${nodePath(publisherId, nodeId)}/versions/${segment(versionId)}`;
+
 export type RegistryClient = ReturnType<typeof createRegistryClient>;
 
 /** A client of every operation. The access token, or a function that fetches one, is read for each call. */
@@ -112,16 +117,28 @@ export function createRegistryClient(options: ClientOptions) {
     /** A version from the public index, which has no rate limit; from the API if it is not there yet. */
     async get(nodeId: string, version: string, given: CallOptions = {}): Promise<NodeVersion | undefined> {
       const isIndexed = options.downloadsUrl !== undefined;
-      const indexed = isIndexed ? await index.versions(nodeId, given).catch(() => []) : [];
-      const found = indexed.find((each) => each.version === version);
+      const node = isIndexed ? await index.node(nodeId, given).catch(() => undefined) : undefined;
+      const found = node?.versions.find((each) => each.version === version);
       return found ?? findVersion(versions, { node_id: nodeId, version }, given);
     },
 
     /** Registers a version, or resumes a pending one; `publish` also uploads its archive and waits. */
     async register(publisherId: string, nodeId: string, body: PublishBody, given: KeyedOptions = {}) {
-      const path = `/publishers/${segment(publisherId)}/nodes/${segment(nodeId)}/versions`;
+      const path = `${nodePath(publisherId, nodeId)}/versions`;
       const answer = { node_version: 'object', signedUrl: 'URL' } as const;
       return post<Reply<'publishNodeVersion'>>(path, answer, body, given);
+    },
+
+    /** By its `id`: takes a published version out of every list, or drops a pending one. Needs self-service. */
+    async withdraw(publisherId: string, nodeId: string, versionId: string, given: CallOptions = {}) {
+      const path = versionPath(publisherId, nodeId, versionId);
+      await ask({ method: 'DELETE', path, isRepeatable: true, answer: {} }, given);
+    },
+
+    async restore(publisherId: string, nodeId: string, versionId: string, given: CallOptions = {}) {
+      const path = versionPath(publisherId, nodeId, versionId);
+      const body = { status: 'NodeVersionStatusActive' };
+      await ask({ method: 'PUT', path, body, isRepeatable: true, answer: {} }, given);
     },
   };
 
@@ -156,7 +173,7 @@ export function createRegistryClient(options: ClientOptions) {
         // The response to a conditional change may be lost, and a repeat would find the change already made.
         const call: Call = {
           method: 'PUT',
-          path: `/publishers/${segment(publisherId)}/nodes/${segment(nodeId)}`,
+          path: nodePath(publisherId, nodeId),
           body,
           isRepeatable: ifMatch === undefined,
           headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },

@@ -140,12 +140,14 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     download(settingsWith(settings, options), version, options.signal);
 
   return {
-    /** A node with its publisher and all published versions; undefined if there is none. */
+    /** A node with its publisher and all published versions, withdrawn ones as well; undefined if there is none. */
     node,
 
-    /** All published versions of a node, highest first; empty if the node is missing or banned. */
+    /** The versions of a node, highest first, without withdrawn ones; empty if the node is missing or banned. */
     versions: async (nodeId: string, options: ReadOptions = {}): Promise<PublicVersion[]> =>
-      (await node(nodeId, options))?.versions ?? [],
+      ((await node(nodeId, options))?.versions ?? []).filter(
+        ({ status }) => status !== 'NodeVersionStatusDeleted',
+      ),
 
     /** The README of a node's latest version, as its publisher wrote it; undefined without such a node. */
     readme: (nodeId: string, options?: ReadOptions) =>

@@ -148,14 +148,14 @@ function notPublished({ status_reason: sentence, status_reason_code: reason }: N
 /** Why a version can no longer be published. */
 const closings: Record<string, string> = {
   NodeVersionStatusBanned: 'The operator of the registry has banned this version',
-  NodeVersionStatusDeleted: 'This version was deleted',
+  NodeVersionStatusDeleted: 'This version is withdrawn',
 };
 
 /** The version once it no longer waits for its archive; undefined while it does. */
 function openedVersion(version: NodeVersion | undefined, digest: string | undefined) {
   if (version === undefined || version.status === 'NodeVersionStatusPending') return undefined;
   const { downloadUrl, status, status_reason: reason, sha256 } = version;
-  if (downloadUrl === undefined) {
+  if (downloadUrl === undefined || status === 'NodeVersionStatusDeleted') {
     const because = reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`;
     throw new RegistryError(
       'version_closed',

@@ -7,9 +7,9 @@ import type { CallOptions } from './types.ts';
 type FieldKind = 'string' | 'URL' | 'object' | 'list';
 
 export interface Call {
-  method: 'POST' | 'PUT';
+  method: 'POST' | 'PUT' | 'DELETE';
   path: string;
-  body: unknown;
+  body?: unknown;
   headers?: Record<string, string>;
   /** Whether the same request may be repeated if the outcome of the first is unknown. */
   isRepeatable: boolean;

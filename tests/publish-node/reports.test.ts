@@ -5,6 +5,7 @@ import { adminJson } from '../support/admin.ts';
 import { directory, folder } from '@node-registry/testing/folders';
 import { publishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
+import { serve } from '../support/serve.ts';
 import { writeFiles } from '@node-registry/testing/shell';
 import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { addNode, addPublisher, addVersion, storedItem } from '../support/registry.ts';
@@ -146,6 +147,39 @@ describe('publish-node status', () => {
     expect(await storedItem('NODE#withdrawn-node', 'NODE')).not.toHaveProperty('status_detail');
     expect(await command('publish', '--version', '1.1.0', '--other-version')).toMatchObject({ code: 0 });
   });
+});
+
+describe('publish-node withdraw NODE@VERSION', () => {
+  const operator = 'npm run admin -- node-version withdraw pack 1.0.0';
+
+  test.each([
+    ['withdraw', 'Active', 'DELETE', 204, { status: 'withdrawn' }],
+    ['withdraw', 'Pending', 'DELETE', 204, { status: 'dropped' }],
+    ['restore', 'Deleted', 'PUT', 200, { status: 'restored' }],
+    ['withdraw', 'Active', 'DELETE', 404, { message: expect.stringContaining(operator) }],
+  ] as const)(
+    '%ss a version that is %s by its id: %s answers %i',
+    async (verb, state, method, status, shown) => {
+      const asked: string[] = [];
+      const server = await serve((request, response) => {
+        asked.push(`${request.method} ${request.url}`);
+        const node_version = { id: 'a/b', status: `NodeVersionStatus${state}` };
+        if (request.method === 'POST')
+          return response.end(JSON.stringify({ node_versions: [{ node_version }] }));
+        // A stage without self-service has no such route.
+        response.writeHead(status, { 'x-request-id': 'r' });
+        return response.end(status === 204 ? '' : '{"error": "route_not_found"}');
+      });
+      const args = [verb, 'pack@1.0', '--publisher', 'demo', '--json', '--base-url', server.url];
+      const { code, stdout } = await publishNode(args, { env: access });
+
+      expect([code, JSON.parse(stdout)]).toMatchObject([
+        status === 404 ? 3 : 0,
+        { version: '1.0.0', ...shown },
+      ]);
+      expect(asked.at(-1)).toBe(`${method} /publishers/demo/nodes/pack/versions/a%2Fb`);
+    },
+  );
 });
 
 describe('publish-node edit', () => {

@@ -326,7 +326,7 @@ describe('publish of the client', () => {
 
   test.each([
     ['Banned', 'The operator of the registry has banned this version: Bad. Publish a new version.'],
-    ['Deleted', 'This version was deleted. Publish a new version.'],
+    ['Deleted', 'This version is withdrawn. Publish a new version.'],
     ['Flagged', 'This version is closed. Publish a new version.'],
   ])('fails for a version that is closed: NodeVersionStatus%s', async (status, message) => {
     const status_reason = status === 'Banned' ? 'Bad.' : undefined;

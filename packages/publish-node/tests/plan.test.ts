@@ -453,7 +453,7 @@ describe('the command line', () => {
 describe('a word from another tool', () => {
   test.each([
     ['unpublish', 'withdraw'],
-    ['yank', 'deprecate NODE@VERSION'],
+    ['yank', 'withdraw NODE@VERSION'],
     ['login', 'NODE_REGISTRY_TOKEN'],
     ['install', 'download NODE'],
     ['list', 'versions NODE'],
