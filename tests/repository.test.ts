@@ -494,7 +494,7 @@ describe('the lines', () => {
     { issue: 60, room: 'tests', lines: 134 },
     // by publish-node and the client
     { issue: 60, room: 'packages', lines: 80 },
-    { issue: 60, room: 'tests', lines: 35 },
+    { issue: 60, room: 'tests', lines: 36 },
     // 61
     // The site. Those of lib and infra are lent by packages.
     { issue: 61, room: 'lib functions', lines: 160 },
