@@ -468,13 +468,13 @@ describe('the lines', () => {
     // Ignored fields, creations, too large host nodes, bounds of versions and of what people write, events of CI.
     { issue: 59, room: 'lib functions', lines: 260 },
     { issue: 59, room: 'tools', lines: 110 },
-    { issue: 59, room: 'packages', lines: 14 },
+    { issue: 59, room: 'packages', lines: 15 },
     { issue: 59, room: 'tests', lines: 216 },
     // Remembered parameters, releases, the read path, bans of many, adoption.
-    { issue: 59, room: 'lib functions', lines: 81 },
+    { issue: 59, room: 'lib functions', lines: 143 },
     { issue: 59, room: 'infra', lines: 80 },
     { issue: 59, room: 'tools', lines: 210 },
-    { issue: 59, room: 'tests', lines: 256 },
+    { issue: 59, room: 'tests', lines: 310 },
     // 60
     { issue: 60, room: 'packages', lines: 513 },
     // Lent by packages.

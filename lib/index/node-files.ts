@@ -6,7 +6,9 @@ import { isDownloadable, isOffered, nodeVersionView, readVersions } from '../reg
 import { nodeView } from '../registry/nodes.ts';
 import { numbersOf, type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
 import {
+  type HostNodeBansRecord,
   type HostNodeRecord,
+  hostNodeBansRecord,
   hostNodeRecord,
   hostNodeView,
   type NodeRecord,
@@ -20,7 +22,15 @@ import {
   type VersionCopy,
 } from '../registry/records.ts';
 import type { Item } from '../store/items.ts';
-import { hostNodeKey, type Key, nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
+import {
+  hostNodeBansKey,
+  hostNodeKey,
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  numbersKey,
+  publisherKey,
+} from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { hostNodesPath, nodePath, readmePath } from '@node-registry/registry-rules/index-paths';
 import {
@@ -106,12 +116,13 @@ export function refreshHostNodes(
   options: { onlyIfDifferent?: boolean } = {},
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: IndexedHostNodes | undefined) => {
-    const owned = await readNode(context, nodeId, nodeVersionKey(nodeId, label));
+    const owned = await readNode(context, nodeId, nodeVersionKey(nodeId, label), hostNodeBansKey(nodeId));
     const version = nodeVersionRecord(owned?.others[0]);
     if (!owned || !version) return undefined;
     if (!current && version.host_node_extract_status === 'pending') return undefined;
     const entries = await storedHostNodes(context, version.node_id, version.version);
-    return indexedHostNodes(version, showsVersions(owned.node, owned.publisher), entries);
+    const bans = hostNodeBansRecord(owned.others[1]);
+    return indexedHostNodes(version, showsVersions(owned.node, owned.publisher), entries, bans);
   };
   return refreshFile(context, hostNodesPath(nodeId, label), next, options);
 }
@@ -240,9 +251,10 @@ export function indexedHostNodes(
   version: NodeVersionRecord,
   isShown: boolean,
   entries: readonly HostNodeRecord[],
+  bans: HostNodeBansRecord | undefined,
 ): IndexedHostNodes {
   const { node_id, host_node_extract_status, host_node_extract_reason } = version;
-  const host_nodes = entries.map(hostNodeView);
+  const host_nodes = entries.map((entry) => hostNodeView(entry, bans));
   return {
     node_id,
     version: version.version,

@@ -5,8 +5,9 @@ import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
+import { readVersions } from '../registry/node-versions.ts';
 import { ownedNodeRecord } from '../registry/records.ts';
-import { type Key, nodeKey, ownedNodesOf, subjectOf } from '../store/keys.ts';
+import { hostNodeKey, type Key, nodeKey, ownedNodesOf, subjectOf } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { refreshPages } from './page-files.ts';
 import { refreshPublishers } from './publisher-files.ts';
@@ -24,7 +25,7 @@ import { refreshHostNodes, refreshNode, refreshReadme } from './node-files.ts';
 
 const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);
 
-/** A publisher with more nodes is handed on in parts of this size. */
+/** A publisher with more nodes, or a node with more versions, is handed on in parts of this size. */
 const partSize = 20;
 
 /** Reserved for handing on unfinished work. */
@@ -123,6 +124,10 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
     await attempt('publishers', [...changes.publishers.values()], () =>
       refreshPublishers(soon, [...changes.publishers.keys()]),
     );
+  for (const [id, key] of changes.bans)
+    await attempt(`host nodes of ${id}`, [key], async () =>
+      parts.push(...(await addVersionsOf(soon, changes, id))),
+    );
   const nodes = changes.nodes;
   await inParallel(nodes.entries(), maxFilesAtOnce, ([id, change]) =>
     attempt(id, change.keys, () => refreshAllOf(soon, id, change)),
@@ -139,15 +144,26 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
 async function addNodesOf(context: Context, { nodes }: Changes, publisherId: string): Promise<Key[][]> {
   const owned = await queryAll(context, ownedNodesOf(publisherId));
   const keys = owned.map((item) => nodeKey(ownedNodeRecord(item).node_id));
-  if (keys.length > partSize)
-    return Array.from({ length: Math.ceil(keys.length / partSize) }, (_, part) =>
-      keys.slice(part * partSize, (part + 1) * partSize),
-    );
+  if (keys.length > partSize) return inParts(keys);
   for (const [id, change] of changesIn(keys).nodes) {
     const known = nodes.get(id);
     nodes.set(id, known ? { ...known, isListed: true, keys: [...known.keys, ...change.keys] } : change);
   }
   return [];
+}
+
+/** Adds the host nodes of all versions of a node, or returns their keys in parts if there are many. */
+async function addVersionsOf(context: Context, { nodes }: Changes, nodeId: string): Promise<Key[][]> {
+  const versions = await readVersions(context, nodeId);
+  if (versions.length > partSize)
+    return inParts(versions.map(({ version }) => hostNodeKey(nodeId, version, '')));
+  for (const { version } of versions) nodes.get(nodeId)?.labels.add(version);
+  return [];
+}
+
+function inParts(keys: readonly Key[]): Key[][] {
+  const count = Math.ceil(keys.length / partSize);
+  return Array.from({ length: count }, (_, part) => keys.slice(part * partSize, (part + 1) * partSize));
 }
 
 /** Writes the node's file before the files that readers find it by, then makes pages from all of them. */
@@ -177,17 +193,20 @@ interface NodeChange {
 interface Changes {
   nodes: Map<string, NodeChange>;
   publishers: Map<string, Key>;
+  /** The nodes whose banned host nodes changed. */
+  bans: Map<string, Key>;
 }
 
 /** The nodes and publishers that records belong to. */
 function changesIn(keys: readonly Key[]): Changes {
-  const changes: Changes = { nodes: new Map(), publishers: new Map() };
+  const changes: Changes = { nodes: new Map(), publishers: new Map(), bans: new Map() };
   for (const key of keys) {
     const part = subjectOf(key);
     if (part?.subject === 'PUBLISHER') changes.publishers.set(part.id, key);
     if (!part || part.subject === 'PUBLISHER') continue;
     const change = changes.nodes.get(part.id) ?? { isListed: false, labels: new Set(), keys: [] };
-    if (part.subject !== 'HOST_NODE') change.isListed = true;
+    if (part.subject === 'HOST_NODE_BANS') changes.bans.set(part.id, key);
+    else if (part.subject !== 'HOST_NODE') change.isListed = true;
     if ('label' in part) change.labels.add(part.label);
     change.keys.push(key);
     changes.nodes.set(part.id, change);

@@ -5,8 +5,9 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { HostNode, type HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersionInPath } from '@node-registry/registry-rules/version-label';
-import { absent, always, type Condition, Plus, withChanges } from '../store/items.ts';
+import { absent, always, type Condition, onRevision, Plus, withChanges } from '../store/items.ts';
 import {
+  hostNodeBansKey,
   hostNodeKey,
   hostNodeTotalsKey,
   type Key,
@@ -19,8 +20,10 @@ import { updating, type Write } from '../store/write.ts';
 import { blockOf, may } from './may.ts';
 import { requireFits } from './nodes.ts';
 import {
+  type HostNodeBansRecord,
   type HostNodeRecord,
   type HostNodeTotalsRecord,
+  hostNodeBansRecord,
   hostNodeRecord,
   hostNodeTotalsRecord,
   hostNodeView,
@@ -59,8 +62,9 @@ export function changeHostNode(
   const key = hostNodeKey(nodeId, normal, hostNodeName);
   const names = hostNodeKey(nodeId, normal, '');
   const totalsKey = hostNodeTotalsKey(nodeId, normal);
+  const bansKey = hostNodeBansKey(nodeId);
   const first = [
-    ...[nodeKey(nodeId), nodeVersionKey(nodeId, normal), key, totalsKey],
+    ...[nodeKey(nodeId), nodeVersionKey(nodeId, normal), key, totalsKey, bansKey],
     blockOf(caller),
   ] as const;
   const following = (...[node, label, entry]: Found<typeof first>) => {
@@ -73,11 +77,9 @@ export function changeHostNode(
   return decide(
     context,
     { first, following },
-    ([node, label, entry, totals, block, publisher, page], { id, now }) => {
-      const [current, policy] = [
-        hostNodeRecord(entry),
-        changes.policy || (changes.policy === null ? null : undefined),
-      ];
+    ([node, label, entry, totals, bansItem, block, publisher, page], { id, now }) => {
+      const [current, bans] = [hostNodeRecord(entry), hostNodeBansRecord(bansItem)];
+      const policy = changes.policy || (changes.policy === null ? null : undefined);
       const found = {
         block,
         node: nodeRecord(node),
@@ -87,14 +89,15 @@ export function changeHostNode(
       };
       if (found.node) note({ publisher_id: found.node.publisher_id });
       may(caller, 'update host node', found);
-      if (changesBan(current, policy))
-        may(caller, 'ban or unban host node', { ...found, fields: ['body.policy'] });
+      const banning = changeOfBans(bansKey, bans, hostNodeName, policy);
+      if (banning) may(caller, 'ban or unban host node', { ...found, fields: ['body.policy'] });
       // Once an archive has been read, its names are known, so another name is most likely misspelled.
       const known = page.map(({ sk }) => String(sk).slice(names.sk.length));
       if (!current) may(caller, 'add host node', { ...found, meant: nearest(hostNodeName, known) });
       const fields = {
         ...changes,
-        policy,
+        // The node keeps its bans.
+        policy: policy === banned ? undefined : policy,
         host_node_name: hostNodeName,
         touched: touchedBy(changes, current),
         edited_by: callerName(caller),
@@ -105,10 +108,11 @@ export function changeHostNode(
       const after = withChanges<HostNodeRecord>(before, fields);
       const counted = countWritten(totalsKey, hostNodeTotalsRecord(totals), current, after);
       // A write that is sent alone gets an id of its own.
-      const changed = counted.length > 0 ? { ...fields, write_id: id } : fields;
+      const others = [...counted, ...(banning?.writes ?? [])];
+      const changed = others.length > 0 ? { ...fields, write_id: id } : fields;
       return {
-        writes: [updating<HostNodeRecord>(key, changed, unchangedSince(current)), ...counted],
-        result: hostNodeView(after),
+        writes: [updating<HostNodeRecord>(key, changed, unchangedSince(current)), ...others],
+        result: hostNodeView(after, banning ? banning.after : bans),
       };
     },
   );
@@ -178,7 +182,21 @@ function nearest(name: string, names: readonly string[]): string | undefined {
   return distance(name, found) <= Math.max(2, name.length / 3) ? found : undefined;
 }
 
-function changesBan(current: HostNodeRecord | undefined, policy: HostNode['policy'] | null): boolean {
-  const banned = 'HostNodePolicyBanned';
-  return policy !== undefined && (policy === banned) !== (current?.policy === banned);
+const banned = 'HostNodePolicyBanned';
+
+/** A ban holds for a name in every version, or an owner could publish it again. Undefined if none changes. */
+function changeOfBans(
+  key: Key,
+  bans: HostNodeBansRecord | undefined,
+  name: string,
+  policy: HostNode['policy'] | null | undefined,
+): { after: HostNodeBansRecord; writes: Write[] } | undefined {
+  const others = bans?.names.filter((each) => each !== name) ?? [];
+  const isBanned = others.length !== (bans?.names.length ?? 0);
+  if (policy === undefined || (policy === banned) === isBanned) return undefined;
+  const names = isBanned ? others : [...others, name];
+  const after = { ...key, revision: 0, ...bans, names };
+  requireFits(after, maxHostNodeBytes);
+  const isSame = bans ? onRevision(bans) : absent;
+  return { after, writes: [updating<HostNodeBansRecord>(key, { names }, isSame)] };
 }

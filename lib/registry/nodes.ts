@@ -66,7 +66,7 @@ function decideChange(
   const { node, publisher } = may(caller, actionOf(changes, found.node), found);
   requireMatch(node, ifMatch);
   mayChange(caller, changes, node, 'body');
-  const fields = nodeChanges(changes, caller);
+  const fields = { ...nodeChanges(changes, caller), ...clearedReason(changes, node) };
   const edited = { ...fields, edited_by: callerName(caller), edited_at: new Date(once.now).toISOString() };
   const after = { ...withChanges(node, edited), revision: node.revision + 1 };
   requireNodeFits(after);
@@ -79,6 +79,14 @@ function decideChange(
 function actionOf({ status }: NodeInput, node: NodeRecord | undefined) {
   if (!status || status === node?.status) return 'update node';
   return status === 'NodeStatusDeleted' ? 'withdraw node' : 'restore node';
+}
+
+/** The reason of a withdrawal ends with it, unless the request says another. Real clients send it back. */
+function clearedReason(changes: NodeInput, node: NodeRecord): { status_detail?: null } {
+  const isRestored = node.status === 'NodeStatusDeleted' && changes.status === 'NodeStatusActive';
+  return isRestored && changedFields(['status_detail'], changes, node).length === 0
+    ? { status_detail: null }
+    : {};
 }
 
 /** An edit without any field writes no entry. */

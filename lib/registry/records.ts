@@ -212,6 +212,11 @@ export interface HostNodeTotalsRecord extends Stored {
   names: number;
 }
 
+/** The names that admins have banned for all versions of a node. No entry keeps that policy itself. */
+export interface HostNodeBansRecord extends Stored {
+  names: readonly string[];
+}
+
 /** One change, written in its transaction. */
 export interface HistoryRecord extends Key {
   at: string;
@@ -233,6 +238,7 @@ export const nodeVersionRecord = typedRead<NodeVersionRecord>();
 export const ownedNodeRecord = typedRead<OwnedNodeRecord>();
 export const hostNodeRecord = typedRead<HostNodeRecord>();
 export const hostNodeTotalsRecord = typedRead<HostNodeTotalsRecord>();
+export const hostNodeBansRecord = typedRead<HostNodeBansRecord>();
 export const historyRecord = typedRead<HistoryRecord>();
 
 /**
@@ -247,11 +253,13 @@ export function pickFields<Shown extends object>(
   return Object.fromEntries(names.map((name) => [name, record[name]])) as Shown;
 }
 
-/** Leaves out the open parts of fields that a person has written since. */
-export function hostNodeView(entry: HostNodeRecord): HostNode {
+/** With a ban of its name, and without the open parts of fields that a person has written since. */
+export function hostNodeView(entry: HostNodeRecord, bans: HostNodeBansRecord | undefined): HostNode {
   const { left_open, ...shown } = pickFields<HostNode>(entry, HostNode);
   const open = left_open?.filter((text) => !entry.touched?.includes(text.split(':', 1)[0] ?? ''));
-  return { ...shown, ...(open?.length && { left_open: open }) };
+  const isBanned = bans?.names.includes(entry.host_node_name);
+  const policy = isBanned && { policy: 'HostNodePolicyBanned' as const };
+  return { ...shown, ...policy, ...(open?.length && { left_open: open }) };
 }
 
 /** One change in the history of `of`, a publisher or node. */

@@ -145,6 +145,11 @@ export function hostNodeTotalsKey(nodeId: string, version: string): Key {
   return { pk: hostNodeKey(nodeId, version, '').pk, sk: 'HOST_NODES' };
 }
 
+/** The host nodes that admins have banned, in every version of the node. */
+export function hostNodeBansKey(nodeId: string): Key {
+  return { pk: nodeKey(nodeId).pk, sk: 'HOST_NODE_BANS' };
+}
+
 export function hostNodeKey(nodeId: string, version: string, name: string): Key {
   return { pk: `NODE#${foldNodeId(nodeId)}#${version}`, sk: `HOST_NODE#${name}` };
 }
@@ -164,7 +169,7 @@ export function subjectOf({ pk, sk }: Key) {
   const [subject, ...rest] = sk.split('#');
   if (kind === 'PUBLISHER' && subject === 'PUBLISHER') return { subject, id } as const;
   if (kind !== 'NODE') return undefined;
-  if (subject === 'NODE') return { subject, id } as const;
+  if (subject === 'NODE' || subject === 'HOST_NODE_BANS') return { subject, id } as const;
   if (subject !== 'VERSION' && subject !== 'HOST_NODE') return undefined;
   return { subject, id, label: ofVersion ?? rest.join('#') } as const;
 }

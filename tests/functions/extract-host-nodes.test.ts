@@ -94,11 +94,13 @@ describe('a published archive', () => {
     await handler(extractionEvent(upload, archive), context);
     const entry = hostNodeRecord(await hostNode('extracted-open', 'Open'));
 
-    expect(entry && hostNodeView(entry)).toMatchObject({
+    expect(entry && hostNodeView(entry, undefined)).toMatchObject({
       conditional: true,
       left_open: ['category: it comes from outside (outside.C)'],
     });
-    expect(entry && hostNodeView({ ...entry, touched: ['category'] })).not.toHaveProperty('left_open');
+    expect(entry && hostNodeView({ ...entry, touched: ['category'] }, undefined)).not.toHaveProperty(
+      'left_open',
+    );
     expect(await hostNode('extracted-open', 'Sure')).not.toHaveProperty('left_open');
   });
 

@@ -228,6 +228,21 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       expect(JSON.parse(answer.body).details).toEqual([{ path: 'query', message }]);
     });
 
+    test("holds an admin's ban in every version, also in one that comes later, until an admin lifts it", async () => {
+      const place = (version: string) => ({ hostNodeName: 'Spam', version });
+      const policyIn = async (version: string, body: object, as = owner) =>
+        (await update(body, place(version), as)).body.policy;
+      await policyIn('1.0.0', { policy: 'HostNodePolicyBanned' }, admin);
+      await addVersion('acme', 'Tools', '4.0.0');
+      const published = await policyIn('4.0.0', { policy: 'HostNodePolicyBanned', category: 'mine' });
+      const freed = await update({ policy: 'HostNodePolicyActive' }, place('4.0.0'));
+      const others = await update({}, { hostNodeName: 'Honest', version: '4.0.0' });
+      const lifted = await policyIn('4.0.0', { policy: 'HostNodePolicyActive' }, admin);
+
+      expect([published, freed.status, others.body.policy]).toEqual(['HostNodePolicyBanned', 403, undefined]);
+      expect([lifted, await policyIn('1.0.0', {})]).toEqual(['HostNodePolicyActive', undefined]);
+    });
+
     test('returns 409 after losing a hundred rounds', async () => {
       const place = { hostNodeName: 'Contended' };
       await update({}, place, admin);

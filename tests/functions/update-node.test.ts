@@ -81,6 +81,18 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect([status, body.error]).toEqual([403, 'node_banned']);
     });
 
+    test('clears the reason of a withdrawal that was sent back with the restored node, and keeps another', async () => {
+      const status_detail = 'Use Other instead';
+      const withdrawn = { status: 'NodeStatusDeleted', status_detail };
+      const restored = { status: 'NodeStatusActive', status_detail };
+      await update(withdrawn);
+      expect((await update(restored)).body).not.toHaveProperty('status_detail');
+      await update(withdrawn);
+      const said = { ...restored, status_detail: 'Maintained again' };
+      expect((await update(said)).body).toMatchObject(said);
+      await update({ status_detail: null });
+    });
+
     test('lets an admin delete and restore a node of others', async () => {
       const fields = { status: 'NodeStatusDeleted', status_detail: 'spam', search_ranking: 3 };
 

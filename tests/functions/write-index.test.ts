@@ -6,8 +6,9 @@ import { s3 } from '../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../lib/index/catalog-files.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
-import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { hostNodeBansKey, hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { putMember } from '../../tools/admin/registry/publishers.ts';
+import { drainQueue } from '../../tools/local/consume-queue.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { limitPages } from '../support/admin.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
@@ -24,8 +25,15 @@ import {
   own,
   published,
 } from '../support/index-nodes.ts';
-import '../support/queue.ts';
-import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
+import { indexChanges } from '../support/queue.ts';
+import {
+  addNode,
+  addPublisher,
+  addVersion,
+  putItem,
+  setFields,
+  setPublisherFields,
+} from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { finalize, publish, put, putObject } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
@@ -202,6 +210,23 @@ describe('writeIndex', () => {
     await setFields(version, { host_node_extract_status: 'pending', status });
     await follow(version);
     expect((await read(hostNodesPath('extracting', '1.0.0'))).content.host_nodes).toEqual([]);
+  });
+
+  test('shows a ban of a host node in the files of all versions, however many', async () => {
+    await addFollowedNode('spammed');
+    const labels = Array.from({ length: 21 }, (_, patch) => `1.0.${patch}`);
+    const entry = { host_node_name: 'Spam', revision: 1 };
+    for (const label of labels) {
+      await addVersion('acme', 'spammed', label, published);
+      await putItem({ ...hostNodeKey('spammed', label, 'Spam'), ...entry });
+    }
+    await putItem({ ...hostNodeBansKey('spammed'), names: ['Spam'], revision: 1 });
+    await follow(hostNodeBansKey('spammed'));
+    await drainQueue(indexChanges, (event) => handler(event, context));
+
+    const banned = [{ host_node_name: 'Spam', policy: 'HostNodePolicyBanned' }];
+    for (const label of labels)
+      expect((await read(hostNodesPath('spammed', label))).content.host_nodes).toEqual(banned);
   });
 
   test('writes the words of host nodes and their titles into the catalog once the extraction is over', async () => {

@@ -12,7 +12,7 @@ import { changeNode } from '../../lib/registry/nodes.ts';
 import { registerVersion } from '../../lib/registry/publish.ts';
 import * as records from '../../lib/registry/records.ts';
 import * as files from '@node-registry/registry-rules/schemas/index-files';
-import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { hostNodeBansKey, hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';
 import { listItems } from '../../tools/admin/registry/administration.ts';
@@ -140,6 +140,7 @@ async function expected({ nodeId, publisherId }: Subject) {
         version,
         isShown,
         items.map((item) => records.hostNodeRecord(item)),
+        records.hostNodeBansRecord(await at(hostNodeBansKey(nodeId))),
       );
     }),
   );

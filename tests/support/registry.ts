@@ -100,7 +100,7 @@ export async function setFields(key: Key, fields: Item): Promise<void> {
   if (!written) throw new Error(`There is no record ${key.pk} ${key.sk}.`);
 }
 
-async function putItem(item: Key & Item): Promise<void> {
+export async function putItem(item: Key & Item): Promise<void> {
   await put(soon(), item, { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] });
 }
 

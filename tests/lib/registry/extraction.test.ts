@@ -218,7 +218,7 @@ const fields = ['category', 'description', 'policy'] as const;
 const values = {
   category: ['theirs', null],
   description: ['theirs', null],
-  policy: ['HostNodePolicyBanned'],
+  policy: ['HostNodePolicyLocalOnly'],
 };
 const finds: Record<number, readonly string[]> = { 1: ['one', 'two'], 2: ['one'], 3: ['two'] };
 
@@ -296,10 +296,10 @@ describe('the entries of a version', () => {
 
   test('rewrites only entries that differ, though a person changed some', async () => {
     const archive = await addExtractable('same-again');
-    const write = () => writeHostNodes(inTime(), archive, found(1, ['kept', 'edited', 'banned', 'new']));
+    const write = () => writeHostNodes(inTime(), archive, found(1, ['kept', 'edited', 'local', 'new']));
     await edit('same-again', 'kept', {});
     await edit('same-again', 'edited', { category: 'theirs', description: null });
-    await edit('same-again', 'banned', { policy: 'HostNodePolicyBanned' });
+    await edit('same-again', 'local', { policy: 'HostNodePolicyLocalOnly' });
     expect(await writesOf(write)).toBe(4);
     expect(await writesOf(write)).toBe(0);
     const key = hostNodeKey('same-again', '1.0.0', 'new');
