@@ -474,7 +474,7 @@ describe('the lines', () => {
     { issue: 59, room: 'lib functions', lines: 143 },
     { issue: 59, room: 'infra', lines: 80 },
     { issue: 59, room: 'tools', lines: 210 },
-    { issue: 59, room: 'tests', lines: 310 },
+    { issue: 59, room: 'tests', lines: 318 },
     // 60
     { issue: 60, room: 'packages', lines: 513 },
     // Lent by packages.
