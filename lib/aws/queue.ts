@@ -1,7 +1,6 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { configured } from '../config.ts';
 import { type Context, untilDeadline } from '../context.ts';
-import { freshAgents } from './agents.ts';
 
 export interface NewMessage {
   body: unknown;
@@ -24,12 +23,7 @@ export function queueAt(
       new SQSClient({
         endpoint: new URL(url()).origin,
         maxAttempts: 3,
-        requestHandler: {
-          ...freshAgents(),
-          connectionTimeout: 1000,
-          requestTimeout: 2000,
-          throwOnRequestTimeout: true,
-        },
+        requestHandler: { connectionTimeout: 1000, requestTimeout: 2000, throwOnRequestTimeout: true },
       }),
   );
   return async (context, messages) => {

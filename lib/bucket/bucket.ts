@@ -14,7 +14,6 @@ import {
 } from '@aws-sdk/client-s3';
 import * as config from '../config.ts';
 import { encodedPath } from './object-keys.ts';
-import { freshAgents } from '../aws/agents.ts';
 import { type Context, untilDeadline } from '../context.ts';
 
 export const bucketName = () => config.bucket().BUCKET_NAME;
@@ -27,7 +26,6 @@ export const s3 = config.configured(
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
-        ...freshAgents(),
         connectionTimeout: 1000,
         requestTimeout: 30_000,
         // Otherwise the limit above is only a warning.

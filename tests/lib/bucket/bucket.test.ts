@@ -15,13 +15,7 @@ import {
 import { intercept } from '../../support/intercept.ts';
 import { outwait, redirectCalls, startSilentServer } from '../../support/silent-server.ts';
 import { putObject } from '../../support/uploads.ts';
-import { once } from 'node:events';
-import { get } from 'node:http';
-import { setImmediate as turn } from 'node:timers/promises';
-import { stopDate } from '@node-registry/testing/clock';
-import { freshAgents } from '../../../lib/aws/agents.ts';
 import { readText } from '../../../lib/bucket/public-file.ts';
-import { serve } from '../../support/serve.ts';
 
 const first = Buffer.from('the first bytes');
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
@@ -238,26 +232,4 @@ test('gives up a text object within three seconds and two sends', async () => {
 
   expect([error instanceof Error, silence.asked]).toEqual([true, 2]);
   expect(ms).toBeLessThanOrEqual(3100);
-});
-
-test('opens a new connection after five idle seconds', async () => {
-  const ports: (number | undefined)[] = [];
-  const server = await serve(({ socket }, response) => {
-    ports.push(socket.remotePort);
-    response.end();
-  });
-  stopDate();
-  const { httpAgent: agent } = freshAgents();
-  const ask = async () => {
-    const [reply] = await once(get({ port: server.port, agent }), 'response');
-    await once(reply.resume(), 'close');
-    await turn();
-  };
-  for (const idleMs of [0, 5000, 5001]) {
-    jest.setSystemTime(Date.now() + idleMs);
-    await ask();
-  }
-  agent.destroy();
-
-  expect([ports[1] === ports[0], ports[2] === ports[0]]).toEqual([true, false]);
 });
