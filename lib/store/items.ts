@@ -35,13 +35,8 @@ function fromAttribute(value: AttributeValue): unknown {
   if (value.BOOL !== undefined) return value.BOOL;
   if (value.L !== undefined) return value.L.map(fromAttribute);
   if (value.M !== undefined) return fromAttributes(value.M);
-  if (value.B !== undefined) return fromBinary(value.B);
+  if (value.B !== undefined) return value.B;
   throw new Error('A stored attribute has an unknown type.');
-}
-
-/** Bytes arrive as base64 if the SDK didn't decode the reply. */
-function fromBinary(value: Uint8Array | string): Uint8Array {
-  return typeof value === 'string' ? Buffer.from(value, 'base64') : value;
 }
 
 interface TypedRead<Record> {

@@ -133,12 +133,6 @@ test('reads an item as it was stored, without values that were undefined', () =>
   expect(fromAttributes(toAttributes({ ...item, absent: undefined }))).toStrictEqual(item);
 });
 
-test('reads the bytes of a reply that the SDK did not decode', () => {
-  expect(fromAttributes(JSON.parse('{ "bytes": { "B": "AP8=" } }'))).toEqual({
-    bytes: Buffer.from([0, 255]),
-  });
-});
-
 test.each([
   ['null', null, 'A value of type object cannot be stored.'],
   ['a function', () => 1, 'A value of type function cannot be stored.'],
