@@ -76,18 +76,7 @@ export function describeOpenCalls({ openCalls }: Context): string {
 
 /** Resolves with `work`, or rejects with `late()` soon after `until` (milliseconds since the epoch). */
 export function inTime<Result>(work: Promise<Result>, until: number, late: () => Error): Promise<Result> {
-  // Promise.race and finally would take twice the time, for each request.
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), Math.max(0, until - Date.now()));
-    work.then(
-      (result) => {
-        clearTimeout(timer);
-        resolve(result);
-      },
-      (error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late()), Math.max(0, until - Date.now()));
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
@@ -40,9 +41,6 @@ const keptForMs = 24 * 60 * 60 * 1000;
 const leaseMarginMs = 5000;
 const maxPartBytes = 380_000;
 
-/** An import would load it in every function, with a key or without: two percent of a cold start. */
-const zlib = () => process.getBuiltinModule('node:zlib');
-
 export function hashOfKey({ scope, key }: Keyed): string {
   return hash('sha256', `${scope}\n${key}`);
 }
@@ -78,10 +76,7 @@ export function slotOf(
 export async function claim(slot: Slot): Promise<Answer | undefined> {
   const { context, record, payer } = slot;
   const now = Date.now();
-  const putting = put(context, record, { anyOf: [[['pk', 'absent']], [['expires_at', '<=', now]]] });
-  // Loading takes a few milliseconds, while the store is at work anyway.
-  zlib();
-  const result = await putting;
+  const result = await put(context, record, { anyOf: [[['pk', 'absent']], [['expires_at', '<=', now]]] });
   if (result.written) return undefined;
   const holder = result.found;
   if (!holder) throw new ApiError('unavailable', { reason: 'the key was released meanwhile' });
@@ -124,7 +119,7 @@ async function requireBuried(context: Context, attempt: Key): Promise<void> {
  * first. If the store fails here, the caller still gets its response, and the key is used up.
  */
 export async function keepAnswer({ context, record }: Slot, answer: Answer): Promise<void> {
-  const packed = zlib().gzipSync(JSON.stringify(answer));
+  const packed = gzipSync(JSON.stringify(answer));
   const parts = Math.ceil(packed.length / maxPartBytes);
   const part = (index: number): AnswerPart => ({
     bytes: packed.subarray(index * maxPartBytes, (index + 1) * maxPartBytes),
@@ -163,8 +158,6 @@ async function replay(context: Context, holder: SlotRecord): Promise<Answer> {
   const rest = await get(context, ...keys);
   const parts = [holder, ...rest.map((item) => slotRecord(item))];
   const pieces = parts.flatMap((part) => part?.bytes ?? []);
-  const { statusCode, headers, body }: Answer = JSON.parse(
-    zlib().gunzipSync(Buffer.concat(pieces)).toString(),
-  );
+  const { statusCode, headers, body }: Answer = JSON.parse(gunzipSync(Buffer.concat(pieces)).toString());
   return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body };
 }

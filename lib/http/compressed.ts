@@ -1,9 +1,8 @@
+import { gzipSync } from 'node:zlib';
 import type { GatewayFunction } from './gateway-handler.ts';
 
 /** Sends a function's success as gzip to callers that accept it: the gateway compresses nothing itself. */
 export function compressed(handler: GatewayFunction): GatewayFunction {
-  // An import would load it while the function's other modules load.
-  const { gzipSync } = process.getBuiltinModule('node:zlib');
   return async (event, invocation) => {
     const answer = await handler(event, invocation);
     if (answer.statusCode !== 200) return answer;
