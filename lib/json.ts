@@ -5,21 +5,30 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** Undefined if the text isn't a JSON object: the parser's error would quote it. */
-export function parseObject(text: string): JsonObject | undefined {
+export function parseObject(
+  text: string,
+  parse: (text: string) => unknown = JSON.parse,
+): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parse(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Task ids may be numbers too long for a double. */
-const numericId = /("(?:task_id|id)"\s*:\s*)(\d+)(?=\s*[,}])/g;
+type Revive = (key: string, value: unknown, context: { source: string }) => unknown;
 
-/** The same for a provider's text. Its numeric ids become strings before they are parsed. */
+/** TypeScript does not declare the reviver's third argument yet. */
+function parseWith(text: string, revive: Revive): unknown {
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
+}
+
+/** An object of a provider. Its numeric ids, which may be too long for a double, become strings. */
 export function parseWithIds(text: string): JsonObject | undefined {
-  return parseObject(text.replace(numericId, '$1"$2"'));
+  const revive: Revive = (key, value, { source }) =>
+    typeof value === 'number' && (key === 'task_id' || key === 'id') && /^\d+$/.test(source) ? source : value;
+  return parseObject(text, () => parseWith(text, revive));
 }
 
 declare global {
@@ -30,12 +39,9 @@ declare global {
 
 /** Parses JSON so that `JSON.stringify` writes its numbers as they were written, with all digits. */
 export function parseAsWritten(text: string): unknown {
-  return JSON.parse(text, asWritten as (key: string, value: unknown) => unknown);
-}
-
-/** TypeScript does not declare the reviver's third argument yet. */
-function asWritten(_: string, value: unknown, { source }: { source: string }): unknown {
-  return typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value;
+  return parseWith(text, (_, value, { source }) =>
+    typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value,
+  );
 }
 
 /** A reply body that is already JSON, because its parts had to be measured one by one. */
