@@ -87,16 +87,11 @@ export function literalOf({ hostname }: URL): string | undefined {
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** The length of a secret's beginning that reveals no secret and doesn't occur elsewhere by chance. */
+/** The length of a secret's beginning that reveals no secret and doesn't occur by chance. JSON escapes none of its characters. */
 const recognizedLength = 12;
 
 /** The caller's URL may be longer than ours, so a text that repeats ours would grow without bound. */
 const maxShown = 8;
-
-/** JSON's escape of a character, even in a string that is itself JSON. */
-const escapeStart = '\\\\{1,8}u00';
-const escapes = new RegExp(`${escapeStart}([0-9a-fA-F]{2})`, 'g');
-const secretCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
 
 /**
  * Replaces our URL with the caller's own, because anyone with its secret can notify as the provider. It
@@ -104,10 +99,9 @@ const secretCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[
  */
 export function replaceOurUrl(text: string, secret: string, address: string | undefined): string {
   const beginning = secret.slice(0, recognizedLength);
-  if (!text.includes(beginning) && !text.includes('\\u00')) return text;
-  const spelled = [...beginning].map(spellings).join('');
+  if (!text.includes(beginning)) return text;
   // Error texts are shortened, and may end in the middle of our URL.
-  const ours = new RegExp(`(https?(?:(?!https?)[^"\\s<>])*?)?${spelled}${secretCharacter}*`, 'g');
+  const ours = new RegExp(`(https?(?:(?!https?)[^"\\s<>])*?)?${beginning}[\\w-]*`, 'g');
   // No quotes or backslashes: the URL may be inside JSON at any depth.
   const inside = address?.replace(/["\\\s]/g, encodeURIComponent) ?? '…';
   let shown = 0;
@@ -118,15 +112,9 @@ export function replaceOurUrl(text: string, secret: string, address: string | un
   });
 }
 
-function spellings(character: string): string {
-  const digits = character.charCodeAt(0).toString(16);
-  return `(?:${character}|${escapeStart}(?:${digits}|${digits.toUpperCase()}))`;
-}
-
 /** The task's secret, if the text repeats it from the request. It is stored nowhere. */
 export function findSecret(text: string, hashed: string): string | undefined {
-  const plain = text.replace(escapes, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
-  for (const [, found = ''] of plain.matchAll(/\/([\w-]{43})(?![\w-])/g))
+  for (const [, found = ''] of text.matchAll(/\/([\w-]{43})(?![\w-])/g))
     if (taskHash(found) === hashed) return found;
   return undefined;
 }
