@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { Extraction } from './extract-host-nodes.ts';
 import type { Files } from './files.ts';
@@ -22,9 +21,6 @@ export interface Interruption {
 const resourceLimits = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 /** Steps limit a pack, and real ones take less than a second. This is for an overloaded machine. */
 const maxMilliseconds = 60_000;
-
-// The parser is WebAssembly, and V8 sometimes aborts the process when two threads free the same code.
-setFlagsFromString('--no-wasm-code-gc');
 
 /** Next to this module: a bundle in dist, or the source itself. */
 const workerFile = new URL(

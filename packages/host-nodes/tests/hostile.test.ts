@@ -1,10 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ResourceLimits, Worker } from 'node:worker_threads';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { directory, folder } from '@node-registry/testing/folders';
+import { directory } from '@node-registry/testing/folders';
 import { runProgram } from '@node-registry/testing/run-program';
 import { extractInWorker } from '../extract-in-worker.ts';
 import { hostilePacks, hungry } from './hostile-packs.ts';
@@ -75,20 +74,6 @@ describe('a hostile pack in a thread of its own', () => {
     const flags = ['--import', `data:text/javascript,${encodeURIComponent(probe)}`];
 
     expect(await runScript(flags, 'an iterator of itself')).toMatch(/^\{\}\{"status":/);
-  });
-
-  // In a process that itself parses nothing: one that does keeps the code.
-  test('frees no code of the parser before its process ends', async () => {
-    const program = `
-      import { extractInWorker } from '${new URL('../extract-in-worker.ts', import.meta.url)}';
-      await extractInWorker(new Map([['__init__.py', 'x = [1]\\n'.repeat(1000)]]), 'a-pack');
-    `;
-    const path = join(folder, 'program.mjs');
-    await writeFile(path, program);
-    const flags = ['--stress-wasm-code-gc', '--trace-wasm-code-gc'];
-
-    const result = await runProgram(process.execPath, [...flags, path]);
-    expect(result).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
   const lost = (reason: string) => ({ status: 'interrupted', reason });
