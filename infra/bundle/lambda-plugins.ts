@@ -90,4 +90,4 @@ const neverNeeded: Plugin = {
 export const lambdaPlugins = [environmentOnly, neverNeeded, builtins];
 
 /** The SDK looks for these while it loads. No function uses them; looking loads much of Node: 6 and 7 %. */
-export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined', crypto: 'undefined' };
+export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined' };
