@@ -73,9 +73,8 @@ export const evenIfFieldsFail = {
 };
 
 /**
- * Searches for forbidden characters, because a pattern that matches megabytes would exhaust the stack. The
- * search starts after the pieces that decode to their full length. For 5 MB that takes 0.3 ms, and the
- * pattern alone 4.2 ms, next to 5.3 ms of JSON.parse. The budget for such a body is 1.3 times JSON.parse.
+ * Searches for forbidden characters, because a pattern that matches megabytes would exhaust the stack. Pieces that
+ * decode to their full length have none: of 5 MB this takes 1 % of JSON.parse, and the search alone 70 %.
  */
 function isBase64(data: string, otherCharacters: RegExp): boolean {
   let start = 0;
