@@ -8,8 +8,8 @@ import { httpRequest } from '../outgoing/http-request.ts';
 import { environmentCredentials, serviceHost, Sha256 } from './signing.ts';
 
 /*
- * One signed POST reads a secret, with the signer that upload URLs already use. An SDK client for either
- * store would be many times the size of a whole proxy function.
+ * One signed POST reads a secret from either store, with the signer that upload URLs already use, instead of two more
+ * SDK clients in every function that has a secret.
  */
 
 /** The use of a secret, which decides what characters it may contain. */
@@ -64,7 +64,7 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
     reading.catch(() => {});
     return reading;
   };
-  begin(readTimeoutMs);
+  void begin(readTimeoutMs);
 
   return {
     read: async (context) => {

@@ -30,7 +30,7 @@ export const colored = new WeakMap<object, string>();
 /** Colors the blocks whose language is named and known. */
 export function colorCode(tokens: TokensList, timeout: number): void {
   within(timeout, () => {
-    walkTokens(tokens, (token) => {
+    void walkTokens(tokens, (token) => {
       if (token.type !== 'code') return;
       const { lang = '', text } = token as Tokens.Code;
       const [language = ''] = lang.toLowerCase().match(/^[\w+#-]+/) ?? [];
