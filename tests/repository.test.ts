@@ -462,6 +462,10 @@ describe('the lines', () => {
     // The reviewed template, and the rules that only repeat it.
     { issue: 58, room: 'tests', lines: -255 },
     { issue: 58, room: 'tools', lines: 55 },
+    // Tricks that saved a percent.
+    { issue: 58, room: 'lib functions', lines: -125 },
+    { issue: 58, room: 'tests', lines: -30 },
+    { issue: 58, room: 'packages', lines: -18 },
     // What functions share, said once: serverless.yml has 75 lines less.
     { issue: 58, room: 'infra', lines: 12 },
     // 59
