@@ -125,9 +125,13 @@ export function counterName({ counter }: Counted, time: number) {
 
 /**
  * The rest of a caller's budget, as the fields of draft-ietf-httpapi-ratelimit-headers: one member for each
- * set limit.
+ * set limit, with the wait of one that rejects.
  */
-export function rateLimitFields(account: AccountRecord, time = Date.now()): Record<string, string> {
+export function rateLimitFields(
+  account: AccountRecord,
+  time = Date.now(),
+  waits: Partial<Limits> = {},
+): Record<string, string> {
   const limits = limitsOf(account.limits);
   const set = counted.filter(({ limit }) => limits[limit] > 0);
   if (set.length === 0) return {};
@@ -136,7 +140,7 @@ export function rateLimitFields(account: AccountRecord, time = Date.now()): Reco
   );
   const states = set.map((each) => {
     const left = Math.max(0, limits[each.limit] - (account[counterName(each, time)] ?? 0));
-    return `"${each.policy}";r=${left};t=${secondsLeft(each.window, time)}`;
+    return `"${each.policy}";r=${left};t=${waits[each.limit] ?? secondsLeft(each.window, time)}`;
   });
   return { 'ratelimit-policy': policies.join(', '), ratelimit: states.join(', ') };
 }

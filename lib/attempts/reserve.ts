@@ -142,13 +142,14 @@ export function rejectionOf(
       headers: { ...fields, 'retry-after': String(waitFor(1)) },
       reason: 'open-attempts',
     });
+  const spread = waitFor(0);
   const full = counted.flatMap((each) => {
     if (only !== undefined && each.window !== only) return [];
     const amount = each.counter === 'credits' ? ceiling : 1;
     const left = limits[each.limit] - (account[counterName(each, at)] ?? 0);
     if (limits[each.limit] === 0 || amount <= left) return [];
     const isHeld = amount <= left + heldOf(account, each, at);
-    return [{ ...each, left, isHeld, wait: waitFor(isHeld ? 1 : secondsLeft(each.window, at)) }];
+    return [{ ...each, left, isHeld, wait: spread + (isHeld ? 1 : secondsLeft(each.window, at)) }];
   });
   const [first] = full;
   if (!first) return undefined;
@@ -156,7 +157,10 @@ export function rejectionOf(
   return new ApiError(exhausted ? 'budget_exhausted' : 'too_many_requests', {
     ...(exhausted?.counter === 'credits' && { message: leftMessage(ceiling, exhausted.left) }),
     ...(!exhausted && first.isHeld && { message: heldMessage }),
-    headers: { ...fields, 'retry-after': String(Math.max(...full.map(({ wait }) => wait))) },
+    headers: {
+      ...rateLimitFields(account, at, Object.fromEntries(full.map(({ limit, wait }) => [limit, wait]))),
+      'retry-after': String(Math.max(...full.map(({ wait }) => wait))),
+    },
     reason: first.policy,
   });
 }

@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { absent, type Condition, typedRead } from '../store/items.ts';
 import { attemptKey, idempotencyKey, idempotencyPartKey, type Key } from '../store/keys.ts';
+import { UnansweredError } from '../store/dynamodb.ts';
 import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
 import { callerHash } from '../caller.ts';
@@ -74,7 +75,16 @@ export function slotOf(
 
 /** Claims the key for this request, or returns the kept response to an earlier request with it. */
 export async function claim(slot: Slot): Promise<Answer | undefined> {
-  const { context, record, payer } = slot;
+  try {
+    return await claimOnce(slot);
+  } catch (error) {
+    // It may be stored, and would hold the key after the 503.
+    if (error instanceof UnansweredError) await free(slot).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function claimOnce({ context, record, payer }: Slot): Promise<Answer | undefined> {
   const now = Date.now();
   const result = await put(context, record, { anyOf: [[['pk', 'absent']], [['expires_at', '<=', now]]] });
   if (result.written) return undefined;
@@ -134,9 +144,10 @@ export async function keepAnswer({ context, record }: Slot, answer: Answer): Pro
   if (!written) throw new Error('another request holds the key');
 }
 
-/** Only while nothing can have been sent. */
+/** Only while nothing can have been sent. A store that has used up the request's repeats may answer a second later. */
 export async function free({ context, record }: Slot): Promise<void> {
-  await remove<SlotRecord>(context, record, ours(record));
+  const again = { ...context, retries: { repeats: 4, ms: 1000, spentUntil: 0 } };
+  await remove<SlotRecord>(again, record, ours(record));
 }
 
 function ours({ attempt }: SlotRecord): Condition<SlotRecord> {

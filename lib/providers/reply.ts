@@ -50,7 +50,7 @@ export function readReplyObject(text: string): { content: JsonObject; isWhole: b
 
 /** Doesn't match inside a string that is itself JSON: there, quotes are escaped. */
 const wholeField =
-  /(?<!\\)"(?<name>task_id|credits|state|status)"\s{0,9}:\s{0,9}(?:"(?<text>[^"\\]{1,1024})"|(?<number>[\d.]{1,40})(?=\s{0,9}[,}\]]))/g;
+  /(?<!\\)"(?<name>task_id|credits|state|status)"\s{0,9}:\s{0,9}(?:"(?<text>[^"\\]{1,1024})"|(?<number>[\d.eE+-]{1,40})(?=\s{0,9}[,}\]]))/g;
 
 /** Undefined for an invalid id: something must have gone wrong in such a reply. */
 export function readTaskId(value: unknown): string | undefined {
@@ -86,9 +86,12 @@ function isSet(value: unknown, sent: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
+/** As in JSON, with or without a sign and digits before the point. */
+const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
+
 /** A price in whole credits, from a number or a string, rounded up; undefined if there is no price. */
 export function readCredits(value: unknown): number | undefined {
-  const isDecimal = typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value);
+  const isDecimal = typeof value === 'string' && decimal.test(value);
   const number = Number(isDecimal || typeof value === 'number' ? value : Number.NaN);
   const credits = Math.ceil(number);
   return Number.isSafeInteger(credits) && number >= 0 ? credits : undefined;

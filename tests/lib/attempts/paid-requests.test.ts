@@ -323,6 +323,24 @@ test('an entry of the account has at most 24 bytes', async () => {
   expect(name.length + value.length).toBeLessThanOrEqual(24);
 });
 
+test('a key is free again after a 503, however the store failed', async () => {
+  const user = await spender();
+  const headers = { 'idempotency-key': 'after-a-hiccup' };
+  for (const kind of ['IDEMPOTENCY#', 'CALLER#']) {
+    const repair = intercept(dynamodb, async ({ command, input, send }) => {
+      const { Item, Key = Item } = input as { Item?: { pk: { S: string } }; Key?: { pk: { S: string } } };
+      if (command === 'DeleteItemCommand' || !Key?.pk.S.startsWith(kind)) return send();
+      await send().catch(() => undefined);
+      throw Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
+    });
+    const failed = await pay(user, 'text-to-video', { headers });
+    repair();
+
+    expect([kind, failed.status, failed.body.error]).toEqual([kind, 503, 'unavailable']);
+  }
+  expect((await pay(user, 'text-to-video', { headers })).status).toBe(200);
+});
+
 describe('429 budget_exhausted', () => {
   test.each(names)('stops %s once the day has no room for it', async (name) => {
     const user = await spender({ credits_per_day: ceilings[name] });

@@ -69,12 +69,12 @@ test.each([
   ['12', 12],
   ['12.25', 13],
   [' 7\n', 7],
+  ...['8e0', '.8E+1', '+8.', '80e-1'].map((value) => [value, 8]),
   [2 ** 31, 2 ** 31],
   [2 ** 53 - 1, 2 ** 53 - 1],
-  ...[2 ** 53, -1, -0.0001, '', '1e3', '12 credits', null, undefined, true, [12]].map((value) => [
-    value,
-    undefined,
-  ]),
+  ...[2 ** 53, -1, -0.0001, '', 'e3', '0x8', '1,5', '.', '12 credits', null, undefined, true, [12]].map(
+    (value) => [value, undefined],
+  ),
 ])('reads the credits from %j as %j', (value, credits) => {
   expect(readCredits(value)).toBe(credits);
 });
