@@ -478,10 +478,10 @@ describe('the lines', () => {
     { issue: 59, room: 'packages', lines: 15 },
     { issue: 59, room: 'tests', lines: 216 },
     // Remembered parameters, releases, the read path, bans of many, adoption.
-    { issue: 59, room: 'lib functions', lines: 147 },
+    { issue: 59, room: 'lib functions', lines: 153 },
     { issue: 59, room: 'infra', lines: 80 },
-    { issue: 59, room: 'tools', lines: 210 },
-    { issue: 59, room: 'tests', lines: 318 },
+    { issue: 59, room: 'tools', lines: 213 },
+    { issue: 59, room: 'tests', lines: 324 },
     // 60
     { issue: 60, room: 'packages', lines: 513 },
     // Lent by packages.

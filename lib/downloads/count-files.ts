@@ -101,14 +101,20 @@ export type Counts = Map<string, Map<string, Map<string, number>>>;
 /** User agents with one of these words are crawlers, whose downloads don't count. */
 const crawlers = /bot\b|bot\/|crawl|spider|slurp/i;
 
+/** Less is a download only if it is the whole archive: a client may ask for each byte on its own. */
+const minPartBytes = 64 * 1024;
+
 /**
  * Counts the downloads in a standard log of the distribution: each GET of an archive with the status 200 or
- * 206 that started at the first byte. A resumed or broken download counts once. The log names its fields.
+ * 206 that started at the first byte, and brought the whole or 64 KiB of it. The log names its fields.
  */
 export function countDownloads(text: string, counts: Counts = new Map()): Counts {
   for (const field of requestsIn(text)) {
     if (field('cs-method') !== 'GET' || !['200', '206'].includes(field('sc-status'))) continue;
     if (!['-', '0'].includes(field('sc-range-start')) || crawlers.test(field('cs(User-Agent)'))) continue;
+    const [bytes, length] = [Number(field('sc-bytes')), Number(field('sc-content-len'))];
+    const isWhole = field('sc-status') === '200' && bytes >= length;
+    if (!isWhole && !(bytes >= minPartBytes)) continue;
     const day = field('date');
     const archive = archiveAt(field('cs-uri-stem'));
     if (archive && /^\d{4}-\d\d-\d\d$/.test(day))

@@ -72,8 +72,9 @@ describe('watchReads', () => {
   });
 
   test('counts as no download', () => {
-    const fields = '#Fields: date cs-method cs-uri-stem sc-status cs(User-Agent) sc-range-start';
+    const fields =
+      '#Fields: date cs-method cs-uri-stem sc-status cs(User-Agent) sc-range-start sc-content-len sc-bytes';
 
-    expect(countDownloads(`${fields}\n2026-11-27\tGET\t/archives/-watched\t200\t-\t-\n`).size).toBe(0);
+    expect(countDownloads(`${fields}\n2026-11-27\tGET\t/archives/-watched\t200\t-\t-\t9\t9\n`).size).toBe(0);
   });
 });

@@ -12,6 +12,7 @@ export interface PublicRead {
   status: number;
   agent: string;
   rangeStart: string;
+  bytes: string;
 }
 
 interface Bucket {
@@ -21,7 +22,8 @@ interface Bucket {
 type Counter = (event: Partial<S3Event>, invocation: Invocation) => Promise<void>;
 
 const limitMs = 300_000;
-const fields = 'date time cs-method cs-uri-stem sc-status cs(User-Agent) sc-range-start';
+const fields =
+  'date time cs-method cs-uri-stem sc-status cs(User-Agent) sc-range-start sc-content-len sc-bytes';
 
 /**
  * Writes each download into a log of its own, as a distribution does for many, and lets the function count it
@@ -39,9 +41,10 @@ export function countOnDownload(
         .then(() => count(read))
         .catch((error: Error) => process.stderr.write(`A download was not counted: ${error.message}\n`));
   });
-  const count = async ({ method, stem, status, agent, rangeStart }: PublicRead) => {
+  const count = async ({ method, stem, status, agent, rangeStart, bytes }: PublicRead) => {
     const [date = '', time = ''] = new Date().toISOString().split('T');
-    const values = [date, time.slice(0, 8), method, stem, status, encodeURIComponent(agent), rangeStart];
+    const how = [status, encodeURIComponent(agent), rangeStart, bytes, bytes];
+    const values = [date, time.slice(0, 8), method, stem, ...how];
     const Body = gzipSync(`#Version: 1.0\n#Fields: ${fields}\n${values.join('\t')}\n`);
     const Key = `downloads/LOCAL.${date}-${time.slice(0, 2)}.${randomUUID()}.gz`;
     const { s3 } = await import('../../lib/bucket/bucket.ts');

@@ -36,12 +36,13 @@ export function isPublicRead({ method }: IncomingMessage, { key, versionId }: Ta
 export function publicReadOf(
   { method = '', url = '', headers }: IncomingMessage,
   status: number,
+  bytes: string,
 ): PublicRead | undefined {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   if (headers.authorization !== undefined || searchParams.has('X-Amz-Signature')) return undefined;
   const [, start = '-'] = (status === 206 && /^bytes=(\d+)/.exec(headers.range ?? '')) || [];
   const stem = pathname.replace(/^\/[^/]*/, '');
-  return { method, stem, status, agent: headers['user-agent'] ?? '-', rangeStart: start };
+  return { method, stem, status, agent: headers['user-agent'] ?? '-', rangeStart: start, bytes };
 }
 
 /** Undefined for a range that S3 ignores. */

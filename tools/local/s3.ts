@@ -49,7 +49,7 @@ export async function startS3(
       const answer =
         request.method === 'OPTIONS' ? preflight(preflightHeaders(rules, request)) : await s3.answer(request);
       await send(request, response, answer, cors);
-      const read = publicReadOf(request, answer.status);
+      const read = publicReadOf(request, answer.status, String(response.getHeader('content-length') ?? 0));
       if (read) for (const tell of readers) tell(read);
     } catch (error) {
       // A broken connection needs no response.
