@@ -70,7 +70,7 @@ async function addUp(context: Context): Promise<void> {
 }
 
 /** The stream doesn't pass numbers on, so the index's own queue writes the files of these nodes. */
-async function refreshIndex(context: Context, keys: readonly Key[]): Promise<void> {
+export async function refreshIndex(context: Context, keys: readonly Key[]): Promise<void> {
   const messages = Array.from({ length: Math.ceil(keys.length / keysPerMessage) }, (_, place) => ({
     body: { keys: keys.slice(place * keysPerMessage, (place + 1) * keysPerMessage) },
   }));

@@ -21,7 +21,7 @@ let problems: string[];
 
 (hasBrowser ? describe : describe.skip)(`the studio in a browser${note}`, () => {
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startLocalStack(), launchBrowser()]);
+    [stack, browser] = await Promise.all([startLocalStack(undefined, []), launchBrowser()]);
   });
 
   afterAll(async () => {
@@ -108,6 +108,23 @@ let problems: string[];
     await card(/once.*success/).waitFor();
 
     expect((await tasks()) - before).toBe(1);
+  });
+
+  test('lists the example nodes of the stack, which lead to their pages', async () => {
+    await page.goto(`${stack.pagesUrl}/#registry`);
+    const status = page.getByRole('status').filter({ hasText: '13 nodes' });
+    // Each view reads the index anew.
+    while ((await status.count()) === 0) {
+      await page.reload();
+      await page.getByText('by registry.nodes.list()').waitFor();
+    }
+    await page.getByLabel('Search').fill('calligraphy');
+    await page.getByRole('link', { name: 'خط النور' }).click();
+
+    await page.getByRole('heading', { level: 1, name: 'خط النور' }).waitFor();
+    expect(await page.locator('.spark').count()).toBe(1);
+    expect(await page.evaluate(`document.querySelector('.icon img').naturalWidth`)).toBe(48);
+    expect(await accessibilityProblems(page)).toEqual([]);
   });
 
   test.each(['studio', 'requests', 'spending', 'registry', 'tokens'])(

@@ -67,7 +67,7 @@ export function demoArchive(version: string): Promise<Buffer> {
   return zipOf(files(version));
 }
 
-function zipOf(texts: Record<string, string>): Promise<Buffer> {
+export function zipOf(texts: Record<string, string>): Promise<Buffer> {
   const zip = new ZipFile();
   const mtime = new Date(Date.UTC(2026, 0, 1));
   for (const [name, text] of Object.entries(texts)) zip.addBuffer(Buffer.from(text), name, { mtime });

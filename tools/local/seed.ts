@@ -45,8 +45,12 @@ export async function seed(): Promise<boolean> {
     name: 'Mats Member',
     email: 'mats@example.com',
   });
-  const expiresAt = new Date(Date.now() + decadeMs).toISOString();
-  await putPersonalAccessToken('seed', { publisherId, hash: tokenHash, label: 'demo', expiresAt });
+  await putPersonalAccessToken('seed', {
+    publisherId,
+    hash: tokenHash,
+    label: 'demo',
+    expiresAt: tokenEnd(),
+  });
 
   const caller = { userId: owner, isAdmin: false };
   const context = { deadline: Date.now() + 60_000 };
@@ -68,6 +72,10 @@ export async function seed(): Promise<boolean> {
   await changeHostNode(context, { nodeId, version, hostNodeName, changes, caller });
   await addTask(context);
   return true;
+}
+
+export function tokenEnd(): string {
+  return new Date(Date.now() + decadeMs).toISOString();
 }
 
 /** Publishes a version of the demo node up to the upload of its archive. Returns the archive's key. */

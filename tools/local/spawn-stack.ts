@@ -27,8 +27,8 @@ interface Place {
   directory: string;
 }
 
-/** `npm start` as a user types it, on ports and in a folder of its own. */
-export async function startLocalStack(given?: Place): Promise<LocalStack> {
+/** `npm start` as a user types it, on ports and in a folder of its own. The example nodes are work that few tests need. */
+export async function startLocalStack(given?: Place, options = ['--empty']): Promise<LocalStack> {
   const place = given ?? {
     offset: freshOffset(),
     directory: await mkdtemp(join(tmpdir(), 'node-registry-stack-')),
@@ -39,7 +39,7 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
   const stack = await startProcess({
     name: 'The local stack',
     command: 'npm',
-    args: ['start'],
+    args: ['start', '--', ...options],
     env: environment,
     readyText: 'Ctrl-C stops everything',
     timeoutMs: 100_000,

@@ -25,7 +25,7 @@ import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
 import { type Finalizer, finalizeOnUpload, queueOnPublish } from './finalize-on-upload.ts';
 import { followTable } from './follow-table.ts';
 import { routesOf, startGateway } from './gateway.ts';
-import { loadFunction } from './invocation.ts';
+import { invocationOf, loadFunction } from './invocation.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { type LocalStage, readStage, runSchedules, setVariables } from './local-stage.ts';
 import { referencePath, startPages } from './pages.ts';
@@ -47,6 +47,11 @@ Environment:
 
 ${promptWordsHelp}`;
 
+interface Options {
+  fresh?: boolean;
+  empty?: boolean;
+}
+
 interface Part {
   stop: () => Promise<void>;
 }
@@ -60,7 +65,7 @@ const started = Promise.withResolvers<void>();
 let isSeeding = false;
 const requests = createRequestLog();
 
-async function start(fresh: boolean): Promise<void> {
+async function start({ fresh = false, empty = false }: Options): Promise<void> {
   const began = performance.now();
   await requireFreePorts();
   // The gate, the builds and the releases also leave files in the default folder.
@@ -101,6 +106,20 @@ async function start(fresh: boolean): Promise<void> {
   const seconds = (performance.now() - began) / 1000;
   process.stdout.write(banner({ seconds, listening: { ...listening, ...pages }, ...shown }));
   started.resolve();
+  if (!empty) await addExamples(ownerToken);
+}
+
+type Lister = (event: object, invocation: ReturnType<typeof invocationOf>) => Promise<void>;
+const listMs = 60_000;
+
+/** After the first answer: nobody waits for them. */
+async function addExamples(accessToken: string): Promise<void> {
+  const { publishExamples } = await import('./examples.ts');
+  const downloadsUrl = `${localAddress(ports.s3)}/${bucketName}`;
+  await publishExamples({ apiUrl: localAddress(ports.api), downloadsUrl, accessToken })
+    // The lists of nodes are otherwise minutes late.
+    .then(async () => (await loadStarted<Lister>('write-catalog'))({}, invocationOf(listMs)))
+    .catch((error: Error) => stopping || say(`The example nodes are not complete: ${error.message}`));
 }
 
 /** For serverless.yml, which reads the URLs from here, and for the functions' own modules in the seed. */
@@ -254,10 +273,11 @@ function stopWithParent(): void {
 const command = createCommand({ name: 'npm start --', notes })
   .option('--fresh', 'start without the data of earlier starts')
   .addHelpText('after', environment)
-  .action(async ({ fresh = false }: { fresh?: boolean }) => {
+  .option('--empty', 'start without the example nodes')
+  .action(async (options: Options) => {
     onStopSignal(() => void stop(0));
     stopWithParent();
-    await start(fresh).catch((error: Error) => {
+    await start(options).catch((error: Error) => {
       process.stderr.write(`${error.message}\n`);
       return stop(1);
     });

@@ -65,7 +65,8 @@ export function layout(site: Site, page: Page): string {
   const title = visibleText(page.title === undefined ? site.name : `${page.title} · ${site.name}`);
   const description = withoutTurns(page.description).slice(0, maxDescription).toWellFormed();
   const url = site.url !== undefined && page.path !== undefined ? site.url + page.path : undefined;
-  const image = page.image ?? (site.url && `${site.url}/site/preview.png`);
+  const own = page.image?.startsWith('https:') ? page.image : undefined;
+  const image = own ?? (site.url && `${site.url}/site/preview.png`);
   const links = Object.entries(site.links);
   return html`<!doctype html>
 <html lang="en">

@@ -42,8 +42,11 @@ export function webAddress(text: string | undefined): string | undefined {
   return isWeb ? url.href : undefined;
 }
 
+const smallPicture = /^data:image\/(?:png|jpeg|webp|gif);base64,[\w+/]{1,4000}={0,2}$/;
+
 /** The pages' policy allows no other pictures. */
 export function pictureAddress(text: string | undefined): string | undefined {
+  if (text !== undefined && smallPicture.test(text)) return text;
   const address = webAddress(text);
   return address?.startsWith('https:') ? address : undefined;
 }

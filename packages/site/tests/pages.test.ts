@@ -8,6 +8,7 @@ import { renderReadme } from '../readme.ts';
 import { entryCard } from '../templates/entry.ts';
 import { plainSite, type Site } from '../templates/layout.ts';
 import { byUse, feed, publisherPage, sitemap } from '../templates/lists.ts';
+import { icon } from '../templates/text.ts';
 import { nodePage, versionPage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, listed, manyNodes, version } from './listed-nodes.ts';
 import { leadAddress } from './serve-files.ts';
@@ -29,6 +30,16 @@ const pageOf = (
 ) => nodePage(site, filesOf(listed(id, fields, hostNodes)));
 const hostNodesOf = (hostNode: HostNode) => pageOf('a', {}, [hostNode]);
 const plain = (page: string) => page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+
+test.each([
+  ['https://a.example/i.png', true],
+  ['http://a.example/i.png', false],
+  ['data:image/png;base64,iVBORw0=', true],
+  [`data:image/png;base64,${'A'.repeat(5000)}`, false],
+  ['data:image/svg+xml;base64,AA==', false],
+])('shows %.40s as an icon: %s', (address, isShown) => {
+  expect(icon(address, 'Node').text.includes('<img')).toBe(isShown);
+});
 
 describe('the page of a node', () => {
   const dependencies = ['numpy>=2'];
