@@ -515,7 +515,7 @@ describe('the lines', () => {
     { issue: 61, room: 'packages', lines: 14 },
     { issue: 61, room: 'tests', lines: 9 },
     // Twelve example nodes; small pictures within their URLs.
-    { issue: 61, room: 'tools', lines: 167 },
+    { issue: 61, room: 'tools', lines: 168 },
     { issue: 61, room: 'packages', lines: 15 },
     { issue: 61, room: 'tests', lines: 21 },
     // 62
