@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 test('429 budget_exhausted stops every caller once the visit has added up a full day, until midnight', async () => {
-  setVariables({ STAGE_CREDITS_PER_DAY: '40' });
+  setVariables({ STAGE_CREDITS_PER_DAY: '60' });
   for (const user of [await spender(), await spender()]) expect((await pay(user)).status).toBe(200);
   const user = await spender();
   const before = await pay(user);
@@ -38,7 +38,7 @@ test('429 budget_exhausted stops every caller once the visit has added up a full
 
   // What is bought before the sum comes on top.
   expect(before.status).toBe(200);
-  const about = { day: new Date(day).toISOString().slice(0, 10), credits: 60, limit: 40, callers: 3 };
+  const about = { day: new Date(day).toISOString().slice(0, 10), credits: 60, limit: 60, callers: 3 };
   expect(sums).toMatchObject([{ level: 'warn', ...about }]);
   for (const { status, body, headers } of stopped) {
     expect([status, body.error]).toEqual([429, 'budget_exhausted']);
