@@ -148,3 +148,12 @@ describe('a bundle', () => {
     expect(ofZod.filter((file) => /classic|locales|json-schema/.test(file))).toEqual([]);
   });
 });
+
+test('takes one exact version of all clients of the AWS SDK, which are raised together', () => {
+  const { dependencies, devDependencies, overrides } = manifest;
+  const versions = Object.entries<string>({ ...dependencies, ...devDependencies, ...overrides })
+    .filter(([name]) => name.startsWith('@aws-sdk/'))
+    .map(([, version]) => version);
+
+  expect([...new Set(versions)]).toEqual([expect.stringMatching(/^\d/)]);
+});

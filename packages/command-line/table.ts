@@ -1,3 +1,5 @@
+import { eastAsianWidth } from 'get-east-asian-width';
+
 type Cell = string | number | boolean | undefined;
 
 interface Layout {
@@ -30,10 +32,22 @@ export function fields(values: Record<string, Cell>): string {
 }
 
 function align(rows: string[][], alignRight: readonly number[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const pad = (cell: string, column: number) =>
-    alignRight.includes(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
+  );
+  const pad = (cell: string, column: number) => {
+    const space = ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+    return alignRight.includes(column) ? space + cell : cell + space;
+  };
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+/** The cells that a terminal takes for a text: most characters of East Asia take two, and marks none. */
+function widthOf(text: string): number {
+  return [...text.replace(/\p{M}/gu, '')].reduce(
+    (sum, each) => sum + eastAsianWidth(Number(each.codePointAt(0))),
+    0,
+  );
 }
 
 /** Shows publishers' text on one line and without control characters, which could redraw the terminal. */

@@ -27,7 +27,7 @@ beforeEach(() => {
 
 /** Publishes a version, and returns the address that readers keep. */
 async function publishArchive(version: string): Promise<URL> {
-  const bytes = await demoArchive(`${nodeId} ${version}`);
+  const bytes = demoArchive(`${nodeId} ${version}`);
   const upload: Upload = await publish(nodeId, version);
   await put(upload, bytes);
   await finalize(upload);
@@ -49,7 +49,7 @@ test('keeps an archive denied that another ban still holds', async () => {
 });
 
 test('denies an archive whose finalizer died between copying it and saying so', async () => {
-  const bytes = await demoArchive(nodeId);
+  const bytes = demoArchive(nodeId);
   const upload = await publish(nodeId, '1.0.0');
   await put(upload, bytes);
   const remove = intercept(dynamodb, async ({ input, send }) => {
@@ -73,7 +73,7 @@ test.each([
   ['its publisher', () => ['publisher', 'ban', demo.publisherId], true],
   ['its version, which is lifted before the mark', () => ['node-version', 'ban', nodeId, '1.0.0'], false],
 ])('denies an archive that is copied right after the ban of %s', async (label, words, dies) => {
-  const bytes = await demoArchive(nodeId);
+  const bytes = demoArchive(nodeId);
   const upload = await publish(nodeId, '1.0.0');
   await put(upload, bytes);
   const unban = () => admin(...words().map((word) => word.replace(/^ban$/, 'unban')));
@@ -100,7 +100,7 @@ test.each([
 
 test('asks for no other ban if the event of an archive comes again that was published before', async () => {
   const upload = await publish(nodeId, '1.0.0');
-  await put(upload, await demoArchive(nodeId));
+  await put(upload, demoArchive(nodeId));
   await finalize(upload);
   await admin('node-version', 'ban', nodeId, '1.0.0', ...because);
   await finalize(upload);

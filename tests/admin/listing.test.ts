@@ -151,9 +151,10 @@ test('a table aligns its columns, shows an absent value as a dash, and no charac
   const rows = [
     ['x', 1, undefined],
     ['yy\u202E\u001b', 1000, ''],
+    ['画像e\u0301', 20, 'b'],
   ];
 
   expect(table(['NAME', 'N', 'NOTE'], rows, { alignRight: [1] })).toBe(
-    'NAME     N  NOTE\nx        1  -\nyy    1000  -',
+    'NAME      N  NOTE\nx         1  -\nyy     1000  -\n画像e\u0301    20  b',
   );
 });

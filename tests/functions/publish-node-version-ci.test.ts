@@ -36,7 +36,7 @@ function publish({ token = gitHubToken(), ...publication }: Publication) {
 /** What the presigned address of an answer does, and what S3 then sets off. */
 async function upload(answer: Awaited<ReturnType<typeof publish>>): Promise<void> {
   const arrived = uploadAt(answer.body.signedUrl);
-  await put(arrived, await demoArchive(arrived.version));
+  await put(arrived, demoArchive(arrived.version));
   await finalize(arrived);
 }
 
@@ -61,7 +61,7 @@ describe('a publish with an ID token of a CI', () => {
     for (const version of ['1.0.0', '1.1.0']) {
       const stored = await storedVersion('from-ci', version);
       expect(stored).toMatchObject({ status: 'NodeVersionStatusActive', provenance });
-      expect(await download(stored.downloadUrl)).toEqual(await demoArchive(version));
+      expect(await download(stored.downloadUrl)).toEqual(demoArchive(version));
     }
     const { latest_version } = (await storedItem('NODE#from-ci', 'NODE')) ?? {};
     expect(latest_version).toMatchObject({ version: '1.1.0', provenance });

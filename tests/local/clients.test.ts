@@ -236,7 +236,7 @@ describe('docs/examples', () => {
 describe('the typed client', () => {
   test('runs every example of its README', async () => {
     const archive = join(folder, 'my-node.zip');
-    await writeFile(archive, await demoArchive('1.2.0'));
+    await writeFile(archive, demoArchive('1.2.0'));
     const body = JSON.stringify({ task_id: '1', state: 'success' });
     const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
     const env = {
@@ -260,7 +260,7 @@ describe('the typed client', () => {
     expect(printed).toMatch(/my-node\/1\.2\.0\/.*[0-9a-f]{64} false/);
     expect(printed).toMatch(/^demo-node Demo Node 1\.1\.0$/m);
     // Deleted above, and downloaded by an example.
-    expect(await readFile(archive)).toEqual(await demoArchive('1.2.0'));
+    expect(await readFile(archive)).toEqual(demoArchive('1.2.0'));
     // The stack counts what it serves.
     await until(async () => ((await index.node('my-node'))?.downloads ?? 0) > 0);
   });
@@ -416,7 +416,7 @@ inBrowser(`serves the typed client on a page of another origin${note}`, () => {
       url: stack.apiUrl,
       owner: stack.token('OWNER'),
       personal: demo.personalAccessToken,
-      zip: [...(await demoArchive('1.0.0'))],
+      zip: [...demoArchive('1.0.0')],
       signed: [0, 6].map((minutes) => signatureHeaders(keys, message, Date.now() - minutes * 60_000)),
       body: message.body,
       publicKey: stack.token('PUBLIC_KEY'),

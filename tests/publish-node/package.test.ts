@@ -62,7 +62,7 @@ describe('the packed publish-node command', () => {
     const { components } = JSON.parse(await readFile(join(empty, 'package/dist/sbom.cdx.json'), 'utf8'));
     const bundled = components.map(({ name }: { name: string }) => name);
     expect(bundled.join(' ')).toBe(
-      '@noble/hashes commander fastest-levenshtein fflate minisearch pend py-ast smol-toml yauzl zod',
+      '@noble/hashes commander fastest-levenshtein fflate get-east-asian-width minisearch pend py-ast smol-toml yauzl zod',
     );
     for (const name of bundled) expect(notices).toMatch(new RegExp(`^${name} \\d`, 'm'));
     expect(notices.match(/Permission is hereby granted|Redistribution and use/g)?.length).toBeGreaterThan(6);

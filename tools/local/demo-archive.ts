@@ -1,5 +1,4 @@
-import { buffer } from 'node:stream/consumers';
-import { ZipFile } from 'yazl';
+import { strToU8, zipSync } from 'fflate';
 import { demo } from './demo.ts';
 
 /** A realistic pack: one host node of the older form, and one of the newer class-based schema. */
@@ -63,14 +62,11 @@ class BlendImages(io.ComfyNode):
 });
 
 /** A small pack as a zip, which the seed publishes and the tests upload. */
-export function demoArchive(version: string): Promise<Buffer> {
+export function demoArchive(version: string): Buffer {
   return zipOf(files(version));
 }
 
-export function zipOf(texts: Record<string, string>): Promise<Buffer> {
-  const zip = new ZipFile();
-  const mtime = new Date(Date.UTC(2026, 0, 1));
-  for (const [name, text] of Object.entries(texts)) zip.addBuffer(Buffer.from(text), name, { mtime });
-  zip.end();
-  return buffer(zip.outputStream);
+export function zipOf(texts: Record<string, string>): Buffer {
+  const content = Object.entries(texts).map(([name, text]) => [name, strToU8(text)]);
+  return Buffer.from(zipSync(Object.fromEntries(content), { mtime: new Date(2026, 0, 1) }));
 }

@@ -78,7 +78,7 @@ async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
       json({ credits: await ceilingFor(searchParams.get('operation'), parseObject(body) ?? {}) }),
     'GET /demo.zip': async ({ searchParams }) => ({
       type: types.zip,
-      content: await demoArchive(searchParams.get('version') ?? ''),
+      content: demoArchive(searchParams.get('version') ?? ''),
     }),
   };
 }

@@ -97,7 +97,7 @@ async function uploadVersion(
   const key = stagingKey(
     version.version.normal === demo.version ? await renameUpload(context, upload) : upload,
   );
-  const Body = await demoArchive(version.version.normal);
+  const Body = demoArchive(version.version.normal);
   await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body }));
   return key;
 }

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import ipaddr from 'ipaddr.js';
+import { fc } from '@node-registry/testing/properties';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
 import { findAddresses, pinnedTo, resolver } from '../../../lib/notifications/deliver-once.ts';
@@ -131,6 +133,21 @@ test('knows the addresses that anyone may have', () => {
   const rejected = ['', 'example.com', '1.1.1', '1.1.1.1.1', '2606:4700::1111%eth0', ':::'];
 
   expect([...taken, ...rejected].filter(isPublic)).toEqual(taken);
+});
+
+test('takes no address for public that the package ipaddr.js does not', () => {
+  const v4 = fc.ipV4();
+  const addresses = fc.oneof(
+    v4,
+    fc.ipV6(),
+    v4.map((address) => `::ffff:${address}`),
+  );
+  fc.assert(
+    fc.property(addresses, (address) => {
+      expect(isPublic(address) && ipaddr.process(address).range() !== 'unicast').toBe(false);
+    }),
+    { numRuns: 3000 },
+  );
 });
 
 describe('the local stack', () => {

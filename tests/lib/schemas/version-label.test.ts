@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { compareVersions, isPreRelease, normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { fc } from '@node-registry/testing/properties';
+import semver from 'semver';
 
 const number = fc.bigInt({ min: 0n, max: 10n ** 6n }).map(String);
 const identifier = fc.oneof(number, fc.stringMatching(/^[a-zA-Z-][0-9a-zA-Z-]{0,6}$/));
@@ -54,6 +55,14 @@ describe('normalizeVersion', () => {
 });
 
 describe('compareVersions', () => {
+  test('orders as the package semver', () => {
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        expect(Math.sign(compareVersions(a, b))).toBe(semver.compare(a, b));
+      }),
+    );
+  });
+
   test('orders the example of the semantic versioning specification, and every kind of identifier', () => {
     const ordered = [
       ...'1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta 1.0.0-beta.2 1.0.0-beta.11'.split(' '),

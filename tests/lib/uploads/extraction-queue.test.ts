@@ -37,7 +37,7 @@ function readAll(): Promise<number> {
 /** A published version whose message got lost some hours ago. */
 async function lose(nodeId: string, hours = 1): Promise<void> {
   const upload = await publish(nodeId, '1.0.0');
-  await put(upload, await demoArchive('1.0.0'));
+  await put(upload, demoArchive('1.0.0'));
   await finalize(upload);
   const pending_since = new Date(Date.now() - hours * hourMs).toISOString();
   await setFields(nodeVersionKey(nodeId, '1.0.0'), { pending_since, pending_shard: 'extract-0' });
@@ -151,7 +151,7 @@ test('moves a pack that kills its function five times to the dead letters, and d
 });
 
 test('reads a version within seconds that becomes active after its message, and leaves another to its listing', async () => {
-  const archive = await demoArchive('1.0.0');
+  const archive = demoArchive('1.0.0');
   const uploads = [await publish('soon-active', '1.0.0'), await publish('never-active', '1.0.0')] as const;
   for (const upload of uploads) {
     await put(upload, archive);
