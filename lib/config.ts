@@ -1,6 +1,6 @@
-import * as z from 'zod/mini';
-import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
+import * as z from 'zod/mini';
 import * as kind from './variable-kinds.ts';
 
 /*
@@ -373,8 +373,8 @@ export const relay = concern(() => ({
   NOTIFICATION_URL: variable(kind.address, undefined, 'URL that providers notify.'),
 }));
 
-export const notificationQueue = concern(() => ({
-  NOTIFICATION_QUEUE_URL: variable(kind.address, undefined, 'SQS queue of notifications.'),
+export const work = concern(() => ({
+  WORK_QUEUES: variable(kind.address, undefined, 'What the URLs of all queues of work begin with.'),
 }));
 
 export const deliveries = concern(() => ({

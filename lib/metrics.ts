@@ -50,7 +50,11 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   unknown_state: () => [
     { dimensions: ['provider'], metrics: { unknown_states: 'Count' }, fields: { unknown_states: 1 } },
   ],
-  hand_over: (line) => milliseconds('oldest_due_ms', line),
+  hand_over: () => [{ dimensions: ['lane'], metrics: { oldest_owed_ms: 'Milliseconds' } }],
+  work: ({ outcome }) =>
+    outcome === 'given_up'
+      ? [{ dimensions: ['lane'], metrics: { given_up: 'Count' }, fields: { given_up: 1 } }]
+      : [],
   log_file: ({ download_bytes }) =>
     download_bytes === undefined ? [] : [{ dimensions: [], metrics: { download_bytes: 'Bytes' } }],
   reads: () => [{ dimensions: [], metrics: { failed_reads: 'Count' } }],

@@ -2,15 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, parse as parsePath, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { StatusReasonCode } from '@node-registry/registry-rules/schemas/node-version';
 import { parse } from 'yaml';
-import type { Contract } from '../lib/contract.ts';
 import { fileOf, loadContracts } from '../infra/operations.ts';
 import { texts } from '../infra/template/alarm-texts.ts';
+import type { Contract } from '../lib/contract.ts';
 import { errorCatalog } from '../lib/errors.ts';
-import { StatusReasonCode } from '@node-registry/registry-rules/schemas/node-version';
-import { errorsOf } from '../tools/openapi/answers.ts';
 import { alarmList, withAlarmList } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
+import { laneTable } from '../tools/documents/lanes.ts';
+import { errorsOf } from '../tools/openapi/answers.ts';
 
 /** Keeps functions, events, routes and documents in step with the code. */
 
@@ -85,7 +86,7 @@ describe('a function of the service', () => {
     expect(namesIn('events').sort()).toEqual([...names].sort());
     const others =
       'poll-providers count-downloads deliver-notifications extract-host-nodes finalize-upload ' +
-      'receive-notification sweep-spending unknown-route watch-reads write-catalog write-index';
+      'hand-over-work receive-notification sweep-spending unknown-route watch-reads write-catalog write-index';
     expect([...endpoints, ...others.split(' ')].sort()).toEqual([...names].sort());
   });
 
@@ -119,6 +120,7 @@ const floors = [
   ['outgoing'],
   ['aws', 'schemas', 'auth'],
   ['store', 'contracts', 'bucket'],
+  ['work'],
   ['registry', 'archives', 'providers'],
   ['attempts'],
   ['notifications'],
@@ -336,6 +338,10 @@ describe('the documents', () => {
     expect(Object.values(texts).filter((text) => !alarmList().includes(text))).toEqual([]);
     expect(linked.length).toBeGreaterThan(4);
     expect(linked.filter((link) => !isReached('docs/runbook.md', link))).toEqual([]);
+  });
+
+  test('docs/CONTRIBUTING.md has the lanes that npm run configuration writes', () => {
+    expect(readFileSync('docs/CONTRIBUTING.md', 'utf8')).toContain(laneTable());
   });
 
   test('docs/configuration.md is what npm run configuration writes', async () => {

@@ -81,6 +81,7 @@ const allowed: Record<string, string[]> = {
   'receive-notification': ['@middy/core', 'the AWS SDK', 'zod'],
   'poll-providers': ['the AWS SDK', 'zod'],
   'deliver-notifications': ['the AWS SDK', 'zod'],
+  'hand-over-work': ['the AWS SDK', 'zod'],
   'finalize-upload': ['pend', 'the AWS SDK', 'yauzl', 'zod'],
   'extract-host-nodes': ['fastest-levenshtein', 'pend', 'py-ast', 'the AWS SDK', 'yauzl', 'zod'],
 };

@@ -34,8 +34,6 @@ export const texts = {
     'An upload’s check was given up, so its version stays pending; or a sweep got lost. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters).',
   lostExtractions:
     'Reading host nodes crashed five times, or failed because of us. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters).',
-  lostNotifications:
-    'A notification was given up after five tries, for a fault of ours. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters).',
   lostChanges:
     'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue.',
   oldExtractions:
@@ -73,5 +71,5 @@ export const texts = {
   failedNotifications:
     'Over 10 notifications failed all tries in an hour. See `notification list`: hosts, last errors. One host: tell its owner. Many: check the function’s internet access. Then [retry](#notifications).',
   notificationRuns:
-    'A notification is 15 minutes overdue, or no run hands over what is due. See `faults-deliverNotifications`, the signing key, its schedule, `hand_over` lines. Remove the cause.',
+    'A notification is 15 minutes overdue, or no run hands over what is due. See `faults-handOverWork`, its schedule, `hand_over` lines by `lane`. Remove the cause.',
 };

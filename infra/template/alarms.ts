@@ -1,5 +1,5 @@
-import { slowRegistryMs } from '../../lib/deployment.ts';
 import { providerNames } from '../../lib/config.ts';
+import { slowRegistryMs } from '../../lib/deployment.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { acceptedMark } from '../../lib/metrics.ts';
 import { type Alarm, alarm, type Metric, ofLambda, ofQueue, type When } from './alarm-resources.ts';
@@ -275,15 +275,14 @@ function backlog(name: string, queue: string, text: string, seconds: number): Al
 
 function notificationAlarms(stage: Stage): Alarm[] {
   const unknown = (provider: string) => own(stage, 'unknown_states', { provider });
-  const failed = own(stage, 'deliveries', { outcome: 'failed' });
-  const overdue = own(stage, 'oldest_due_ms', {}, 'Maximum');
+  const failed = own(stage, 'given_up', { lane: 'deliver' });
+  const overdue = own(stage, 'oldest_owed_ms', { lane: 'deliver' }, 'Maximum');
   return [
     ...providerNames.map((provider) =>
       alarm(`${provider}-unknown-states`, texts.unknownStates, unknown(provider), anyOfFifteen),
     ),
     alarm('notification-failures', texts.failedNotifications, failed, above(10, [1, 2], hours)),
-    backlog('notification', 'Notifications', texts.oldNotifications, 15 * minutes),
-    deadLetters('notification', 'NotificationsFailures', texts.lostNotifications),
+    backlog('notification', 'DeliverQueue', texts.oldNotifications, 15 * minutes),
     alarm('notification-runs', texts.notificationRuns, overdue, { ...mustRun, above: 900_000 }),
   ];
 }

@@ -10,17 +10,12 @@ import { loadOperations, type Operation } from '../operations.ts';
 const stored = [config.registry];
 
 const concernsOfOthers: Record<string, readonly config.Concern[]> = {
-  receiveNotification: [...stored, config.notifications, config.notificationQueue, config.taskWords],
-  deliverNotifications: [
-    ...stored,
-    config.bucket,
-    config.notificationQueue,
-    config.deliveries,
-    config.receivers,
-  ],
+  receiveNotification: [...stored, config.notifications, config.work, config.taskWords],
+  handOverWork: [...stored, config.work],
+  deliverNotifications: [...stored, config.bucket, config.work, config.deliveries, config.receivers],
   pollProviders: [
     ...stored,
-    config.notificationQueue,
+    config.work,
     config.taskWords,
     config.polls,
     config.imageProvider,
@@ -64,10 +59,10 @@ const computed: Record<string, string> = {
   INDEX_QUEUE_URL: reference('indexQueueUrl, self:custom.indexQueueUrl'),
   LOG_BUCKET_NAME: reference('logBucketName, self:custom.logBucketName'),
   METRICS_NAMESPACE: reference('metricsNamespace, self:custom.metricsNamespace'),
-  NOTIFICATION_QUEUE_URL: reference('notificationQueueUrl, self:custom.notificationQueueUrl'),
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),
   NOTIFICATION_URL: reference('notificationUrl, self:custom.notificationUrl'),
   SITE_URL: reference('siteUrl, self:custom.siteUrl'),
+  WORK_QUEUES: reference('workQueues, self:custom.workQueues'),
   WATCHED_SITE_URL: reference('watchedSiteUrl, self:custom.watchedSiteUrl'),
   TABLE_NAME: reference('tableName, self:custom.tableName'),
   NOTIFY_LOCALHOST: reference("notifyLocalhost, ''"),

@@ -1,9 +1,11 @@
 import type { Variables } from '../../lib/config.ts';
-import { secret } from '../../lib/variable-kinds.ts';
 import type { Partition, Right, TableAction } from '../../lib/deployment.ts';
+import { partitions } from '../../lib/store/keys.ts';
+import { secret } from '../../lib/variable-kinds.ts';
+import { laneNames } from '../../lib/work/lanes.ts';
 import type { Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
-import { partitions } from '../../lib/store/keys.ts';
+import { upperFirst } from './alarm-resources.ts';
 
 /*
  * The statements of each function's role, beyond its logs and traces: the minimum that its code needs. An
@@ -102,7 +104,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       ],
       only: ['usage'],
     },
-    allow('sqs', ['SendMessage'], queue('Notifications')),
+    allow('sqs', ['SendMessage'], queue('DeliverQueue')),
   ];
   return {
     receiveNotification: reports,
@@ -125,8 +127,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
           ...['provider_state', 'request_id', 'sequence', 'state', 'status_key', 'task_id', 'words'],
         ],
       },
-      due(['notify-*']),
-      served('Notifications'),
+      served('DeliverQueue'),
       // The public status of a task, unless a later one is there.
       { bucket: ['GetObject', 'PutObject'], folder: 'status' },
       allow('secretsmanager', ['GetSecretValue'], { Ref: 'NotificationSigningKey' }),
@@ -134,6 +135,20 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     ],
 
     unknownRoute: [],
+
+    // Of what waits it reads the index only, and it changes nothing but the time.
+    handOverWork: [
+      due(laneNames.map((lane) => `${lane}-*`)),
+      {
+        ...allow('dynamodb', ['UpdateItem'], arn('dynamodb', table)),
+        Condition: {
+          ...isIn(['callers', 'nodes', 'publishers', 'tasks']),
+          'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', 'pending_since'] },
+          StringEqualsIfExists: { 'dynamodb:ReturnValues': ['NONE', 'UPDATED_NEW', 'UPDATED_OLD'] },
+        },
+      },
+      ...laneNames.map((lane) => allow('sqs', ['SendMessage'], queue(`${upperFirst(lane)}Queue`))),
+    ],
 
     finalizeUpload: [
       // A version is activated only while its publisher and the token that it was published with are in good standing.

@@ -1,82 +1,47 @@
-import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { AttemptRecord } from '../attempts/attempt.ts';
-import { maxDelaySeconds } from '../aws/queue.ts';
 import { readText, writeIfMatches } from '../bucket/public-file.ts';
-import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import type { Context } from '../context.ts';
 import { type JsonObject, parseObject, parseWithIds } from '../json.ts';
-import { describeError, log, note, withLogFields } from '../log.ts';
-import { handOver } from '../store/hand-over.ts';
+import { log, note } from '../log.ts';
+import type { Changes, Condition } from '../store/items.ts';
+import { taskHashOf, taskKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { update } from '../store/write.ts';
+import { owesNothing, timeText } from '../work/work.ts';
+import { type Outcome, worker } from '../work/worker.ts';
 import { deliverOnce } from './deliver-once.ts';
-import {
-  beginAttempt,
-  conclude,
-  end,
-  enqueue,
-  postpone,
-  type QueuedAttempt,
-  readDue,
-  readMessage,
-  readWaiting,
-} from './outbox.ts';
-import { hashPrefixOf, type NotificationRecord, type TaskRecord } from './records.ts';
 import { creationsIn, isForward, isState, withCommonFields } from './provider-notification.ts';
+import {
+  hashPrefixOf,
+  type NotificationRecord,
+  readAttempt,
+  type TaskRecord,
+  taskRecord,
+  ttlFrom,
+} from './records.ts';
 import { loadAndPublishSigningKeys } from './signature.ts';
 
-type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
+/** Receivers need the public key before the first notification, so the schedule publishes it. */
+export const deliverNotifications = worker<NotificationRecord>('deliver', {
+  handle: deliver,
+  givenUp: () => ({ result: 'failed', ttl: ttlFrom(Date.now()) }),
+  scheduled: loadAndPublishSigningKeys,
+});
 
-/** Delivers the queue's messages. If the schedule calls, queues the notifications that are due. */
-export async function deliverNotifications(
-  event: DeliveryEvent,
-  invocation: EventInvocation,
-): Promise<SQSBatchResponse | undefined> {
-  const context = contextOf(invocation);
-  const fields = { function: 'deliverNotifications', function_request_id: invocation.awsRequestId };
-  return withLogFields(fields, async () => {
-    if ('Records' in event) return deliverBatch(context, event);
-    await handOverDue(context);
-    return undefined;
-  });
+/** Publishes the task's status, then notifies the caller. After a crash, it is sent again with the same ID. */
+async function deliver(context: Context, record: NotificationRecord): Promise<Outcome> {
+  note({ notification: record.id, task_hash: hashPrefixOf(record), try: record.tries });
+  const task = taskRecord((await get(context, taskKey(taskHashOf(record))))[0]);
+  const attempt = task && (await readAttempt(context, task));
+  if (task && attempt && isHeld(task, attempt)) return 'more';
+  const body = withAnsweredId(record, attempt);
+  await showStatus(context, { ...record, body });
+  const { address } = record;
+  return address === undefined
+    ? end(context, record, 'shown', {})
+    : notify(context, { ...record, address, body });
 }
 
-/** In parallel and independently: only messages that failed on our side come again. */
-async function deliverBatch(context: Context, { Records }: SQSEvent): Promise<SQSBatchResponse> {
-  const failures = await Promise.all(
-    Records.map(({ messageId, body }) =>
-      withLogFields({}, async () => {
-        try {
-          const message = readMessage(body);
-          note({ notification: message.id, task_hash: hashPrefixOf(message) });
-          await deliver(context, message);
-          return [];
-        } catch (error) {
-          log('error', 'delivery', { outcome: 'interrupted', message: messageId, ...describeError(error) });
-          return [{ itemIdentifier: messageId }];
-        }
-      }),
-    ),
-  );
-  return { batchItemFailures: failures.flat() };
-}
-
-/**
- * Makes the try that a message names, unless it was already made. The first try also
- * publishes the task's status. Throws only if the failure is ours, so that the queue repeats the message.
- */
-async function deliver(context: Context, message: QueuedAttempt): Promise<void> {
-  const found = await readWaiting(context, message);
-  if (found === undefined) return;
-  const { waiting, task, attempt } = found;
-  if (task && attempt && isHeld(task, attempt))
-    return enqueue(context, { ...waiting, delaySeconds: holdSeconds });
-  const body = withAnsweredId(waiting, attempt);
-  if (waiting.tries === 0) await showStatus(context, { ...waiting, body });
-  const { address } = waiting;
-  if (address === undefined) return end(context, waiting, 'shown', {});
-  note({ host: hostOf(address) });
-  await notify(context, waiting, { address, body });
-}
-
-const holdSeconds = 2;
 /** No request lives longer, even if the clocks of machines differ. */
 const maxRequestMs = 60_000;
 
@@ -122,53 +87,39 @@ function isLater(known: JsonObject, { state, at }: Pick<NotificationRecord, 'sta
 }
 
 /** Logs only the receiver's host: the rest of the URL may be a secret, and so may the response. */
-async function notify(
-  context: Context,
-  waiting: NotificationRecord,
-  shown: { address: string; body: string },
-): Promise<void> {
+async function notify(context: Context, record: NotificationRecord & { address: string }): Promise<Outcome> {
+  note({ host: URL.parse(record.address)?.hostname ?? '', state: record.state });
   const began = Date.now();
-  const keys = await loadAndPublishSigningKeys(context);
-  const record = await beginAttempt(context, waiting);
-  if (record === undefined) return;
-  if (record === 'exhausted') return log('info', 'delivery', { outcome: 'failed', try: waiting.tries });
-  note({ try: record.tries, state: record.state });
-  const result = await deliverOnce({ ...record, ...shown }, keys);
-  const conclusion = await conclude(context, record, result);
-  const { outcome } = conclusion;
+  const result = await deliverOnce(record, await loadAndPublishSigningKeys(context));
+  const { outcome, status, error, isHopeless } = { error: undefined, isHopeless: false, ...result };
   log('info', 'delivery', {
-    outcome,
+    outcome: outcome === 'failed' ? 'again' : outcome,
     ms: Date.now() - began,
     ...(outcome === 'delivered' && { delivery_lag_ms: Date.now() - Date.parse(record.at) }),
-    ...(result.status !== undefined && { status: result.status }),
-    ...(result.outcome === 'failed' && { error: result.error }),
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error }),
   });
-  if (conclusion.outcome !== 'again' || conclusion.waitSeconds > maxDelaySeconds) return;
-  await enqueue(context, { ...record, delaySeconds: conclusion.waitSeconds });
+  const why: Why = { last_error: error ?? null, last_status: status ?? null };
+  return outcome === 'failed' ? { again: why, isHopeless } : end(context, record, outcome, why);
 }
 
-function hostOf(address: string): string {
-  return URL.parse(address)?.hostname ?? '';
-}
+type Why = Pick<Changes<NotificationRecord>, 'last_error' | 'last_status'>;
 
-/** With less time left, no further page is queued. */
-const reservedMs = 5000;
+/** A delivered notification stays delivered if another try ends otherwise. */
+const undelivered: Condition<NotificationRecord> = [
+  ['result', 'exists'],
+  ['result', '<>', 'delivered'],
+];
 
-async function handOverDue(context: Context): Promise<void> {
-  const errors: unknown[] = [];
-  const onFailure = (error: unknown) => void errors.push(error);
-  const handing = handOver(context, {
-    work: 'notifications',
-    order: 'oldest first',
-    reservedMs,
-    onFailure,
-    read: (keys) => readDue(context, keys),
-    postpone: (record) => postpone(context, record),
-    enqueue: (records) => enqueue(context, ...records),
-  });
-  // Receivers need the public key before the first notification, and a missing key must show here.
-  await loadAndPublishSigningKeys(context).catch(onFailure);
-  const { oldestMs, ...counts } = await handing;
-  log('info', 'hand_over', { ...counts, interrupted: errors.length, oldest_due_ms: oldestMs });
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps of the run failed.`);
+async function end(
+  context: Context,
+  record: NotificationRecord,
+  result: 'delivered' | 'gone' | 'shown',
+  why: Why,
+): Promise<Outcome> {
+  const now = Date.now();
+  const delivered_at = result === 'delivered' ? timeText(now) : undefined;
+  const changes = { ...why, ...owesNothing, result, ttl: ttlFrom(now), delivered_at };
+  const { written } = await update<NotificationRecord>(context, record, changes, undelivered);
+  return written ? 'done' : 'superseded';
 }

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { type AttemptRecord, attemptRecord } from '../attempts/attempt.ts';
 import { callerHash } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { ProviderName } from '../config.ts';
+import type { Context } from '../context.ts';
 import type { TaskState } from '../schemas/video.ts';
+import { typedRead } from '../store/items.ts';
 import { attemptKey, type Key, notificationKey, taskKey } from '../store/keys.ts';
 import { get, readAll } from '../store/read.ts';
-import { typedRead } from '../store/items.ts';
 import { windowSeconds } from '../windows.ts';
+import type { Owing } from '../work/lanes.ts';
 
 /** A task whose provider notifies this service. Its key is the hash of the secret in the URL that the provider calls. */
 export interface TaskRecord extends Key {
@@ -80,11 +81,9 @@ export function nextPollAt(startedAt: number, now: number): string {
 }
 
 /** One change of a task's state, to be delivered to the caller. */
-export interface NotificationRecord extends Key {
+export interface NotificationRecord extends Owing {
   /** The same in every try, so that a receiver can recognize a repeated one. */
   id: string;
-  /** The hash of the paying caller: the message group, so that no caller delays another's notifications. */
-  caller_hash: string;
   /** Undefined if the caller only reads the task's status. */
   address?: string | undefined;
   /** The object in the bucket that shows the task's status. */
@@ -96,15 +95,10 @@ export interface NotificationRecord extends Key {
   /** The provider's word for the state, if we don't know it. */
   provider_state?: string | undefined;
   at: string;
-  /** The number of tries begun. */
   tries: number;
-  /** Lists it in the index `pending` until its delivery has ended: with the time to queue it again. */
-  pending_shard?: string;
-  pending_since?: string;
   /** `shown`: without a URL of the caller, publishing the status completes the delivery. */
   result: 'pending' | 'delivered' | 'shown' | 'gone' | 'failed';
-  /** A code of ours; the receiver's response is never shown. */
-  last_error?: string;
+  /** The receiver's response is never shown. */
   last_status?: number;
   delivered_at?: string;
   /** In seconds, for DynamoDB. */

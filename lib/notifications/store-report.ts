@@ -1,16 +1,17 @@
+import type { AttemptRecord } from '../attempts/attempt.ts';
 import { callerHash } from '../caller.ts';
+import type { ProviderName } from '../config.ts';
 import type { Context } from '../context.ts';
 import { parseObject } from '../json.ts';
-import { describeError, log } from '../log.ts';
-import type { ProviderName } from '../config.ts';
+import { log } from '../log.ts';
 import type { TaskState } from '../schemas/video.ts';
-import type { AttemptRecord } from '../attempts/attempt.ts';
-import { dueShard, notDue } from '../store/due.ts';
-import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
-import { notificationKey, taskHashOf, taskKey, attemptKey } from '../store/keys.ts';
+import { notDue } from '../store/due.ts';
 import { untilWritten } from '../store/dynamodb.ts';
+import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
+import { attemptKey, notificationKey, taskHashOf, taskKey } from '../store/keys.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
-import { enqueue, lostAfterMs, makeDueNow } from './outbox.ts';
+import { owe, sendSoon } from '../work/work.ts';
+import { replaceOurUrl } from './notification-urls.ts';
 import {
   isFinal,
   isForward,
@@ -21,8 +22,8 @@ import {
 } from './provider-notification.ts';
 import {
   hashPrefix,
-  notificationId,
   type NotificationRecord,
+  notificationId,
   readAttempt,
   readTask,
   statusKey,
@@ -30,7 +31,6 @@ import {
   taskHash,
   ttlFrom,
 } from './records.ts';
-import { replaceOurUrl } from './notification-urls.ts';
 
 /**
  * Stores a provider's report about a task, with its notification, before responding to the provider. Then
@@ -42,18 +42,8 @@ export function receive(context: Context, call: Omit<Report, 'taskHash'> & { sec
 
 export async function takeReport(context: Context, report: Report): Promise<Receipt> {
   const { receipt, notification } = await storeReport(context, report);
-  if (notification) await queueOrList(context, notification);
+  if (notification) await sendSoon(context, 'deliver', notification);
   return receipt;
-}
-
-/** The report is stored, so the provider needs no error: the next run queues what this one could not. */
-async function queueOrList(context: Context, notification: NotificationRecord): Promise<void> {
-  try {
-    await enqueue(context, notification);
-  } catch (error) {
-    log('warn', 'notification_not_queued', { notification: notification.id, ...describeError(error) });
-    await makeDueNow(context, notification).catch(() => {});
-  }
 }
 
 /** A provider's report about a task, in its own words: from its call, or its reply to our poll. */
@@ -109,7 +99,6 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),
       id: notificationId(hash, sequence),
-      caller_hash: callerHash(task.caller),
       address: isQuiet ? undefined : task.address,
       status_key: task.status_key ?? statusKey(report.secret ?? ''),
       body: bodyFor(task, report, said, { task_id: taskId, state, provider_state }),
@@ -119,10 +108,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
       state,
       provider_state,
       at,
-      tries: 0,
-      pending_shard: dueShard('notifications', hash),
-      // By this time, a schedule queues it again, if its message was lost.
-      pending_since: new Date(now + lostAfterMs).toISOString(),
+      ...owe('deliver', taskKey(hash), callerHash(task.caller)),
       result: 'pending',
       ttl: ttlFrom(now),
     };

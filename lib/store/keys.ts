@@ -25,8 +25,8 @@
  *   credits of all callers of a day   STAGE_DAY                 CREDITS                     the visit adds them up
  *   task that notifies this service   TASK#<secret's sha256>    TASK                        expires by `ttl`
  *   notifications of a task           TASK#<secret's sha256>    NOTIFICATION#<4 digits>     expire by `ttl`
- *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next try
- *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
+ *   what owes work in a lane          index `pending`           shards <lane>-0 to -3       sparse, by the time to look at it
+ *   what was given up in it           index `pending`           shard <lane>-given-up       sparse, for the administration
  *   tasks without an end              index `pending`           shards poll-0 to -f          sparse, by the next poll
  *   public keys of notifications      SIGNING#KEYS              KEYS                        the current ones
  *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it

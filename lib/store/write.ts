@@ -25,6 +25,7 @@ import {
   conditionExpression,
   fromAttributes,
   type Item,
+  toAttribute,
   toAttributes,
   typedRead,
   updateExpression,
@@ -135,6 +136,32 @@ function alone(write: Write, write_id: string): [operation: string, send: () => 
   }
   const command = new DeleteItemCommand({ ...keyInput(write), ...found });
   return ['DeleteItem', () => dynamodb.send(command).then(() => ({ ...write.key }))];
+}
+
+/** Sets one field, and nothing else: without a new revision, it fails no decision on the record. */
+export async function setAlone(
+  context: Context,
+  key: Key,
+  [name, value]: readonly [name: string, value: unknown],
+  when: AnyCondition,
+): Promise<boolean> {
+  const { ConditionExpression, ExpressionAttributeNames, ExpressionAttributeValues } =
+    conditionExpression(when);
+  const command = new UpdateItemCommand({
+    TableName: tableName(),
+    Key: toAttributes(keyOf(key)),
+    UpdateExpression: 'SET #field = :field',
+    ConditionExpression,
+    ExpressionAttributeNames: { ...ExpressionAttributeNames, '#field': name },
+    ExpressionAttributeValues: { ...ExpressionAttributeValues, ':field': toAttribute(value) },
+  });
+  try {
+    await untilAnswered(context, 'UpdateItem', () => dynamodb.send(command));
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw storeError(error);
+  }
 }
 
 function putInput({ fields, when }: Write) {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/deliver-notifications.ts';
+import { handler as handOverWork } from '../../functions/hand-over-work.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
@@ -11,9 +12,9 @@ import { emptyOutbox, makeDue, storedNotification, writeNotification } from '../
 import { runQueue } from '../support/queue.ts';
 import { startReceiver } from '../support/receiver.ts';
 
-/** What the schedule hands over is delivered. */
+/** What is handed over is delivered. */
 async function run(): Promise<void> {
-  await handler({} as Parameters<typeof handler>[0], { getRemainingTimeInMillis: () => 30_000 });
+  await handOverWork({}, { getRemainingTimeInMillis: () => 30_000 });
   await runQueue(handler);
 }
 

@@ -93,7 +93,7 @@ describe('the alarms', () => {
     expect(namesOf(alarmsOf(full)).filter((name) => !names.includes(name))).toEqual([
       ...['deliverNotifications', 'pollProviders', 'receiveNotification'].map((name) => `faults-${name}`),
       ...['image-unknown-states', 'internal-errors-receiveNotification'],
-      ...['backlog', 'dead-letters', 'failures', 'runs'].map((name) => `notification-${name}`),
+      ...['backlog', 'failures', 'runs'].map((name) => `notification-${name}`),
       ...['reserved-throttles', 'slow-receiveNotification'],
       ...['sweep-missing-polls', 'sweep-unvisited-polls', 'video-unknown-states'],
     ]);
@@ -232,8 +232,8 @@ describe('the alarms', () => {
     const paid = { provider: 'image', credits: 1, credits_above_ceiling: 1, provider_ms: 1 };
     const logged = [
       { event: 'request', function: 'relightImage', code: 'internal_error', ...paid },
-      { event: 'delivery', outcome: 'failed', delivery_lag_ms: 1 },
-      { event: 'hand_over', oldest_due_ms: 1 },
+      { event: 'work', lane: 'deliver', outcome: 'given_up' },
+      { event: 'hand_over', lane: 'deliver', oldest_owed_ms: 1 },
       { event: 'sweep' },
       { event: 'unknown_state', provider: 'image' },
       { event: 'index', lag_ms: 1 },

@@ -93,7 +93,6 @@ describe('the bucket', () => {
 const localQueues = {
   Extractions: queues.extractions,
   IndexChanges: queues.indexChanges,
-  Notifications: queues.notifications,
 };
 
 test.each(Object.entries(localQueues))(

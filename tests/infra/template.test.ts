@@ -38,8 +38,7 @@ test('contains nothing that is switched off', () => {
   const added = Object.entries(full.template.Resources).flatMap((entry) => (isListed(entry) ? entry[0] : []));
 
   expect(added.sort()).toEqual([
-    ...['ApiDomain', 'ApiDomainRecord', 'NotificationSigningKey', 'Notifications', 'NotificationsFailures'],
-    ...['NotificationsFailuresPolicy', 'NotificationsPolicy', 'PageAddresses', 'Site', 'SiteHeaders'],
+    ...['ApiDomain', 'ApiDomainRecord', 'NotificationSigningKey', 'PageAddresses', 'Site', 'SiteHeaders'],
   ]);
   expect(Object.keys(plain.template.Outputs)).not.toContain('SiteUrl');
   expect(JSON.stringify(plain.template)).not.toMatch(/NOTIFICATION_|\/notifications|notify-/);

@@ -40,9 +40,9 @@ async function waiting(): Promise<NotificationRecord[]> {
 
 /** The queue shows the messages of all notifications that wait. */
 async function deliver(id: string) {
-  const messages = (await waiting()).map(({ id: notification, tries }) => ({
+  const messages = (await waiting()).map(({ id: notification, pk, sk, tries }) => ({
     MessageId: notification,
-    Body: JSON.stringify({ id: notification, tries }),
+    Body: JSON.stringify({ pk, sk, tries }),
   }));
   return messages.length === 0
     ? { isDone: true }

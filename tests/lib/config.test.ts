@@ -34,7 +34,7 @@ const needed = {
   polls: {},
   watchedSite: {},
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
-  notificationQueue: { NOTIFICATION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/notifications' },
+  work: { WORK_QUEUES: 'https://sqs.eu-west-1.amazonaws.com/1/stage-' },
   deliveries: { NOTIFICATION_SIGNING_KEY: 'ssm:/signing' },
   receivers: {},
   videoRules: {},

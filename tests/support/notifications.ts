@@ -1,28 +1,28 @@
 import './patience.ts';
-import { queue, runQueue } from './queue.ts';
 import { randomBytes } from 'node:crypto';
 import { callerHash } from '../../lib/caller.ts';
-import { enqueue, lostAfterMs } from '../../lib/notifications/outbox.ts';
 import {
-  notificationId,
   type NotificationRecord,
+  notificationId,
   notificationRecord,
   taskHash,
   ttlFrom,
 } from '../../lib/notifications/records.ts';
-import { dueShard, firstDue } from '../../lib/store/due.ts';
 import { absent } from '../../lib/store/items.ts';
 import { type Key, keyOf, notificationKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { put, remove, update } from '../../lib/store/write.ts';
+import { owe, send } from '../../lib/work/work.ts';
+import { listWork } from '../../tools/admin/registry/work.ts';
 import { readObject } from './bucket-objects.ts';
+import { queue, runQueue } from './queue.ts';
 
 const soon = () => ({ deadline: Date.now() + 60_000 });
 
 /** A notification as the receiving half leaves it, with its message in the queue. */
 export async function writeNotification(...given: Parameters<typeof storeNotification>) {
   const record = await storeNotification(...given);
-  await enqueue(soon(), record);
+  await send(soon(), 'deliver', [record]);
   return record;
 }
 
@@ -37,15 +37,12 @@ export async function storeNotification(
   const record: NotificationRecord = {
     ...notificationKey(hash, 1),
     id: notificationId(hash, 1),
-    caller_hash: callerHash('user:notified'),
     address,
     body: '{"task_id":"1","state":"success"}',
     content_type: 'application/json',
     state: 'success',
     at,
-    tries: 0,
-    pending_shard: dueShard('notifications', hash),
-    pending_since: new Date(now + lostAfterMs).toISOString(),
+    ...owe('deliver', notificationKey(hash, 1), callerHash('user:notified')),
     status_key: `status/${hash.slice(0, 27)}.json`,
     result: 'pending',
     ttl: ttlFrom(now),
@@ -75,11 +72,8 @@ export async function makeDue(key: Key, sinceMs = 0): Promise<void> {
 
 /** Deletes the records of other tests, even those that are due later or were given up. */
 export async function emptyOutbox(): Promise<void> {
-  const period = { from: 0, to: Date.now() + 2 * 86_400_000 };
-  const works = ['notifications', 'failed-notifications'] as const;
-  const listOf = (work: (typeof works)[number]) =>
-    firstDue(soon(), { work, period, order: 'oldest first' }, 10_000);
-  const left = (await Promise.all(works.map(listOf))).flat();
+  const listOf = (isGivenUp: boolean) => listWork('deliver', isGivenUp, 10_000);
+  const left = (await Promise.all([true, false].map(listOf))).flat();
   await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
   queue.advance(2 * 86_400_000);
   await runQueue(async () => undefined);

@@ -10,11 +10,10 @@ const sqs = untilEnd(await startSqs(0, queues, queueDenial));
 setVariables({
   EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
   INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'),
-  NOTIFICATION_QUEUE_URL: sqs.queueUrl('notifications'),
+  WORK_QUEUES: sqs.queueUrl(''),
 });
 
-export const queue = sqs.queue('notifications');
-export const deadLetters = sqs.queue('notifications-failures');
+export const queue = sqs.queue('deliver');
 export const extractions = sqs.queue('extractions');
 export const indexChanges = sqs.queue('indexChanges');
 export const unreadable = sqs.queue('extractions-failures');

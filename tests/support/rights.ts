@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { parseObject } from '../../lib/json.ts';
+import { lanes } from '../../lib/work/lanes.ts';
 import { kindOf, type Target, targetsOf } from '../../tools/local/dynamodb-units.ts';
 import { plain } from '../infra/intrinsics.ts';
 import type { Template } from '../infra/packaging.ts';
@@ -24,6 +25,7 @@ interface Call {
   resource: string;
   keys?: string[];
   attributes?: string[];
+  returns?: string | undefined;
 }
 
 const tableArn = 'arn:aws:dynamodb:us-east-1:123456789012:table/registry';
@@ -107,10 +109,18 @@ function isAbout({ Action, Resource, Condition = {} }: Statement, call: Call): b
   );
 }
 
-function holds(test: string, values: string[], { keys = [], attributes = [] }: Call): boolean {
+function holds(
+  test: string,
+  values: string[],
+  { keys = [], attributes = [], returns = 'NONE' }: Call,
+): boolean {
   switch (test) {
     case 'ForAllValues:StringLike dynamodb:LeadingKeys':
       return keys.every((key) => values.some((pattern) => isLike(pattern, key)));
+    case 'ForAllValues:StringEquals dynamodb:Attributes':
+      return attributes.every((name) => values.includes(name));
+    case 'StringEqualsIfExists dynamodb:ReturnValues':
+      return values.includes(returns);
     case 'ForAnyValue:StringEquals dynamodb:Attributes':
       return attributes.some((name) => values.includes(name));
     default:
@@ -194,6 +204,7 @@ interface Part {
 interface Input extends Part {
   TransactItems?: Record<string, Part>[];
   IndexName?: string;
+  ReturnValues?: string;
 }
 
 export function tableDenial({ headers }: IncomingMessage, body: Buffer): string | undefined {
@@ -213,12 +224,13 @@ const transacted: Record<string, string> = {
 };
 
 function tableCalls(operation: string, input: Input, targets: readonly Target[]): Call[] {
-  const { TransactItems = [], IndexName } = input;
+  const { TransactItems = [], IndexName, ReturnValues: returns } = input;
   const call = (action: string, keys: string[], attributes: string[]): Call => ({
     action: `dynamodb:${action}`,
     resource: IndexName === undefined ? tableArn : `${tableArn}/index/${IndexName}`,
     keys,
     attributes,
+    returns,
   });
   const keys = targets.map(({ partition }) => partition.replace(`${IndexName}:`, ''));
   if (operation !== 'TransactWriteItems')
@@ -278,6 +290,7 @@ export function queueDenial({ headers }: IncomingMessage, body: string): string 
   if (name === undefined) return undefined;
   const queue = String(parseObject(body)?.QueueUrl).split('/').at(-1) ?? '';
   const action = String(headers['x-amz-target']).replace(/^AmazonSQS\.|Batch$/g, '');
-  const resource = `${queue.charAt(0).toUpperCase()}${queue.slice(1)}.Arn`;
+  const suffix = queue in lanes ? 'Queue' : '';
+  const resource = `${queue.charAt(0).toUpperCase()}${queue.slice(1)}${suffix}.Arn`;
   return firstDenial(String(name), String(process.env.TABLE_NAME), [{ action: `sqs:${action}`, resource }]);
 }

@@ -5,10 +5,12 @@ import { parameters, variables } from '../../infra/parameters/parameters.ts';
 import type { Variables } from '../../lib/config.ts';
 import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { withAlarmList } from './alarms.ts';
+import { withLaneTable } from './lanes.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 
 const file = 'docs/configuration.md';
 const runbook = 'docs/runbook.md';
+const contributing = 'docs/CONTRIBUTING.md';
 
 const introduction = `# Configuration
 
@@ -70,11 +72,12 @@ function table(heading: string[], rows: string[][]): string[] {
 if (import.meta.main) {
   const command = createCommand({
     name: 'npm run configuration --',
-    summary: `Writes ${file} and the alarms of ${runbook}`,
+    summary: `Writes ${file}, the alarms of ${runbook} and the lanes of ${contributing}`,
   }).action(async () => {
     await writeFile(file, await configurationDocument());
     await writeFile(runbook, withAlarmList(await readFile(runbook, 'utf8')));
-    process.stdout.write(`Wrote ${file} and the alarms of ${runbook}.\n`);
+    await writeFile(contributing, withLaneTable(await readFile(contributing, 'utf8')));
+    process.stdout.write(`Wrote ${file}, the alarms of ${runbook} and the lanes of ${contributing}.\n`);
   });
   process.exitCode = await runCommand(command, process.argv.slice(2));
 }

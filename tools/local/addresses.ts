@@ -64,7 +64,7 @@ export const localEnvironment = {
   CI_AUDIENCE: localAddress(ports.api),
   EXTRACTION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/extractions`,
   INDEX_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/indexChanges`,
-  NOTIFICATION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/notifications`,
+  WORK_QUEUES: `${localAddress(ports.sqs)}/000000000000/`,
   NOTIFICATION_URL: `${localAddress(ports.api)}/notifications`,
   // Anyone can sign with this key, as its text says.
   NOTIFICATION_SIGNING_KEY: `whsk_${btoa('local development, not a secret!')}`,

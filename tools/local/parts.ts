@@ -55,7 +55,7 @@ export async function startParts(settings: Settings): Promise<Parts> {
     VIDEO_PROVIDER_KEY: localKeys.video,
     EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
     INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'),
-    NOTIFICATION_QUEUE_URL: sqs.queueUrl('notifications'),
+    WORK_QUEUES: sqs.queueUrl(''),
   };
   const stop = async () => {
     await Promise.all([table, s3, sqs, simulators].map((part) => part.stop()));

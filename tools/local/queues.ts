@@ -1,4 +1,6 @@
-/** A stage's queues, as in the templates: infra/template/extractions.yml, index.yml and notifications.yml. */
+import { lanes } from '../../lib/work/lanes.ts';
+
+/** A stage's queues, as in the templates: infra/template/extractions.yml, index.yml and work.yml. */
 export const queues = {
   extractions: {
     visibilitySeconds: 720,
@@ -11,9 +13,5 @@ export const queues = {
     deadLetter: { queue: 'index-failures', maxReceiveCount: 10 },
   },
   'index-failures': { visibilitySeconds: 30 },
-  notifications: {
-    visibilitySeconds: 180,
-    deadLetter: { queue: 'notifications-failures', maxReceiveCount: 5 },
-  },
-  'notifications-failures': { visibilitySeconds: 30 },
+  deliver: { visibilitySeconds: lanes.deliver.leaseSeconds },
 } as const;

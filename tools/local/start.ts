@@ -1,5 +1,5 @@
-import { buildFunctions } from '../../infra/bundle/build.ts';
 import { createCommand, runCommand } from '@node-registry/command-line/command';
+import { buildFunctions } from '../../infra/bundle/build.ts';
 import { isPortFree } from '../processes/ports.ts';
 import { onStopSignal } from '../processes/stop-signals.ts';
 import { promptWordsHelp } from '../simulators/prompt-words.ts';
@@ -9,13 +9,12 @@ import {
   localAddress,
   localDirectory,
   localEnvironment,
-  ports,
   neededPorts,
   portProblem,
+  ports,
   tableName,
 } from './addresses.ts';
 import { banner } from './banner.ts';
-import { notificationPublicKey } from './public-key.ts';
 import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
 import { countOnDownload } from './count-on-download.ts';
 import { lockFolder, runningStack } from './data-folder.ts';
@@ -29,9 +28,10 @@ import { invocationOf, loadFunction } from './invocation.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { type LocalStage, readStage, runSchedules, setVariables } from './local-stage.ts';
 import { referencePath, startPages } from './pages.ts';
+import { notificationPublicKey } from './public-key.ts';
+import { queues } from './queues.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
-import { queues } from './queues.ts';
 import { startSite } from './site.ts';
 import { startSqs } from './sqs.ts';
 import type { Queue } from './sqs-queue.ts';
@@ -187,7 +187,7 @@ async function startQueues(): Promise<Queue> {
   const many = { batchSize: 10, maximumConcurrency: 10 };
   await consume('extractions', 'extract-host-nodes', { timeoutMs: 120_000, ...single });
   await consume('indexChanges', 'write-index', { timeoutMs: 60_000, ...single });
-  await consume('notifications', 'deliver-notifications', { timeoutMs: 30_000, ...many });
+  await consume('deliver', 'deliver-notifications', { timeoutMs: 30_000, ...many });
   return sqs.queue('extractions');
 }
 

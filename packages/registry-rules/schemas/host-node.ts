@@ -48,7 +48,11 @@ export const HostNodeInput = z.object({
   ...clearable(writable),
   policy: z
     .nullish(z.enum([...policies, '']))
-    .with(z.describe('To and from HostNodePolicyBanned is for admins, and holds for the name in every version; empty keeps it')),
+    .with(
+      z.describe(
+        'To and from HostNodePolicyBanned is for admins, and holds for the name in every version; empty keeps it',
+      ),
+    ),
 });
 export type HostNodeInput = z.infer<typeof HostNodeInput>;
 

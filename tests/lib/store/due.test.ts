@@ -10,10 +10,10 @@ import {
   type Sweep,
   sweepDue,
 } from '../../../lib/store/due.ts';
-import type { Key } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { put, update } from '../../../lib/store/write.ts';
 import { absent, present } from '../../../lib/store/items.ts';
+import type { Key } from '../../../lib/store/keys.ts';
+import { put, update } from '../../../lib/store/write.ts';
 import { intercept } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import '../../support/patience.ts';
@@ -74,9 +74,7 @@ describe('dueWork', () => {
     [{ pending_shard: 'a' }, 'uploads'],
     [{ pending_shard: 'extract-a' }, 'host-nodes'],
     [{ pending_shard: 'spend-0' }, 'spending'],
-    [{ pending_shard: 'notify-3f' }, 'notifications'],
-    [{ pending_shard: 'notify-40' }, undefined],
-    [{ pending_shard: 'notify-failed-f' }, 'failed-notifications'],
+    [{ pending_shard: 'deliver-0' }, undefined],
   ])('reads %j as the work %s', (record, work) => {
     expect(dueWork(record)).toBe(work);
   });
@@ -85,8 +83,6 @@ describe('dueWork', () => {
     ['uploads', 16, '0', 'f'],
     ['host-nodes', 16, 'extract-0', 'extract-f'],
     ['spending', 16, 'spend-0', 'spend-f'],
-    ['notifications', 64, 'notify-0', 'notify-3f'],
-    ['failed-notifications', 16, 'notify-failed-0', 'notify-failed-f'],
   ] as const)('names the shards of %s, which stay where records are', (work, count, first, last) => {
     const shards = dueShards(work);
 
@@ -102,7 +98,7 @@ describe('a sweep', () => {
     await addDue(101, 60);
     await put<Task>(
       soon(),
-      { pk: 'DUE#other', sk: 'TASK', pending_shard: dueShard('notifications', 'a'), pending_since: at(1) },
+      { pk: 'DUE#other', sk: 'TASK', pending_shard: 'deliver-0', pending_since: at(1) },
       absent,
     );
     const { visited, report } = await sweep();

@@ -1,3 +1,5 @@
+import { fields, table } from '@node-registry/command-line/table';
+import { inParallel } from '../../../lib/in-parallel.ts';
 import {
   keysOfNotification,
   type NotificationRecord,
@@ -5,14 +7,13 @@ import {
   signingKeysRecord,
   ttlFrom,
 } from '../../../lib/notifications/records.ts';
-import { fields, table } from '@node-registry/command-line/table';
-import { command } from '../command.ts';
-import { inParallel } from '../../../lib/in-parallel.ts';
-import { duePages, dueShard, firstDue } from '../../../lib/store/due.ts';
-import { type Key, signingKeysKey, taskHashOf } from '../../../lib/store/keys.ts';
+import { type Key, keyOf, signingKeysKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { update } from '../../../lib/store/write.ts';
+import { owe } from '../../../lib/work/work.ts';
+import { command } from '../command.ts';
 import { newContext, Rejection } from '../registry/administration.ts';
+import { givenUpPages, listWork } from '../registry/work.ts';
 
 export const list = command({
   parameters: [],
@@ -108,12 +109,7 @@ const maxListed = 1000;
 
 /** Given-up notifications, the latest first, or waiting ones, the next first. */
 async function listFirst(isWaiting: boolean | undefined): Promise<NotificationRecord[]> {
-  const [work, order] = isWaiting
-    ? (['notifications', 'oldest first'] as const)
-    : (['failed-notifications', 'newest first'] as const);
-  // No try is further away, and no clock that far ahead.
-  const period = { from: 0, to: Date.now() + 24 * 60 * 60 * 1000 };
-  return readAll(await firstDue(newContext(), { work, order, period }, maxListed));
+  return readAll((await listWork('deliver', !isWaiting, maxListed)).map(keyOf));
 }
 
 async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
@@ -141,15 +137,11 @@ const retriedAtOnce = 20;
 /** The same for all given-up notifications. Returns their number. */
 async function retryFailed(): Promise<number> {
   let retried = 0;
-  const context = { ...newContext() };
-  const period = { from: 0, to: Date.now() };
-  const due = { work: 'failed-notifications', period, order: 'oldest first', hasTime: () => true } as const;
-  for await (const { keys: page } of duePages(context, due)) {
-    const failed = (await readAll(page)).filter(({ result }) => result === 'failed');
+  for await (const page of givenUpPages('deliver')) {
+    const failed = (await readAll(page.map(keyOf))).filter(({ result }) => result === 'failed');
     await inParallel(failed.values(), retriedAtOnce, async (record) => {
       if (await makeDueAgain(record)) retried += 1;
     });
-    context.deadline = newContext().deadline;
   }
   return retried;
 }
@@ -159,9 +151,7 @@ async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
   const now = Date.now();
   const changes = {
     result: 'pending' as const,
-    tries: 0,
-    pending_shard: dueShard('notifications', taskHashOf(record)),
-    pending_since: new Date(now).toISOString(),
+    ...owe('deliver', record, record.group ?? '', now),
     ttl: ttlFrom(now),
   };
   const asRead = [

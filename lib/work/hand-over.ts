@@ -1,0 +1,96 @@
+import { maxMessages } from '../aws/queue.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import { inParallel } from '../in-parallel.ts';
+import { describeError, log, withLogFields } from '../log.ts';
+import type { Item } from '../store/items.ts';
+import { keyOf, pendingIndex } from '../store/keys.ts';
+import { queryPage } from '../store/read.ts';
+import { setAlone } from '../store/write.ts';
+import { type LaneName, laneNames, type Owing, shardsOf } from './lanes.ts';
+import { lostAfterMs, send, timeText } from './work.ts';
+
+/** With less time left, no further page is started. */
+const reservedMs = 5000;
+
+const keysPerPage = 1000;
+const batchesAtOnce = 16;
+
+/**
+ * Each minute: queues what is due, because it waits longer than a queue can, or its message was lost. It reads the index
+ * only, and changes only when to look again. That comes after the message: if the run dies between them, the work is
+ * queued twice, and the second message finds its try begun.
+ */
+export async function handOverWork(_: unknown, invocation: EventInvocation): Promise<void> {
+  const context = contextOf(invocation);
+  const fields = { function: 'handOverWork', function_request_id: invocation.awsRequestId };
+  await withLogFields(fields, async () => {
+    const failed = (await Promise.all(laneNames.map((lane) => handOverLane(context, lane)))).flat();
+    if (failed.length > 0) throw new AggregateError(failed, `${failed.length} steps of the run failed.`);
+  });
+}
+
+/** Never throws: a lane must not stop the others. */
+async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]> {
+  const began = Date.now();
+  const run = { due: 0, handed: 0, oldestMs: 0, unread: 0 };
+  const errors: unknown[] = [];
+  const catchError = (error: unknown) => void errors.push(error);
+  const handOverShard = async (shard: string) => {
+    for await (const items of duePages(context, shard, began)) {
+      run.due += items.length;
+      run.oldestMs = Math.max(run.oldestMs, ...items.map((item) => began - Date.parse(item.pending_since)));
+      const batches = Array.from({ length: Math.ceil(items.length / maxMessages) }, (_, place) =>
+        items.slice(place * maxMessages, (place + 1) * maxMessages),
+      );
+      await inParallel(batches.values(), batchesAtOnce, async (batch) => {
+        await handOverBatch(context, lane, batch).then(() => {
+          run.handed += batch.length;
+        }, catchError);
+      });
+    }
+  };
+  await Promise.all(shardsOf(lane).map((shard) => handOverShard(shard).catch(catchError)));
+  const counts = { lane, due: run.due, handed: run.handed, oldest_owed_ms: run.oldestMs };
+  log('info', 'hand_over', {
+    ...counts,
+    failed: errors.length,
+    ...(errors.length > 0 && describeError(errors[0])),
+  });
+  return errors;
+}
+
+type Due = Owing & { pending_since: string };
+
+async function* duePages(context: Context, shard: string, until: number): AsyncGenerator<Due[]> {
+  const range = {
+    index: pendingIndex,
+    partition: ['pending_shard', shard],
+    sort: ['pending_since', 'between', timeText(0), timeText(until)],
+  } as const;
+  let after: Awaited<ReturnType<typeof queryPage>>['last'];
+  do {
+    if (Date.now() > context.deadline - reservedMs) return;
+    const page = await queryPage(context, range, { limit: keysPerPage, after });
+    yield page.items.map(dueItem);
+    after = page.last;
+  } while (after);
+}
+
+function dueItem({ group, tries = 0, pending_since, ...item }: Item): Due {
+  return {
+    ...keyOf(item),
+    ...(group !== undefined && { group: String(group) }),
+    tries: Number(tries),
+    pending_since: String(pending_since),
+  };
+}
+
+async function handOverBatch(context: Context, lane: LaneName, items: readonly Due[]): Promise<void> {
+  await send(context, lane, items);
+  const next = timeText(Date.now() + lostAfterMs);
+  await Promise.all(
+    items.map((item) =>
+      setAlone(context, item, ['pending_since', next], [['pending_since', '=', item.pending_since]]),
+    ),
+  );
+}

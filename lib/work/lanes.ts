@@ -1,0 +1,82 @@
+import type { Key } from '../store/keys.ts';
+
+/*
+ * Work that waits. A lane is one kind of it, done by one function: an item owes it, by the write that makes it
+ * necessary (work.ts). A message is sent at once, and names the item and its tries; the index `pending` has every item
+ * that owes work, by the time to look at it, so a lost message comes again (hand-over.ts). The function reads the item,
+ * counts the try in it, does the work, and says what happened (worker.ts). So work may be done twice, at the same
+ * time, and late, and a handler is right anyway: messages and waits only save work.
+ */
+
+export interface Lane {
+  /** The function that does it. It alone has the rights that the work needs. */
+  function: string;
+  /** The item that owes it. No kind of item owes two lanes. */
+  item: string;
+  /** Whose work it is: the message group of the queue, in which nobody's work delays another's. */
+  group: string;
+  /** Each takes 1,000 writes a second. */
+  shards: number;
+  /** How long one try may take: the function's limit, and half a minute. */
+  leaseSeconds: number;
+  /** From each try to the next. After the last, the work is given up. */
+  waitSeconds: readonly number[];
+  /** Until work goes on that has made progress, or waits for others. */
+  moreSeconds: number;
+  /** What giving up means. */
+  givenUp: string;
+  /** What is missing while the lane stands still. */
+  without: string;
+}
+
+const minutes = 60;
+const hours = 3600;
+
+export const lanes = {
+  deliver: {
+    function: 'deliverNotifications',
+    item: 'notification',
+    group: 'the caller',
+    shards: 4,
+    leaseSeconds: 60,
+    waitSeconds: [5, 30, 5 * minutes, 30 * minutes, 2 * hours, 6 * hours, 12 * hours],
+    moreSeconds: 2,
+    givenUp: 'kept for 14 days for `notification retry`',
+    without: 'receivers and status URLs hear nothing',
+  },
+} as const satisfies Record<string, Lane>;
+
+export type LaneName = keyof typeof lanes;
+
+export const laneNames = Object.keys(lanes) as LaneName[];
+
+/** An item that may owe work. The index `pending` has these fields of those that do. */
+export interface Owing extends Key {
+  /** `<lane>-<shard>`, or `<lane>-given-up`; absent if it owes nothing. */
+  pending_shard?: string;
+  /** When to look at it, or when it was given up. */
+  pending_since?: string;
+  group?: string;
+  /** How many tries have begun. */
+  tries?: number;
+  /** Why the last try failed. */
+  last_error?: string;
+}
+
+export function shardsOf(lane: LaneName): string[] {
+  return Array.from({ length: lanes[lane].shards }, (_, index) => `${lane}-${index}`);
+}
+
+/** Always the same for an item. */
+export function shardOf(lane: LaneName, { pk }: Pick<Key, 'pk'>): string {
+  const sum = [...pk].reduce((all, character) => all + (character.codePointAt(0) ?? 0), 0);
+  return `${lane}-${sum % lanes[lane].shards}`;
+}
+
+export function givenUpShard(lane: LaneName): string {
+  return `${lane}-given-up`;
+}
+
+export function laneOf({ pending_shard }: Owing): LaneName | undefined {
+  return laneNames.find((lane) => pending_shard !== undefined && shardsOf(lane).includes(pending_shard));
+}

@@ -1,0 +1,58 @@
+import { maxMessages, queueAt } from '../aws/queue.ts';
+import * as config from '../config.ts';
+import type { Context } from '../context.ts';
+import { describeError, log } from '../log.ts';
+import { type Key, keyOf } from '../store/keys.ts';
+import { type LaneName, laneNames, type Owing, shardOf } from './lanes.ts';
+
+/** After this, a message counts as lost, and the item is handed over again. A queue may lag that much. */
+export const lostAfterMs = 10 * 60_000;
+
+export function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/**
+ * The fields by which an item owes work, for the write that makes it necessary. Without a time the work begins at once,
+ * by a message that is sent after the write, and the item is listed in case that is lost.
+ */
+export function owe(lane: LaneName, key: Key, group: string, at = Date.now() + lostAfterMs) {
+  return { pending_shard: shardOf(lane, key), pending_since: timeText(at), group, tries: 0 };
+}
+
+/** The changes of an item that owes nothing any more. */
+export const owesNothing = { pending_shard: null, pending_since: null } as const;
+
+const senders = new Map(
+  laneNames.map((lane) => [lane, queueAt(() => config.work().WORK_QUEUES + lane)] as const),
+);
+
+/** Sends messages about items. A message whose try has begun by then is ignored. */
+export async function send(
+  context: Context,
+  lane: LaneName,
+  items: readonly Owing[],
+  delaySeconds?: (place: number) => number,
+): Promise<void> {
+  if (items.length > maxMessages) throw new Error(`A batch has at most ${maxMessages} messages.`);
+  await senders.get(lane)?.(
+    context,
+    items.map((item, place) => ({
+      body: { ...keyOf(item), tries: item.tries ?? 0 },
+      ...(item.group !== undefined && { group: item.group }),
+      delaySeconds: delaySeconds?.(place) ?? 0,
+    })),
+  );
+}
+
+/** The item is stored and listed, so a failure only delays it. */
+export async function sendSoon(
+  context: Context,
+  lane: LaneName,
+  item: Owing,
+  delaySeconds = 0,
+): Promise<void> {
+  await send(context, lane, [item], () => delaySeconds).catch((error: unknown) =>
+    log('warn', 'not_queued', { lane, ...keyOf(item), ...describeError(error) }),
+  );
+}

@@ -1,0 +1,143 @@
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { maxDelaySeconds } from '../aws/queue.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import { parseObject } from '../json.ts';
+import { describeError, log, withLogFields } from '../log.ts';
+import { type Changes, typedRead } from '../store/items.ts';
+import type { Key } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { update } from '../store/write.ts';
+import { givenUpShard, type Lane, type LaneName, laneOf, lanes, type Owing } from './lanes.ts';
+import { lostAfterMs, sendSoon, timeText } from './work.ts';
+
+/**
+ * What a handler says happened. `done`: the item owes nothing any more, or at another time. `more`: progress was made,
+ * or it waits for others, and continues soon; that is no try. `again`: nothing was done, as if it had thrown; with why,
+ * in fields of the item, and whether no try can succeed. `superseded`: somebody else's write was faster.
+ */
+export type Outcome = 'done' | 'more' | 'superseded' | 'again' | Failure;
+
+interface Failure {
+  again: object;
+  isHopeless?: boolean;
+}
+
+interface Handler<Item extends Owing> {
+  handle: (context: Context, item: Item) => Promise<Outcome>;
+  /** What the item says besides, once it was given up. */
+  givenUp?: (item: Item) => object;
+  /** What the function does on its schedule, if it has one. */
+  scheduled?: (context: Context) => Promise<unknown>;
+}
+
+type WorkHandler = (
+  event: SQSEvent | object,
+  invocation: EventInvocation,
+) => Promise<SQSBatchResponse | undefined>;
+
+/** The function of a lane. Only messages that it could not begin come again; whatever it began is in the item. */
+export function worker<Item extends Owing>(name: LaneName, handler: Handler<Item>): WorkHandler {
+  return async (event, invocation) => {
+    const context = contextOf(invocation);
+    const fields = { function: lanes[name].function, function_request_id: invocation.awsRequestId };
+    return withLogFields(fields, async () => {
+      if (!('Records' in event)) {
+        await handler.scheduled?.(context);
+        return undefined;
+      }
+      const { Records } = event as SQSEvent;
+      const failures = await Promise.all(
+        Records.map((message) => isInterrupted(context, name, handler, message)),
+      );
+      return { batchItemFailures: failures.flat() };
+    });
+  };
+}
+
+function isInterrupted<Item extends Owing>(
+  context: Context,
+  name: LaneName,
+  handler: Handler<Item>,
+  { messageId, body }: SQSRecord,
+): Promise<SQSBatchResponse['batchItemFailures']> {
+  return withLogFields({}, async () => {
+    try {
+      const message = readMessage(body);
+      if (message) await work(context, name, handler, message);
+      else log('error', 'work', { lane: name, outcome: 'unreadable', message: messageId });
+      return [];
+    } catch (error) {
+      log('error', 'work', {
+        lane: name,
+        outcome: 'interrupted',
+        message: messageId,
+        ...describeError(error),
+      });
+      return [{ itemIdentifier: messageId }];
+    }
+  });
+}
+
+interface Message extends Key {
+  tries: number;
+}
+
+function readMessage(body: string): Message | undefined {
+  const { pk, sk, tries } = parseObject(body) ?? {};
+  if (typeof pk !== 'string' || typeof sk !== 'string' || !Number.isSafeInteger(tries)) return undefined;
+  return { pk, sk, tries: Number(tries) };
+}
+
+async function work<Item extends Owing>(
+  context: Context,
+  name: LaneName,
+  { handle, givenUp }: Handler<Item>,
+  { tries, ...key }: Message,
+): Promise<void> {
+  const read = typedRead<Item>();
+  const found = read((await get(context, key))[0]);
+  if (!found || laneOf(found) !== name || (found.tries ?? 0) !== tries)
+    return log('info', 'work', { lane: name, outcome: 'superseded', ...key });
+  const { waitSeconds, moreSeconds }: Lane = lanes[name];
+  const change = (changes: Changes<Owing>, triesBefore: number) =>
+    update<Owing>(context, key, changes, [
+      ['pending_shard', '=', found.pending_shard],
+      ['tries', '=', triesBefore],
+    ]);
+  const giveUp = async (why: object, triesBefore: number) => {
+    const listed = { pending_shard: givenUpShard(name), pending_since: timeText(Date.now()) };
+    const { written } = await change({ ...why, ...givenUp?.(found), ...listed }, triesBefore);
+    if (written) log('warn', 'work', { lane: name, outcome: 'given_up', ...key });
+  };
+  // The last try died.
+  if (tries > waitSeconds.length) return giveUp({}, tries);
+  const begun = await change({ tries: tries + 1, ...leased(name, found) }, tries);
+  if (!begun.written) return;
+  const outcome = await handle(context, read({ ...begun.item })).catch((error: unknown) => {
+    log('error', 'work', { lane: name, outcome: 'failed', ...key, ...describeError(error) });
+    return { again: { last_error: String(error) } };
+  });
+  if (outcome === 'done' || outcome === 'superseded') return;
+  if (outcome === 'more') {
+    const { written } = await change({ tries, pending_since: timeText(Date.now() + lostAfterMs) }, tries + 1);
+    if (written) await sendSoon(context, name, found, moreSeconds);
+    return;
+  }
+  const { again = {}, isHopeless = false }: Partial<Failure> = outcome === 'again' ? {} : outcome;
+  const wait = waitSeconds[tries];
+  if (isHopeless || wait === undefined) return giveUp(again, tries + 1);
+  // Up to a fifth earlier: what failed together must not return together.
+  const seconds = Math.round(wait * (1 - Math.random() / 5));
+  // The queue can't wait longer, so the item does.
+  const isQueued = seconds <= maxDelaySeconds;
+  const pending_since = timeText(Date.now() + seconds * 1000 + (isQueued ? lostAfterMs : 0));
+  const { written } = await change({ ...again, pending_since }, tries + 1);
+  if (written && isQueued) await sendSoon(context, name, { ...found, tries: tries + 1 }, seconds);
+}
+
+/** If it is not to be looked at soon after the try's limit, it is then: the try may be killed. */
+function leased(name: LaneName, { pending_since = '' }: Owing): Changes<Owing> {
+  const until = Date.now() + lanes[name].leaseSeconds * 1000;
+  const due = Date.parse(pending_since);
+  return due >= until && due <= Date.now() + lostAfterMs ? {} : { pending_since: timeText(until) };
+}

@@ -1,0 +1,15 @@
+import { type Lane, lanes } from '../../lib/work/lanes.ts';
+
+/** The table in docs/CONTRIBUTING.md: one row for each lane. */
+export function laneTable(): string {
+  const rows = Object.entries<Lane>(lanes).map(
+    ([name, { function: its, item, group, waitSeconds, givenUp, without }]) =>
+      `| ${name} | \`${its}\` | ${item} | ${group} | ${waitSeconds.length + 1} | ${givenUp} | ${without} |\n`,
+  );
+  return `| Lane | Function | Owed by | Group | Tries | Then | Without it |\n|---|---|---|---|---|---|---|\n${rows.join('')}`;
+}
+
+/** The document with a new table. */
+export function withLaneTable(contributing: string): string {
+  return contributing.replace(/^\| Lane \|.*\n(?:\|.*\n)+/m, () => laneTable());
+}
