@@ -362,11 +362,6 @@ export const polls = concern(() => ({
     'videoProviderTaskPath',
     taskPathAbout,
   ),
-  POLLS_PER_SECOND: variable(
-    kind.count(5, 100),
-    undefined,
-    'The maximum number of polls of each provider per second.',
-  ),
 }));
 
 export const relay = concern(() => ({

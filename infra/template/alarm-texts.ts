@@ -51,8 +51,8 @@ export const texts = {
     'Lists, pages, feed and sitemap have not been renewed for 15 minutes. See its `faults-` alarm and throttles. Enable its rule.',
   noSpending:
     'A part of the sweep has not run for 15 minutes, so accounts count too much. See its `faults-` alarm and throttles. Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
-  noPolls:
-    'No run polls tasks whose end was not notified. See its `faults-` alarm and throttles. Enable its rule.',
+  oldPolls:
+    'A task has been due for a poll for an hour: more wait than five a second of a provider. See `hand_over` lines of the lane `poll`. Find out why the provider no longer notifies, or raise `perSecond` in `lib/work/lanes.ts`.',
   unvisited: 'The sweep leaves work undone. See the sweep’s lines. Remove what keeps failing.',
   foundUploads:
     'The sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',

@@ -95,7 +95,7 @@ interface SweepAlarms {
   /** Absent if it never leaves work undone. */
   unvisitedPeriods?: When['periods'];
   /** Only a stage of this kind has the schedule. */
-  only?: 'relays' | 'countsDownloads';
+  only?: 'countsDownloads';
 }
 
 const hourly: Omit<SweepAlarms, 'sweep'> = {
@@ -113,7 +113,6 @@ const sweeps: SweepAlarms[] = [
   { sweep: 'catalog', missing: texts.noCatalog },
   // Four parts run five times. A run may fall into the next period, and without one part there are 15.
   { sweep: 'spending', missing: texts.noSpending, minRuns: 18, unvisitedPeriods: [3, 4] },
-  { sweep: 'polls', missing: texts.noPolls, only: 'relays', unvisitedPeriods: [12, 12] },
 ];
 
 /** A sweep runs each minute, unless its row says otherwise. */
@@ -283,6 +282,12 @@ function notificationAlarms(stage: Stage): Alarm[] {
     ),
     alarm('notification-failures', texts.failedNotifications, failed, above(10, [1, 2], hours)),
     backlog('notification', 'DeliverQueue', texts.oldNotifications, 15 * minutes),
+    alarm(
+      'poll-age',
+      texts.oldPolls,
+      own(stage, 'oldest_owed_ms', { lane: 'poll' }, 'Maximum'),
+      above(3_600_000, [3, 4]),
+    ),
     alarm('notification-runs', texts.notificationRuns, overdue, { ...mustRun, above: 900_000 }),
   ];
 }

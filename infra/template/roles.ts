@@ -110,7 +110,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     receiveNotification: reports,
 
     // It has the providers' keys, but no right to receivers' responses or public statuses.
-    pollProviders: [...reports, due(['poll-*'])],
+    pollProviders: [...reports, served('PollQueue')],
 
     deliverNotifications: [
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['tasks'] },

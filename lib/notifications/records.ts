@@ -8,10 +8,10 @@ import { typedRead } from '../store/items.ts';
 import { attemptKey, type Key, notificationKey, taskKey } from '../store/keys.ts';
 import { get, readAll } from '../store/read.ts';
 import { windowSeconds } from '../windows.ts';
-import type { Owing } from '../work/lanes.ts';
+import { lanes, type Owing } from '../work/lanes.ts';
 
 /** A task whose provider notifies this service. Its key is the hash of the secret in the URL that the provider calls. */
-export interface TaskRecord extends Key {
+export interface TaskRecord extends Owing {
   at: string;
   provider: ProviderName;
   operation: string;
@@ -31,9 +31,6 @@ export interface TaskRecord extends Key {
   /** The provider's unknown words since then, and the last of them. */
   words?: string[];
   provider_state?: string;
-  /** Lists the task in the index `pending` until its end is known, with the time of the next poll. */
-  pending_shard?: string;
-  pending_since?: string;
   /** When the last notification was written, by a clock that never goes back. */
   reported_at?: string;
   /** Whether a report of success has named the results. */
@@ -60,24 +57,16 @@ export async function readTask(context: Context, hashOfSecret: string): Promise<
   return taskRecord((await get(context, taskKey(hashOfSecret)))[0]);
 }
 
-const minutes = 60_000;
-
+const { from, until } = lanes.poll.ageSeconds;
 /** The time from a task's start to its first poll. Off-peak tasks usually wait for hours. */
-const firstAfterMs = { usual: 10 * minutes, offPeak: 60 * minutes };
-const maxDistanceMs = 12 * 60 * minutes;
+const firstAfterMs = { usual: from * 1000, offPeak: 60 * 60_000 };
 
 /** By then a task has ended, or its end will stay unknown. */
-export const givenUpAfterMs = 7 * 24 * 60 * minutes;
+export const givenUpAfterMs = until * 1000;
 
-/** When to poll a task for the first time, as `pending_since` has it. */
-export function firstPollAt(startedAt: number, isOffPeak: boolean): string {
-  return new Date(startedAt + firstAfterMs[isOffPeak ? 'offPeak' : 'usual']).toISOString();
-}
-
-/** When to poll again: at double the age, and at least twice a day. */
-export function nextPollAt(startedAt: number, now: number): string {
-  const distance = Math.min(Math.max(now - startedAt, firstAfterMs.usual), maxDistanceMs);
-  return new Date(Math.min(now + distance, Math.max(now, startedAt + givenUpAfterMs))).toISOString();
+/** When to poll a task for the first time. */
+export function firstPollAt(startedAt: number, isOffPeak: boolean): number {
+  return startedAt + firstAfterMs[isOffPeak ? 'offPeak' : 'usual'];
 }
 
 /** One change of a task's state, to be delivered to the caller. */

@@ -7,10 +7,10 @@ import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import { dueShard } from '../store/due.ts';
 import { absent, present } from '../store/items.ts';
 import { taskKey } from '../store/keys.ts';
 import { put, remove } from '../store/write.ts';
+import { owe } from '../work/work.ts';
 import { readReceiverUrl, replaceOurUrl } from './notification-urls.ts';
 import { firstPollAt, hashPrefix, statusKey, taskHash, type TaskRecord, ttlFrom } from './records.ts';
 
@@ -71,8 +71,7 @@ export class Relay {
       attempt: attemptName(attempt),
       request_id: requestId,
       status_key: statusKey(this.#secret),
-      pending_shard: dueShard('polls', this.taskHash),
-      pending_since: firstPollAt(now, this.#isOffPeak),
+      ...owe('poll', taskKey(this.taskHash), this.#notifies.provider, firstPollAt(now, this.#isOffPeak)),
       sequence: 0,
       revision: 1,
       ttl: ttlFrom(now),

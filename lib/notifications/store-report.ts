@@ -5,12 +5,11 @@ import type { Context } from '../context.ts';
 import { parseObject } from '../json.ts';
 import { log } from '../log.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { notDue } from '../store/due.ts';
 import { untilWritten } from '../store/dynamodb.ts';
 import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
 import { attemptKey, notificationKey, taskHashOf, taskKey } from '../store/keys.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
-import { owe, sendSoon } from '../work/work.ts';
+import { owe, owesNothing, sendSoon } from '../work/work.ts';
 import { replaceOurUrl } from './notification-urls.ts';
 import {
   isFinal,
@@ -40,8 +39,9 @@ export function receive(context: Context, call: Omit<Report, 'taskHash'> & { sec
   return takeReport(context, { ...call, taskHash: taskHash(call.secret) });
 }
 
-export async function takeReport(context: Context, report: Report): Promise<Receipt> {
-  const { receipt, notification } = await storeReport(context, report);
+/** `seen`: the task, if it was read just before. */
+export async function takeReport(context: Context, report: Report, seen?: TaskRecord): Promise<Receipt> {
+  const { receipt, notification } = await storeReport(context, report, seen);
   if (notification) await sendSoon(context, 'deliver', notification);
   return receipt;
 }
@@ -73,12 +73,14 @@ interface Stored {
  * Stores a later state, or an unknown word, together with its notification. Ignores everything else:
  * providers repeat their calls, in any order.
  */
-async function storeReport(context: Context, report: Report): Promise<Stored> {
+async function storeReport(context: Context, report: Report, seen?: TaskRecord): Promise<Stored> {
   const said = readNotification(report.provider, report.body);
   if (said === undefined) return { receipt: { result: 'rejected', reason: 'unreadable' } };
   const hash = report.taskHash;
+  let known = seen;
   return untilWritten(context, async (): Promise<Stored | undefined> => {
-    const task = await readTask(context, hash);
+    const task = known ?? (await readTask(context, hash));
+    known = undefined;
     if (!task || task.provider !== report.provider || (isExpired(task) && !report.isGivenUp))
       return { receipt: { result: 'rejected', reason: 'unknown_task' } };
     const change = changeOf(task, said);
@@ -117,7 +119,7 @@ async function storeReport(context: Context, report: Report): Promise<Stored> {
         taskKey(hash),
         {
           ...changes,
-          ...((isDone || report.isGivenUp) && task.pending_since !== undefined && notDue),
+          ...((isDone || report.isGivenUp) && task.pending_since !== undefined && owesNothing),
           ...{ sequence, reported_at: at, task_id: taskId, ttl: ttlFrom(now) },
         },
         onRevision(task),

@@ -11,14 +11,13 @@ import { queryPage } from './read.ts';
  * a sweep needs no memory of its own: unvisited or failed work is still there for the next one.
  */
 
-export type DueWork = 'uploads' | 'host-nodes' | 'spending' | 'polls' | 'commands';
+export type DueWork = 'uploads' | 'host-nodes' | 'spending' | 'commands';
 
 /** Each takes 1,000 writes a second. A task with three notified states makes six. */
 const shards: Record<DueWork, readonly string[]> = {
   uploads: shardNames('', 16),
   'host-nodes': shardNames('extract-', 16),
   spending: shardNames('spend-', 16),
-  polls: shardNames('poll-', 16),
   commands: shardNames('command-', 1),
 };
 

@@ -27,7 +27,6 @@
  *   notifications of a task           TASK#<secret's sha256>    NOTIFICATION#<4 digits>     expire by `ttl`
  *   what owes work in a lane          index `pending`           shards <lane>-0 to -3       sparse, by the time to look at it
  *   what was given up in it           index `pending`           shard <lane>-given-up       sparse, for the administration
- *   tasks without an end              index `pending`           shards poll-0 to -f          sparse, by the next poll
  *   public keys of notifications      SIGNING#KEYS              KEYS                        the current ones
  *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it

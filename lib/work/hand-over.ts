@@ -6,11 +6,14 @@ import type { Item } from '../store/items.ts';
 import { keyOf, pendingIndex } from '../store/keys.ts';
 import { queryPage } from '../store/read.ts';
 import { setAlone } from '../store/write.ts';
-import { type LaneName, laneNames, type Owing, shardsOf } from './lanes.ts';
-import { lostAfterMs, send, timeText } from './work.ts';
+import { type Lane, type LaneName, laneNames, lanes, type Owing, shardsOf } from './lanes.ts';
+import { nextLook, send, timeText } from './work.ts';
 
 /** With less time left, no further page is started. */
 const reservedMs = 5000;
+
+/** From one run to the next. What has a pace is spread over them. */
+const runSeconds = 60;
 
 const keysPerPage = 1000;
 const batchesAtOnce = 16;
@@ -32,18 +35,20 @@ export async function handOverWork(_: unknown, invocation: EventInvocation): Pro
 /** Never throws: a lane must not stop the others. */
 async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]> {
   const began = Date.now();
+  const { perSecond }: Lane = lanes[lane];
   const run = { due: 0, handed: 0, oldestMs: 0, unread: 0 };
   const errors: unknown[] = [];
   const catchError = (error: unknown) => void errors.push(error);
   const handOverShard = async (shard: string) => {
-    for await (const items of duePages(context, shard, began)) {
+    for await (const items of duePages(context, shard, began, perSecond && perSecond * runSeconds)) {
       run.due += items.length;
       run.oldestMs = Math.max(run.oldestMs, ...items.map((item) => began - Date.parse(item.pending_since)));
       const batches = Array.from({ length: Math.ceil(items.length / maxMessages) }, (_, place) =>
         items.slice(place * maxMessages, (place + 1) * maxMessages),
       );
-      await inParallel(batches.values(), batchesAtOnce, async (batch) => {
-        await handOverBatch(context, lane, batch).then(() => {
+      await inParallel(batches.entries(), batchesAtOnce, async ([index, batch]) => {
+        const delaySeconds = perSecond ? Math.floor((index * maxMessages) / perSecond) : 0;
+        await handOverBatch(context, lane, batch, delaySeconds).then(() => {
           run.handed += batch.length;
         }, catchError);
       });
@@ -61,7 +66,13 @@ async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]
 
 type Due = Owing & { pending_since: string };
 
-async function* duePages(context: Context, shard: string, until: number): AsyncGenerator<Due[]> {
+/** Page by page; with another limit, one page of that size. */
+async function* duePages(
+  context: Context,
+  shard: string,
+  until: number,
+  limit = keysPerPage,
+): AsyncGenerator<Due[]> {
   const range = {
     index: pendingIndex,
     partition: ['pending_shard', shard],
@@ -70,27 +81,33 @@ async function* duePages(context: Context, shard: string, until: number): AsyncG
   let after: Awaited<ReturnType<typeof queryPage>>['last'];
   do {
     if (Date.now() > context.deadline - reservedMs) return;
-    const page = await queryPage(context, range, { limit: keysPerPage, after });
+    const page = await queryPage(context, range, { limit, after });
     yield page.items.map(dueItem);
     after = page.last;
-  } while (after);
+  } while (after && limit === keysPerPage);
 }
 
-function dueItem({ group, tries = 0, pending_since, ...item }: Item): Due {
+function dueItem({ group, tries = 0, at, pending_since, ...item }: Item): Due {
   return {
     ...keyOf(item),
     ...(group !== undefined && { group: String(group) }),
+    ...(at !== undefined && { at: String(at) }),
     tries: Number(tries),
     pending_since: String(pending_since),
   };
 }
 
-async function handOverBatch(context: Context, lane: LaneName, items: readonly Due[]): Promise<void> {
-  await send(context, lane, items);
-  const next = timeText(Date.now() + lostAfterMs);
+async function handOverBatch(
+  context: Context,
+  lane: LaneName,
+  items: readonly Due[],
+  delaySeconds: number,
+): Promise<void> {
+  await send(context, lane, items, delaySeconds);
   await Promise.all(
-    items.map((item) =>
-      setAlone(context, item, ['pending_since', next], [['pending_since', '=', item.pending_since]]),
-    ),
+    items.map((item) => {
+      const next = timeText(nextLook(lane, item, Date.now()));
+      return setAlone(context, item, ['pending_since', next], [['pending_since', '=', item.pending_since]]);
+    }),
   );
 }

@@ -1,3 +1,4 @@
+import { providerNames } from '../config.ts';
 import type { Key } from '../store/keys.ts';
 
 /*
@@ -15,12 +16,16 @@ export interface Lane {
   item: string;
   /** Whose work it is: the message group of the queue, in which nobody's work delays another's. */
   group: string;
-  /** Each takes 1,000 writes a second. */
-  shards: number;
+  /** Each takes 1,000 writes a second. Or one for each group. */
+  shards: number | readonly string[];
   /** How long one try may take: the function's limit, and half a minute. */
   leaseSeconds: number;
-  /** From each try to the next. After the last, the work is given up. */
+  /** From each try to the next. After the last, the work is given up. Without any, tries aren't counted. */
   waitSeconds: readonly number[];
+  /** Instead, it waits as long again as it has since its item's `at`, within bounds, and at last until this age. */
+  ageSeconds?: { from: number; to: number; until: number };
+  /** How much of a shard is handed over in a second. */
+  perSecond?: number;
   /** Until work goes on that has made progress, or waits for others. */
   moreSeconds: number;
   /** What giving up means. */
@@ -44,6 +49,19 @@ export const lanes = {
     givenUp: 'kept for 14 days for `notification retry`',
     without: 'receivers and status URLs hear nothing',
   },
+  poll: {
+    function: 'pollProviders',
+    item: 'task without an end',
+    group: 'the provider',
+    shards: providerNames,
+    leaseSeconds: 60,
+    waitSeconds: [],
+    ageSeconds: { from: 10 * minutes, to: 12 * hours, until: 7 * 24 * hours },
+    perSecond: 5,
+    moreSeconds: 2,
+    givenUp: 'after seven days, the task ends as failed',
+    without: "a task that isn't notified never ends",
+  },
 } as const satisfies Record<string, Lane>;
 
 export type LaneName = keyof typeof lanes;
@@ -57,6 +75,8 @@ export interface Owing extends Key {
   /** When to look at it, or when it was given up. */
   pending_since?: string;
   group?: string;
+  /** When it began, if its lane waits by its age. */
+  at?: string;
   /** How many tries have begun. */
   tries?: number;
   /** Why the last try failed. */
@@ -64,13 +84,17 @@ export interface Owing extends Key {
 }
 
 export function shardsOf(lane: LaneName): string[] {
-  return Array.from({ length: lanes[lane].shards }, (_, index) => `${lane}-${index}`);
+  const { shards }: Lane = lanes[lane];
+  const names = typeof shards === 'number' ? Array.from({ length: shards }, (_, index) => index) : shards;
+  return names.map((name) => `${lane}-${name}`);
 }
 
 /** Always the same for an item. */
-export function shardOf(lane: LaneName, { pk }: Pick<Key, 'pk'>): string {
+export function shardOf(lane: LaneName, { pk }: Pick<Key, 'pk'>, group: string): string {
+  const { shards }: Lane = lanes[lane];
+  if (typeof shards !== 'number') return `${lane}-${group}`;
   const sum = [...pk].reduce((all, character) => all + (character.codePointAt(0) ?? 0), 0);
-  return `${lane}-${sum % lanes[lane].shards}`;
+  return `${lane}-${sum % shards}`;
 }
 
 export function givenUpShard(lane: LaneName): string {

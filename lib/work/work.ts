@@ -3,7 +3,7 @@ import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import { type Key, keyOf } from '../store/keys.ts';
-import { type LaneName, laneNames, type Owing, shardOf } from './lanes.ts';
+import { type Lane, type LaneName, laneNames, lanes, type Owing, shardOf } from './lanes.ts';
 
 /** After this, a message counts as lost, and the item is handed over again. A queue may lag that much. */
 export const lostAfterMs = 10 * 60_000;
@@ -17,7 +17,17 @@ export function timeText(milliseconds: number): string {
  * by a message that is sent after the write, and the item is listed in case that is lost.
  */
 export function owe(lane: LaneName, key: Key, group: string, at = Date.now() + lostAfterMs) {
-  return { pending_shard: shardOf(lane, key), pending_since: timeText(at), group, tries: 0 };
+  return { pending_shard: shardOf(lane, key, group), pending_since: timeText(at), group, tries: 0 };
+}
+
+/** When to look at an item again that is handed over now. */
+export function nextLook(lane: LaneName, { at }: Owing, now: number): number {
+  const { ageSeconds }: Lane = lanes[lane];
+  if (!ageSeconds || at === undefined) return now + lostAfterMs;
+  const began = Date.parse(at);
+  const { from, to, until } = ageSeconds;
+  const wait = Math.min(Math.max(now - began, from * 1000), to * 1000);
+  return Math.min(now + wait, Math.max(now, began + until * 1000));
 }
 
 /** The changes of an item that owes nothing any more. */
@@ -32,15 +42,15 @@ export async function send(
   context: Context,
   lane: LaneName,
   items: readonly Owing[],
-  delaySeconds?: (place: number) => number,
+  delaySeconds = 0,
 ): Promise<void> {
   if (items.length > maxMessages) throw new Error(`A batch has at most ${maxMessages} messages.`);
   await senders.get(lane)?.(
     context,
-    items.map((item, place) => ({
+    items.map((item) => ({
       body: { ...keyOf(item), tries: item.tries ?? 0 },
       ...(item.group !== undefined && { group: item.group }),
-      delaySeconds: delaySeconds?.(place) ?? 0,
+      delaySeconds,
     })),
   );
 }
@@ -52,7 +62,7 @@ export async function sendSoon(
   item: Owing,
   delaySeconds = 0,
 ): Promise<void> {
-  await send(context, lane, [item], () => delaySeconds).catch((error: unknown) =>
+  await send(context, lane, [item], delaySeconds).catch((error: unknown) =>
     log('warn', 'not_queued', { lane, ...keyOf(item), ...describeError(error) }),
   );
 }

@@ -99,6 +99,7 @@ async function work<Item extends Owing>(
   if (!found || laneOf(found) !== name || (found.tries ?? 0) !== tries)
     return log('info', 'work', { lane: name, outcome: 'superseded', ...key });
   const { waitSeconds, moreSeconds }: Lane = lanes[name];
+  const isCounted = waitSeconds.length > 0;
   const change = (changes: Changes<Owing>, triesBefore: number) =>
     update<Owing>(context, key, changes, [
       ['pending_shard', '=', found.pending_shard],
@@ -110,19 +111,26 @@ async function work<Item extends Owing>(
     if (written) log('warn', 'work', { lane: name, outcome: 'given_up', ...key });
   };
   // The last try died.
-  if (tries > waitSeconds.length) return giveUp({}, tries);
-  const begun = await change({ tries: tries + 1, ...leased(name, found) }, tries);
-  if (!begun.written) return;
-  const outcome = await handle(context, read({ ...begun.item })).catch((error: unknown) => {
+  if (isCounted && tries > waitSeconds.length) return giveUp({}, tries);
+  let item = found;
+  if (isCounted) {
+    const begun = await change({ tries: tries + 1, ...leased(name, found) }, tries);
+    if (!begun.written) return;
+    item = read({ ...begun.item });
+  }
+  const outcome = await handle(context, item).catch((error: unknown) => {
     log('error', 'work', { lane: name, outcome: 'failed', ...key, ...describeError(error) });
     return { again: { last_error: String(error) } };
   });
   if (outcome === 'done' || outcome === 'superseded') return;
   if (outcome === 'more') {
-    const { written } = await change({ tries, pending_since: timeText(Date.now() + lostAfterMs) }, tries + 1);
+    const pending_since = timeText(Date.now() + lostAfterMs);
+    const { written } = await change({ tries, pending_since }, isCounted ? tries + 1 : tries);
     if (written) await sendSoon(context, name, found, moreSeconds);
     return;
   }
+  // The hand-over has said when it is looked at again.
+  if (!isCounted) return;
   const { again = {}, isHopeless = false }: Partial<Failure> = outcome === 'again' ? {} : outcome;
   const wait = waitSeconds[tries];
   if (isHopeless || wait === undefined) return giveUp(again, tries + 1);

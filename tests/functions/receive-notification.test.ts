@@ -72,7 +72,7 @@ describe('POST /notifications/{provider}/{task}', () => {
           ...{ group: callerHash(String(task?.caller)), status_key: statusKey(path.task) },
           body: rawBody.replace('{', `{"task_id":"${task_id}","media":[],"creations":[],`),
           ...{ content_type: 'application/json; charset=utf-8', state: 'processing', result: 'pending' },
-          ...{ at: new Date().toISOString(), tries: 0, pending_shard: shardOf('deliver', taskKey(hash)) },
+          ...{ at: new Date().toISOString(), tries: 0, pending_shard: shardOf('deliver', taskKey(hash), '') },
           ...{ pending_since: new Date(Date.now() + 600_000).toISOString(), ttl },
         },
       ]);

@@ -94,8 +94,8 @@ describe('the alarms', () => {
       ...['deliverNotifications', 'pollProviders', 'receiveNotification'].map((name) => `faults-${name}`),
       ...['image-unknown-states', 'internal-errors-receiveNotification'],
       ...['backlog', 'failures', 'runs'].map((name) => `notification-${name}`),
-      ...['reserved-throttles', 'slow-receiveNotification'],
-      ...['sweep-missing-polls', 'sweep-unvisited-polls', 'video-unknown-states'],
+      ...['poll-age', 'reserved-throttles', 'slow-receiveNotification'],
+      'video-unknown-states',
     ]);
   });
 

@@ -23,7 +23,7 @@ const onEvents: Record<string, object> = {
   'finalize-upload': { event: 'upload', outcome: 'published_before' },
   'extract-host-nodes': { event: 'extraction', node_id: 'demo-node', outcome: 'success' },
   'count-downloads': { event: 'log_file', outcome: 'unknown' },
-  'poll-providers': { event: 'sweep', sweep: 'polls', failed: 0, unvisited: 0 },
+  'poll-providers': { event: 'work', lane: 'poll', outcome: 'superseded' },
   'deliver-notifications': { event: 'work', lane: 'deliver', outcome: 'superseded' },
   'hand-over-work': { event: 'hand_over', due: 0, failed: 0 },
   'watch-reads': { event: 'reads', failed_reads: 3 },

@@ -7,10 +7,8 @@ import { attemptRecord } from '../../lib/attempts/attempt.ts';
 import { type NotificationRecord, notificationRecord, taskHash } from '../../lib/notifications/records.ts';
 import { taskKey } from '../../lib/store/keys.ts';
 import { eventOf } from '../../tools/local/consume-queue.ts';
-import { sampleEvent } from '../support/invoke.ts';
 import { say } from '../support/notified.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { setFields } from '../support/registry.ts';
 import { pathOf, storedTask } from '../support/relay.ts';
 import { untilEnd } from '../support/serve.ts';
 import { accountOf, countersOf, pay, sweepAfter } from '../support/spending.ts';
@@ -49,13 +47,21 @@ async function deliver(id: string) {
     : ended(deliverNotifications(eventOf(messages), invocation(id)));
 }
 
+/** The queue shows the message of the task without an end. */
+async function poll(id: string) {
+  const { pk, sk } = taskKey(taskHash(path().task));
+  return ended(
+    pollProviders(eventOf([{ MessageId: pk, Body: JSON.stringify({ pk, sk, tries: 0 }) }]), invocation(id)),
+  );
+}
+
 const works: Record<string, Work> = {
   'payment with a key': endpoint(() => buy('keyed', { 'idempotency-key': 'a-key' })),
   payment: endpoint(() => buy('plain')),
   'report of a start': report('processing'),
   'report of an end': report('success'),
   delivery: { by: 'service', run: deliver },
-  poll: { by: 'service', run: (id) => ended(pollProviders(sampleEvent('poll-providers'), invocation(id))) },
+  poll: { by: 'service', run: poll },
   // By a clock that is ten minutes ahead.
   sweep: { by: 'service', run: () => ended(sweepAfter(10)) },
   block: command(`caller block ${user} --reason leaked`),
@@ -65,9 +71,6 @@ const begun = makeWorld(async () => {
   await buy('begun');
   const own = pathOf(simulation.received.at(-1)?.body.callback_url);
   await say(own, { state: 'queueing' });
-  await setFields(taskKey(taskHash(own.task)), {
-    pending_since: new Date(Date.now() - 60_000).toISOString(),
-  });
   return { path: JSON.stringify(own) };
 });
 

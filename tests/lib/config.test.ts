@@ -142,7 +142,6 @@ describe('a variable of the environment', () => {
     configure({});
 
     expect(config.publishing().MAX_PENDING_VERSIONS).toBe(100);
-    expect(config.polls().POLLS_PER_SECOND).toBe(5);
   });
 
   test('reads issuers with their kinds and the addresses of their key sets', () => {

@@ -1,6 +1,7 @@
 import { drainQueue, type QueueHandler } from '../../tools/local/consume-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
+import type { LaneName } from '../../lib/work/lanes.ts';
 import { queueDenial } from './rights.ts';
 import { untilEnd } from './serve.ts';
 import { setVariables } from './variables.ts';
@@ -18,7 +19,13 @@ export const extractions = sqs.queue('extractions');
 export const indexChanges = sqs.queue('indexChanges');
 export const unreadable = sqs.queue('extractions-failures');
 
+export const queueOf = (lane: LaneName) => sqs.queue(lane);
+
 /** Delivers the visible messages. Returns their number. */
-export function runQueue(handler: QueueHandler): Promise<number> {
-  return drainQueue(queue, handler);
+export function runQueue(
+  handler: QueueHandler,
+  lane: LaneName = 'deliver',
+  batchSize?: number,
+): Promise<number> {
+  return drainQueue(queueOf(lane), handler, batchSize);
 }

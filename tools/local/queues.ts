@@ -14,4 +14,5 @@ export const queues = {
   },
   'index-failures': { visibilitySeconds: 30 },
   deliver: { visibilitySeconds: lanes.deliver.leaseSeconds },
+  poll: { visibilitySeconds: lanes.poll.leaseSeconds },
 } as const;

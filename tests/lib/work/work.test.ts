@@ -4,8 +4,8 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { always } from '../../../lib/store/items.ts';
 import { keyOf } from '../../../lib/store/keys.ts';
 import { remove, update } from '../../../lib/store/write.ts';
-import { laneNames, laneOf, lanes, type Owing, shardOf } from '../../../lib/work/lanes.ts';
-import { owe, owesNothing, send } from '../../../lib/work/work.ts';
+import { laneNames, laneOf, lanes, type Owing } from '../../../lib/work/lanes.ts';
+import { nextLook, owe, owesNothing, send } from '../../../lib/work/work.ts';
 import { type Outcome, worker } from '../../../lib/work/worker.ts';
 import { eventOf } from '../../../tools/local/consume-queue.ts';
 import { beforeNext, failCalls } from '../../support/intercept.ts';
@@ -29,13 +29,25 @@ const invocation = { getRemainingTimeInMillis: () => 30_000 };
 describe('an item', () => {
   test.each(laneNames)('owes work in one lane, by a shard that stays: %s', (name) => {
     const key = { pk: 'TASK#b', sk: 'any' };
-    const item = { ...key, ...owe(name, key, 'ada', 0) };
+    const item = { ...key, ...owe(name, key, 'video', 0) };
 
     expect([laneOf(item), item.pending_since]).toEqual([name, '1970-01-01T00:00:00.000Z']);
-    expect(shardOf(name, key)).toBe(`${name}-${(84 + 65 + 83 + 75 + 35 + 98) % lanes[name].shards}`);
+    expect(item.pending_shard).toBe(name === 'poll' ? 'poll-video' : `${name}-${440 % 4}`);
     expect(laneOf({ ...key, pending_shard: `${name}-given-up` })).toBeUndefined();
     expect(laneOf(key)).toBeUndefined();
   });
+});
+
+test('a task is looked at as long after as it is old, from ten minutes to twelve hours, until seven days', () => {
+  const at = '2026-11-28T00:00:00.000Z';
+  const looks: number[] = [0];
+  while (looks.length < 25) {
+    const now = Date.parse(at) + Number(looks.at(-1)) * 60_000;
+    looks.push((nextLook('poll', { pk: 'a', sk: 'b', at }, now) - Date.parse(at)) / 60_000);
+  }
+
+  expect(looks.slice(1, 11)).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2720]);
+  expect(looks.slice(-2)).toEqual([7 * 24 * 60, 7 * 24 * 60]);
 });
 
 describe('a try', () => {
