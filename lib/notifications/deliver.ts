@@ -7,7 +7,7 @@ import type { Changes, Condition } from '../store/items.ts';
 import { taskHashOf, taskKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import { owesNothing, timeText } from '../work/work.ts';
+import { owesNothing, timeText } from '../work/owe.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { deliverOnce } from './deliver-once.ts';
 import { creationsIn, isForward, isState, withCommonFields } from './provider-notification.ts';

@@ -6,7 +6,7 @@ import { type PolledTask, pollTask } from '../providers/poll.ts';
 import type { Changes } from '../store/items.ts';
 import { taskHashOf } from '../store/keys.ts';
 import { update } from '../store/write.ts';
-import { owesNothing, timeText } from '../work/work.ts';
+import { owesNothing, timeText } from '../work/owe.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { findSecret } from './notification-urls.ts';
 import { isFinal } from './provider-notification.ts';
@@ -89,16 +89,20 @@ async function giveUp(context: Context, task: TaskRecord, task_id: string | unde
 const maxFailuresInARow = 3;
 const pauseMs = 60_000;
 
-const failures = new Map<ProviderName, number>();
+/** How many polls in a row have failed, and when the last one did. */
+const failures = new Map<ProviderName, { inARow: number; at: number }>();
 const pausedUntil = new Map<ProviderName, number>();
 
 /** A provider that was busy, or failed several times in a row, is left alone for a minute. Tasks wait for their next poll. */
 function pauseAfter(provider: ProviderName, answer: PolledTask): void {
-  const inARow = answer.result === 'failed' ? (failures.get(provider) ?? 0) + 1 : 0;
-  failures.set(provider, inARow);
+  const now = Date.now();
+  const last = failures.get(provider);
+  const before = last && now < last.at + pauseMs ? last.inARow : 0;
+  const inARow = answer.result === 'failed' ? before + 1 : 0;
+  failures.set(provider, { inARow, at: now });
   if (answer.result !== 'busy' && inARow < maxFailuresInARow) return;
-  failures.set(provider, 0);
-  pausedUntil.set(provider, Date.now() + pauseMs);
+  failures.delete(provider);
+  pausedUntil.set(provider, now + pauseMs);
   log('warn', 'provider_busy', { provider, provider_status: 'status' in answer ? answer.status : null });
 }
 

@@ -10,7 +10,7 @@ import { note } from '../log.ts';
 import { absent, present } from '../store/items.ts';
 import { taskKey } from '../store/keys.ts';
 import { put, remove } from '../store/write.ts';
-import { owe } from '../work/work.ts';
+import { owe } from '../work/owe.ts';
 import { readReceiverUrl, replaceOurUrl } from './notification-urls.ts';
 import { firstPollAt, hashPrefix, statusKey, taskHash, type TaskRecord, ttlFrom } from './records.ts';
 

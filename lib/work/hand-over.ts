@@ -7,7 +7,8 @@ import { keyOf, pendingIndex } from '../store/keys.ts';
 import { queryPage } from '../store/read.ts';
 import { setAlone } from '../store/write.ts';
 import { type Lane, type LaneName, laneNames, lanes, type Owing, shardsOf } from './lanes.ts';
-import { nextLook, send, timeText } from './work.ts';
+import { nextLook, timeText } from './owe.ts';
+import { send } from './send.ts';
 
 /** With less time left, no further page is started. */
 const reservedMs = 5000;

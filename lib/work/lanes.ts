@@ -3,7 +3,7 @@ import type { Key } from '../store/keys.ts';
 
 /*
  * Work that waits. A lane is one kind of it, done by one function: an item owes it, by the write that makes it
- * necessary (work.ts). A message is sent at once, and names the item and its tries; the index `pending` has every item
+ * necessary (owe.ts). A message is sent at once, and names the item and its tries; the index `pending` has every item
  * that owes work, by the time to look at it, so a lost message comes again (hand-over.ts). The function reads the item,
  * counts the try in it, does the work, and says what happened (worker.ts). So work may be done twice, at the same
  * time, and late, and a handler is right anyway: messages and waits only save work.

@@ -8,7 +8,8 @@ import type { Key } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { givenUpShard, type Lane, type LaneName, laneOf, lanes, type Owing } from './lanes.ts';
-import { lostAfterMs, sendSoon, timeText } from './work.ts';
+import { lostAfterMs, timeText } from './owe.ts';
+import { sendSoon } from './send.ts';
 
 /**
  * What a handler says happened. `done`: the item owes nothing any more, or at another time. `more`: progress was made,

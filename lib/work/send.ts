@@ -1,0 +1,40 @@
+import { maxMessages, queueAt } from '../aws/queue.ts';
+import * as config from '../config.ts';
+import type { Context } from '../context.ts';
+import { describeError, log } from '../log.ts';
+import { keyOf } from '../store/keys.ts';
+import { type LaneName, laneNames, type Owing } from './lanes.ts';
+
+const senders = new Map(
+  laneNames.map((lane) => [lane, queueAt(() => config.work().WORK_QUEUES + lane)] as const),
+);
+
+/** Sends messages about items. A message whose try has begun by then is ignored. */
+export async function send(
+  context: Context,
+  lane: LaneName,
+  items: readonly Owing[],
+  delaySeconds = 0,
+): Promise<void> {
+  if (items.length > maxMessages) throw new Error(`A batch has at most ${maxMessages} messages.`);
+  await senders.get(lane)?.(
+    context,
+    items.map((item) => ({
+      body: { ...keyOf(item), tries: item.tries ?? 0 },
+      ...(item.group !== undefined && { group: item.group }),
+      delaySeconds,
+    })),
+  );
+}
+
+/** The item is stored and listed, so a failure only delays it. */
+export async function sendSoon(
+  context: Context,
+  lane: LaneName,
+  item: Owing,
+  delaySeconds = 0,
+): Promise<void> {
+  await send(context, lane, [item], delaySeconds).catch((error: unknown) =>
+    log('warn', 'not_queued', { lane, ...keyOf(item), ...describeError(error) }),
+  );
+}
