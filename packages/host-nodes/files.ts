@@ -47,6 +47,12 @@ export class FileTree {
       if (text !== undefined && path.endsWith('.py')) yield [path, text];
   }
 
+  /** The files that name packages: a pack may install those of a folder of its own by itself. */
+  declarations(): string[] {
+    const isOne = /^(?:pyproject\.toml|setup\.(?:py|cfg)|(?:.*\/)?requirements[\w.-]*\.txt)$/;
+    return [...this.#files].flatMap(([path, text = '']) => (isOne.test(path) ? [text] : []));
+  }
+
   list(path: string): string[] {
     return [...(this.#folders.get(path) ?? [])];
   }

@@ -50,8 +50,7 @@ export class Modules {
   /** It may not be installed, unless the pack requires it. */
   #doubt(name: string): void {
     const { files, budget, doubts } = this.#machine;
-    const texts = ['requirements.txt', 'pyproject.toml'].map((file) => files.read(file));
-    this.#declared ??= declaredPackages(texts);
+    this.#declared ??= declaredPackages(files.declarations());
     budget.spend(this.#declared.size >> 2);
     if (!isDeclared(name, this.#declared)) doubts.isMissing = true;
   }

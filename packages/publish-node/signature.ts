@@ -1,17 +1,24 @@
-import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
+import { type ExtractedFields, hasMoreChoices } from '@node-registry/registry-rules/host-node-entries';
 
 type Types = {
-  [Field in 'input_types' | 'return_types' | 'return_names']?: ExtractedFields[Field] | undefined;
+  [Field in 'input_types' | 'return_types' | 'return_names' | 'left_open']?:
+    | ExtractedFields[Field]
+    | undefined;
 };
 
 const maxShown = 12;
 
 /** The inputs and outputs of a host node, in a line each. Its texts are a stranger's JSON. */
-export function signatureOf({ input_types, return_types, return_names }: Types): string[] {
+export function signatureOf({ input_types, return_types, return_names, left_open }: Types): string[] {
   const { required, optional } = parsed(input_types);
+  const isCut = (group: string, name: string) => hasMoreChoices(left_open ?? [], group, name);
   const inputs = [
-    ...Object.entries(Object(required)).map(([name, spec]) => `${name} ${typeOf(spec)}`),
-    ...Object.entries(Object(optional)).map(([name, spec]) => `${name}? ${typeOf(spec)}`),
+    ...Object.entries(Object(required)).map(
+      ([name, spec]) => `${name} ${typeOf(spec, isCut('required', name))}`,
+    ),
+    ...Object.entries(Object(optional)).map(
+      ([name, spec]) => `${name}? ${typeOf(spec, isCut('optional', name))}`,
+    ),
   ];
   const names = listIn(return_names);
   const outputs = listIn(return_types).map((type, at) =>
@@ -24,9 +31,10 @@ export function signatureOf({ input_types, return_types, return_names }: Types):
 }
 
 /** `["IMAGE", {…}]`, or a list of choices instead of the type. */
-function typeOf(spec: unknown): string {
+function typeOf(spec: unknown, isCut: boolean): string {
   const type = Array.isArray(spec) ? spec[0] : spec;
-  return Array.isArray(type) ? `one of ${type.length || 'a list'}` : textOf(type);
+  if (!Array.isArray(type)) return textOf(type);
+  return type.length === 0 ? 'one of a list' : `one of ${isCut ? 'at least ' : ''}${type.length}`;
 }
 
 function textOf(value: unknown): string {

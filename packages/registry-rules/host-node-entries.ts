@@ -83,3 +83,8 @@ function fieldsOf(node: ReadHostNode, maxBytes: number): { fields: ExtractedFiel
   const said = open.slice(0, maxLeftOpen).map((text) => text.slice(0, maxReason).toWellFormed());
   return { fields: { ...fields, left_open: said.length > 0 ? said : null }, bytes };
 }
+
+/** Whether an input's list of choices lacks some that the code does not show. */
+export function hasMoreChoices(leftOpen: readonly string[], group: string, name: string): boolean {
+  return leftOpen.some((text) => text.startsWith(`input_types: .${group}.${name}[0][`));
+}

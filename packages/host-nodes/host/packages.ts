@@ -15,12 +15,14 @@ const library = named(`
   winreg winsound wsgiref xml xmlrpc zipfile zlib zoneinfo
 `);
 
-/** Packages that every host has: its own, and those it requires. */
+/** Packages that every host has: its own, those it requires, and those that these require. */
 const required = named(`
   comfy comfy_api comfy_api_nodes comfy_config comfy_execution comfy_extras folder_paths nodes server
   execution node_helpers latent_preview app api_server utils torch torchsde torchvision torchaudio numpy
   einops transformers tokenizers sentencepiece safetensors aiohttp yarl yaml PIL scipy tqdm psutil alembic
   sqlalchemy av kornia spandrel pydantic pydantic_settings soundfile typing_extensions
+  requests urllib3 certifi idna charset_normalizer huggingface_hub packaging filelock fsspec regex jinja2
+  markupsafe networkx sympy mpmath multidict frozenlist aiosignal attr pkg_resources setuptools mako
 `);
 
 function named(text: string): ReadonlySet<string> {
@@ -37,15 +39,20 @@ export function isPresent(dotted: string): boolean {
 
 /** Packages whose import name differs from their installed name. */
 const installedAs = new Map(
-  Object.entries({ bs4: 'beautifulsoup', cv2: 'opencv', skimage: 'scikitimage', sklearn: 'scikitlearn' }),
+  Object.entries({
+    ...{ bs4: 'beautifulsoup', cv2: 'opencv', skimage: 'scikitimage', sklearn: 'scikitlearn' },
+    ...{ fitz: 'pymupdf', pywt: 'pywavelets', Crypto: 'pycryptodome' },
+  }),
 );
 
 function spelled(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]/g, '');
 }
 
-export function declaredPackages(files: readonly (string | undefined)[]): ReadonlySet<string> {
-  const names = files.flatMap((text = '') => [...text.matchAll(/(?:^|["'])[ \t]*([a-z][\w.-]{0,99})/gim)]);
+/** Their names, and the last part of an address such as `git+https://host/owner/name.git@main`. */
+export function declaredPackages(files: readonly string[]): ReadonlySet<string> {
+  const patterns = [/(?:^|["'])[ \t]*([a-z][\w.-]{0,99})/gim, /:\/\/[^\s"'@#]{1,200}\/([a-z][\w-]{0,99})/gi];
+  const names = files.flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)]));
   return new Set(names.map(([, name = '']) => spelled(name)));
 }
 

@@ -27,7 +27,7 @@ function* forTurns(machine: Machine, node: For, items: Iterable<Value>, frame: F
     if (item instanceof Several) {
       const turn = (returned: Value[]) =>
         branch(machine, [
-          () => loop(machine, forTurns(machine, node, item.items, frame), () => undefined, returned, false),
+          () => loop(machine, forTurns(machine, node, item.items, frame), undefined, returned, false),
           () => undefined,
         ]);
       yield turn;
@@ -69,25 +69,30 @@ function run(machine: Machine, turns: Turns, orelse: () => Completion): Completi
 }
 
 /**
+ * Runs the turns, and then the `else`; without one, these are turns of a loop around this one, which hears of a `break`.
  * Once a turn may have left the loop, everything after it may not have happened: that is one way, the end of
  * the loop another. Within that way nothing leaves any more, so a long loop doesn't nest.
  */
 function loop(
   machine: Machine,
   turns: Turns,
-  orelse: () => Completion,
+  orelse: (() => Completion) | undefined,
   returned: Value[],
   isSure: boolean,
 ): Completion {
+  const leave = () => (orelse ? undefined : ({ kind: 'break' } as const));
+  let isLeft = false;
   for (;;) {
     const { done, value: turn } = turns.next();
-    if (done) return orelse();
+    if (done && orelse) return orelse();
+    if (done) return isLeft ? branch(machine, [leave, () => undefined]) : undefined;
     const ends = settle(machine, turn(returned));
     const left = ends.filter((end) => end?.kind === 'return' || end?.kind === 'break');
     const values = left.flatMap((end) => (end?.kind === 'return' ? [end.value] : []));
-    if (left.length === 1 && ends.length === 1) return values.length === 1 ? ends[0] : undefined;
+    if (left.length === 1 && ends.length === 1) return values.length === 1 ? ends[0] : leave();
     returned.push(...values);
-    if (left.length === ends.length) return undefined;
+    if (left.length === ends.length) return leave();
+    isLeft ||= left.length > 0;
     if (left.length > 0 && isSure)
       return branch(machine, [() => loop(machine, turns, orelse, returned, false), () => undefined]);
   }

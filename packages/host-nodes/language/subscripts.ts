@@ -59,6 +59,8 @@ function at(machine: Machine, items: readonly Value[], position: number, symboli
 
 function dictItem(machine: Machine, value: Value, dict: Dict, key: Value): Value {
   const found = lookUp(machine, dict, key);
+  // Looking up makes the key.
+  if (found instanceof Unknown && dict.fallback !== null) leaveOpen(machine, dict, found.why);
   if (found !== undefined) return found;
   if (dict.fallback !== null) {
     const made = machine.call(dict.fallback);

@@ -43,6 +43,7 @@ export function typeModels(): Models {
     ...natives('dataclasses', {
       dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
       field: (_, __, keywords) => makeField(keywords),
+      is_dataclass: (_, [value = null]) => isDataclass(value),
       asdict: (machine, [self]) => attributesOf(machine, self),
       replace: (machine, [self], keywords) => replaced(machine, self, keywords),
     }),
@@ -53,9 +54,25 @@ export function typeModels(): Models {
         return dict;
       },
       namedtuple: namedTuple,
+      // A copy: no declaration of nodes relies on its following the dicts.
+      ChainMap: (machine, args) => {
+        const dict = machine.call(types.dictType);
+        for (const each of args.toReversed()) machine.call(machine.attribute(dict, 'update'), [each]);
+        return dict;
+      },
       deque: (machine, [source]) => machine.call(types.listType, source === undefined ? [] : [source]),
     }),
   ];
+}
+
+/** The host's schema is one. */
+function isDataclass(value: Value): Value {
+  if (value instanceof Unknown) return value;
+  const cls = value instanceof Instance ? value.cls : value;
+  if (!(cls instanceof Class)) return false;
+  if (cls.find('__dataclass_fields__') !== undefined || cls.mro.some(({ name }) => name === 'Schema'))
+    return true;
+  return cls.outside === undefined ? false : new Unknown('a class outside');
 }
 
 const dataclassDecorator = new Native('dataclass', (machine, [cls = null]) =>
@@ -155,7 +172,8 @@ function attributesOf(machine: Machine, self: Value | undefined): Value {
 
 function replaced(machine: Machine, self: Value | undefined, keywords: Keywords): Value {
   if (!(self instanceof Instance)) return new Unknown('the fields of an object');
-  const fields = [...fieldsOf(machine, self.cls).keys()];
+  const annotated = [...fieldsOf(machine, self.cls).keys()];
+  const fields = annotated.length > 0 ? annotated : [...self.entries.keys()].map(String);
   const old = fields.map((name): [string, Value] => [name, self.own(name) ?? null]);
   return machine.call(self.cls, [], new Map([...old, ...keywords]));
 }

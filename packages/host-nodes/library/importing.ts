@@ -1,5 +1,5 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
-import { addMethods, builtinType, isRaised, raise } from '../values/builtin-types.ts';
+import { addMethods, builtinType, isRaised, pathType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
@@ -28,8 +28,18 @@ export function importModels(): Models {
       },
       module_from_spec: (machine, [value = null]) => moduleOf(machine, value),
     }),
+    ...natives('importlib.resources', { files: (machine, [anchor = null]) => resources(machine, anchor) }),
     ...natives('pkgutil', { iter_modules: listModules(false), walk_packages: listModules(true) }),
   ];
+}
+
+/** The folder of a package of the pack, as a path. */
+function resources(machine: Machine, anchor: Value): Value {
+  const named = asText(anchor);
+  const module = named === undefined ? anchor : importModule(machine, named, null);
+  const path = module instanceof Module ? plain(module.own('__path__') ?? null) : null;
+  const folder = path instanceof List ? path.items[0] : undefined;
+  return folder === undefined ? new Unknown('a package outside') : machine.call(pathType, [folder]);
 }
 
 function makeSpec(name: Value, path: string | undefined, inside: string | undefined): Value {

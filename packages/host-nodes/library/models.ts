@@ -5,6 +5,7 @@ import { importModels } from './importing.ts';
 import { functionModels } from './functions.ts';
 import { typeModels } from './classes.ts';
 import { signatureModels } from './signatures.ts';
+import { tableModels } from './tables.ts';
 import { textModels } from './texts.ts';
 import { valueModels } from './values.ts';
 
@@ -19,5 +20,6 @@ export function libraryModels(): ReadonlyMap<string, Value> {
     ...typeModels(),
     ...signatureModels(),
     ...textModels(),
+    ...tableModels(),
   ]);
 }

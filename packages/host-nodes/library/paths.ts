@@ -124,6 +124,17 @@ function parents(path: string, machine: Machine): List {
   return new List(list);
 }
 
+/** A method that changes a path's last part. */
+function renamed(name: (old: string, given: string) => string): NativeCall {
+  return onPath((path, machine, [value]) => {
+    const given = asText(value);
+    if (given === undefined) return new Unknown('an unknown path');
+    machine.budget.text(path.length + given.length);
+    const old = nameOf(path);
+    return makePath(path.slice(0, path.length - old.length) + name(old, given));
+  });
+}
+
 const properties: Record<string, (path: string, machine: Machine) => Value> = {
   parent: (path) => makePath(parent(path)),
   parents,
@@ -131,8 +142,15 @@ const properties: Record<string, (path: string, machine: Machine) => Value> = {
   path: (path) => path,
   stem: (path) => splitName(nameOf(path))[0],
   suffix: (path) => splitName(nameOf(path))[1],
-  parts: () => new Unknown('the parts of a path'),
-  suffixes: () => new Unknown('the parts of a path'),
+  parts: (path) => new Tuple([...(path.startsWith('/') ? ['/'] : []), ...path.split('/').filter(Boolean)]),
+  suffixes: (path) =>
+    new List(
+      nameOf(path)
+        .replace(/^\./, '')
+        .split('.')
+        .slice(1)
+        .map((end) => `.${end}`),
+    ),
 };
 for (const [name, read] of Object.entries(properties)) pathType.define(name, property(read));
 
@@ -148,6 +166,10 @@ addMethods(pathType, {
   absolute: onPath((path) => makePath(absolute(path))),
   expanduser: onPath((path) => makePath(path)),
   as_posix: onPath((path) => path),
+  is_absolute: onPath((path) => path.startsWith('/')),
+  with_name: renamed((_, name) => name),
+  with_stem: renamed((old, stem) => stem + splitName(old)[1]),
+  with_suffix: renamed((old, suffix) => splitName(old)[0] + suffix),
   relative_to: onPath((path, _machine, [base]) => {
     const start = pathText(base);
     if (start === undefined) return new Unknown('an unknown path');
@@ -180,10 +202,7 @@ addMethods(pathType, {
   }),
   open: onPath((path, machine, [mode]) => openFile(machine, absolute(path), asText(mode) ?? 'r')),
 });
-addUnfollowed(
-  pathType,
-  'chmod is_absolute match read_bytes rename replace rmdir stat touch unlink walk with_name with_stem with_suffix write_bytes',
-);
+addUnfollowed(pathType, 'chmod match read_bytes rename replace rmdir stat touch unlink walk write_bytes');
 
 function found(machine: Machine, path: string, pattern: string): Value {
   const list = matching(machine, `${absolute(path)}/${pattern}`, true);

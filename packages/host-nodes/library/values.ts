@@ -50,7 +50,9 @@ function environment(): Instance {
 const simpleNamespace = builtinType('SimpleNamespace');
 simpleNamespace.construct = (_machine, cls, _args, keywords) => {
   const instance = new Instance(cls);
-  for (const [name, value] of keywords) instance.define(name, value);
+  for (const [name, value] of keywords)
+    if (name === '**' && value instanceof Unknown) instance.open = value.why;
+    else instance.define(name, value);
   return instance;
 };
 

@@ -112,6 +112,16 @@ const values: Record<string, string> = {
     'import os\nRESULT = [os.path.join("a", "b.txt"), os.path.splitext("x/y.tar.gz"), os.path.basename("/a/b"), os.path.dirname("/a/b"), os.path.normpath("a/../b/./c")]\n# ["a/b.txt", ["x/y.tar", ".gz"], "b", "/a", "b/c"]',
   pathlib:
     'from pathlib import Path\np = Path("/a") / "b" / "c.txt"\nRESULT = [str(p), p.stem, p.suffix, p.parent.name, p.is_relative_to("/a")]\n# ["/a/b/c.txt", "c", ".txt", "b", true]',
+  'names of paths that change':
+    'from pathlib import Path\np = Path("/a/b.tar.gz")\nRESULT = [str(p.with_name("c")), str(p.with_stem("d")), str(p.with_suffix(".e")), list(p.parts), p.suffixes, p.is_absolute()]\n# ["/a/c", "/a/d.gz", "/a/b.tar.e", ["/", "a", "b.tar.gz"], [".tar", ".gz"], true]',
+  'tables of a text':
+    'import csv\nlines = [\'a,b\', \'1,"x, ""y"" z"\', \'\', \'2,\']\nRESULT = [list(csv.reader(lines)), list(csv.DictReader(lines)), list(csv.reader(["1;2"], delimiter=";"))]\n# [[["a", "b"], ["1", "x, \\"y\\" z"], ["2", ""]], [{"a": "1", "b": "x, \\"y\\" z"}, {"a": "2", "b": ""}], [["1", "2"]]]',
+  'the first of several dicts':
+    'from collections import ChainMap\nRESULT = dict(ChainMap({"a": 1}, {"a": 2, "b": 3}))\n# {"a": 1, "b": 3}',
+  'what is a dataclass':
+    'from dataclasses import dataclass, is_dataclass, replace\nfrom comfy_api.latest import io\n@dataclass\nclass A: pass\ns = io.Schema(node_id="a", category="b")\nRESULT = [is_dataclass(A), is_dataclass(A()), is_dataclass(s), is_dataclass("x"), replace(s, category="c").category]\n# [true, true, true, false, "c"]',
+  'a file of a package':
+    'from importlib.resources import files\nimport os\nopen(os.path.join(os.path.dirname(__file__), "t.txt"), "w").write("x")\nRESULT = [files(__package__).name, (files(__package__) / "t.txt").name]\n# ["our-pack", "t.txt"]',
   'regular expressions that look back':
     'import re\nRESULT = [re.sub(r"(?<!^)(?=[A-Z])", "_", "LoadOne"), re.sub(r"(?<=a)b", "", "abb"), re.sub(r"(?<=a|b)c", "", "c")][:2]\n# ["Load_One", "ab"]',
   'regular expressions on class names':

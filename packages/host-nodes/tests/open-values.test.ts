@@ -63,6 +63,18 @@ const values: Record<string, string> = {
     'x = [1]\nif outside.f(): x.append(2)\na, *b = x\nRESULT = b',
   'a capture of something unknown':
     'match outside.f():\n    case {"k": k}: RESULT = k\n    case [a, *b]: RESULT = b\n    case str(v) if v: RESULT = v\n    case _: RESULT = 0',
+  'the else of a loop that may have ended':
+    'RESULT = 0\nfor x in outside.f():\n    if x: break\nelse:\n    RESULT = 1',
+  'the else of a loop that any item ends':
+    'RESULT = 0\nfor x in outside.f():\n    RESULT = 2\n    break\nelse:\n    RESULT = 1',
+  'the else of a loop that nothing ends': 'for x in outside.f(): pass\nelse: RESULT = 1\n# 1',
+  'the else of a loop that ends after unknown items':
+    'RESULT = 0\nfor x in [*outside.f(), 2]:\n    if x == 2: break\nelse:\n    RESULT = 1\n# 0',
+  'keys of unknown keywords': 'd = dict(**outside.f())\nRESULT = {k: 1 for k in d}',
+  'keys of a copy by a loop over unknown keywords':
+    'd = dict(a=1, **outside.f())\nRESULT = {}\nfor k in d: RESULT[k] = 1',
+  'unknown keys that a lookup makes':
+    'from collections import defaultdict\nd = defaultdict(dict)\nfor k in outside.f(): d[k]["a"] = 1\nRESULT = dict(d)',
   'a name of a character': 'RESULT = "\\N{BULLET} a"',
   'a name of a character in an f-string': 'RESULT = f"\\N{BULLET} {1}"',
   'a raw text with the letters of a name': 'RESULT = r"\\N{BULLET}"\n# "\\\\N{BULLET}"',
@@ -145,6 +157,8 @@ const names: Record<string, string> = {
     'd = {"One": One}\nd.update(outside.f())\nNODE_CLASS_MAPPINGS = {}\nfor k, v in d.items(): NODE_CLASS_MAPPINGS[k] = v\n# One | It may list more nodes: it comes from outside.f().',
   'a sure node, and a dict that lists it under a condition':
     'd = {}\nif outside.f(): d["One"] = d["Two"] = One\na = {"One": One}\na.update(d)\nb = {"One": One}\nb |= d\nNODE_CLASS_MAPPINGS = a | b | ({"One": One} | d)\n# One Two?',
+  'nodes next to a guarded import of what the host, the pack or a folder of it declares':
+    'NODE_CLASS_MAPPINGS = {}\ntry:\n    import requests, cv2, argostranslate, segment_anything\n    NODE_CLASS_MAPPINGS["A"] = One\nexcept ImportError: pass\ntry:\n    import nowhere\n    NODE_CLASS_MAPPINGS["B"] = One\nexcept ImportError: pass\n# A B?',
   'conditional nodes copied in a loop':
     'd = {"One": One}\nif outside.f(): d["Two"] = One\nNODE_CLASS_MAPPINGS = {k: v for k, v in d.items()}\n# One Two?',
   'nodes that a condition filters':
@@ -166,6 +180,8 @@ describe('names that depend on something unknown', () => {
     const extraction = extract({
       '__init__.py': unknown + one + code,
       'requirements.txt': 'opencv-python\nScikit',
+      'translate/requirements.txt':
+        'argostranslate>=1\ngit+https://github.com/facebookresearch/segment-anything.git@main',
     });
     const nodes = extraction.nodes.map(({ name, conditional }) => name + (conditional ? '?' : '')).join(' ');
     // Where it is, failures.test.ts says.

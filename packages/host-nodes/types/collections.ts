@@ -139,7 +139,10 @@ export function update(
   } else if (from !== undefined) {
     for (const pair of machine.iterate(from)) putPair(machine, target, pair);
   }
-  for (const [name, value] of keywords ?? []) put(machine, target, name, value);
+  for (const [name, value] of keywords ?? []) {
+    if (name === '**' && value instanceof Unknown) target.open ??= value.why;
+    else put(machine, target, name, value);
+  }
 }
 
 /** Views of a dict are lists here: no declaration of nodes relies on their following the dict. */

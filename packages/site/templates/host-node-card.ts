@@ -56,8 +56,9 @@ function socketRow({ name, type, isOptional, isList }: Value): Markup {
   return html`<li><span class="${shape}"></span><span>${foreign(cut(name))}${typed && html` <small>${foreign(typed)}</small>`}</span></li>`;
 }
 
-function widgetRow({ name, type, preset = '', choices, isOptional }: Value): Markup {
-  const kind = choices === undefined ? type : `one of ${choices.toLocaleString('en-US')}`;
+function widgetRow({ name, type, preset = '', choices, hasMore, isOptional }: Value): Markup {
+  const least = hasMore ? 'at least ' : '';
+  const kind = choices === undefined ? type : `one of ${least}${choices.toLocaleString('en-US')}`;
   const known = type === 'COMBO' && choices === 0 ? 'chosen in the host' : kind;
   const shown = preset !== '' && html` <span class="value">${foreign(cut(preset))}</span>`;
   return html`<li><span>${foreign(cut(name))} <small>${foreign(isOptional ? `${known}, optional` : known)}</small></span>${shown}</li>`;

@@ -1,3 +1,5 @@
+import { hasMoreChoices } from '@node-registry/registry-rules/host-node-entries';
+
 /** A value of a host node. */
 export interface Value {
   name: string;
@@ -6,8 +8,9 @@ export interface Value {
   isList?: boolean;
   /** The initial value of a widget. Without it, the value comes from or goes to another host node. */
   preset?: string;
-  /** The number of choices. */
+  /** The number of choices, and whether there are more. */
   choices?: number;
+  hasMore?: boolean;
 }
 
 export interface Drawing {
@@ -23,6 +26,7 @@ interface Described {
   return_types?: string | undefined;
   return_names?: string | undefined;
   output_is_list?: boolean[] | undefined;
+  left_open?: string[] | undefined;
 }
 
 /** Types that the host asks a person for, unless the input says otherwise. */
@@ -39,6 +43,7 @@ export function readHostNode(described: Described): Drawing {
     Object.entries(recordOf(groups[group])).map(([name, input]) => ({
       ...readInput(input),
       ...{ name, isOptional: group === 'optional' },
+      ...(hasMoreChoices(described.left_open ?? [], group, name) && { hasMore: true }),
     })),
   );
   const names = listOf(described.return_names);

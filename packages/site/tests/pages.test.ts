@@ -117,6 +117,16 @@ describe('the page of a node', () => {
     },
   );
 
+  test('counts only the choices of a widget that the code shows', () => {
+    const shown = (...left_open: string[]) =>
+      plain(
+        hostNodesOf({ host_node_name: 'Mix', input_types: '{"required":{"mode":[["a","b"]]}}', left_open }),
+      );
+
+    expect(shown('input_types: .required.mode[0][2] it comes from outside')).toContain('one of at least 2');
+    expect(shown('input_types: .required.other[0][2] it comes from outside')).toContain('one of 2');
+  });
+
   test.each([
     [undefined, 'has not said which packages it needs'],
     [[], 'It needs no other packages'],
