@@ -536,6 +536,8 @@ describe('the lines', () => {
     { issue: 61, room: 'tests', lines: 21 },
     // 62
     // 63
+    // Ceremony of tests, class by class: what went is noticed by what stays.
+    { issue: 63, room: 'tests', lines: -149 },
   ];
   /** For all rooms at the end of the round. */
   const aim = 83_000;

@@ -8,20 +8,12 @@ import { stopDate } from '@node-registry/testing/clock';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
-import {
-  addNode,
-  addPublisher,
-  countRequests,
-  setFields,
-  setPublisherFields,
-  storedNode,
-} from '../support/registry.ts';
+import { addNode, addPublisher, countRequests, setFields, storedNode } from '../support/registry.ts';
 import { listHistory } from '../../tools/admin/registry/administration.ts';
 import { bearer } from '../support/tokens.ts';
 
 const path = { publisherId: 'acme', nodeId: 'Some.Node' };
 const owner = { authorization: bearer('olga') };
-const rita = { authorization: bearer('rita') };
 const admin = { authorization: bearer('ada', { admin: true }) };
 
 function update(body: unknown, headers: Record<string, string> = owner, at: Record<string, string> = path) {
@@ -30,7 +22,6 @@ function update(body: unknown, headers: Record<string, string> = owner, at: Reco
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner', mats: 'member' });
-  await addPublisher('rival', { rita: 'owner' });
 });
 
 beforeEach(async () => {
@@ -91,37 +82,6 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       const said = { ...restored, status_detail: 'Maintained again' };
       expect((await update(said)).body).toMatchObject(said);
       await update({ status_detail: null });
-    });
-
-    test('lets an admin delete and restore a node of others', async () => {
-      const fields = { status: 'NodeStatusDeleted', status_detail: 'spam', search_ranking: 3 };
-
-      expect((await update(fields, admin)).body).toMatchObject(fields);
-      expect((await update({ status: 'NodeStatusActive' }, admin)).body.status).toBe('NodeStatusActive');
-    });
-
-    test('lets an admin send a banned node back as it was read', async () => {
-      await setFields(nodeKey('Some.Node'), { status: 'NodeStatusBanned' });
-      const { status, body } = await update({ status: 'NodeStatusBanned', name: 'Renamed' }, admin);
-
-      expect([status, body.status, body.name]).toEqual([200, 'NodeStatusBanned', 'Renamed']);
-    });
-
-    test.each([
-      ['set', 'NodeStatusActive', 'NodeStatusBanned'],
-      ['lift', 'NodeStatusBanned', 'NodeStatusActive'],
-    ])('does not let an admin %s a ban, which belongs to the administration', async (_, before, after) => {
-      await setFields(nodeKey('Some.Node'), { status: before });
-      const { status, body } = await update({ status: after }, admin);
-
-      expect([status, body.details[0].path]).toEqual([400, 'body.status']);
-      expect(await storedNode('Some.Node')).toMatchObject({ status: before });
-    });
-
-    test('finds a node by an id in any case', async () => {
-      const { status, body } = await update({ tags: ['x'] }, owner, { ...path, nodeId: 'some.node' });
-
-      expect([status, body.id]).toEqual([200, 'Some.Node']);
     });
 
     test('answers a Deprecation header to a request with category', async () => {
@@ -207,35 +167,15 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(paths).toEqual(['path.publisherId', 'path.nodeId', 'body.name', 'body.tags']);
     });
 
-    test.each<readonly [number, string, string, object, object?, object?]>([
-      ...['mats', 'stranger', 'rita'].map(
-        (user) => [403, 'forbidden', user, {}, { authorization: bearer(user) }] as const,
-      ),
-      [403, 'forbidden', 'an owner of another publisher', {}, rita, { publisherId: 'rival' }],
-      [404, 'publisher_not_found', 'an unknown publisher', {}, owner, { publisherId: 'nobody' }],
-      [404, 'node_not_found', 'an unknown node', {}, owner, { nodeId: 'nothing' }],
-      [404, 'node_not_found', 'other punctuation', {}, owner, { nodeId: 'some-node' }],
-      [412, 'precondition_failed', 'the ETag of another revision', {}, { ...owner, 'if-match': '"0"' }],
+    // Who may, and what closes a node: tests/lib/registry/may.test.ts.
+    test.each<readonly [number, string, string, object, object?]>([
+      [412, 'precondition_failed', 'the ETag of another revision', {}, { 'if-match': '"0"' }],
       [413, 'record_too_large', 'a record that would not fit', { description: 'x'.repeat(300_000) }],
-    ])('returns %i %s for %s', async (status, code, _, body, headers = owner, at = {}) => {
-      const answer = await update({ name: 'mine', ...body }, { ...headers }, { ...path, ...at });
+    ])('returns %i %s for %s', async (status, code, _, body, headers = {}) => {
+      const answer = await update({ name: 'mine', ...body }, { ...owner, ...headers });
 
       expect([answer.status, answer.body.error]).toEqual([status, code]);
     });
-  });
-
-  test('returns 403 for a banned node and for a banned publisher, but not for an admin', async () => {
-    await setFields(nodeKey('Some.Node'), { status: 'NodeStatusBanned' });
-    const bannedNode = await update({ name: 'x' });
-    await setFields(nodeKey('Some.Node'), { status: 'NodeStatusActive' });
-    await setPublisherFields('acme', { banned: true });
-    const bannedPublisher = await update({ name: 'x' });
-    const byAdmin = await update({ name: 'x' }, admin);
-    await setPublisherFields('acme', { banned: null });
-
-    expect(bannedNode.body.error).toBe('node_banned');
-    expect(bannedPublisher.body.error).toBe('publisher_banned');
-    expect(byAdmin.status).toBe(200);
   });
 });
 
