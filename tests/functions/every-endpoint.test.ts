@@ -4,14 +4,14 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { handlers } from '../support/endpoints.ts';
 import { intercept } from '../support/intercept.ts';
-import { type Changes, invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
+import { type Changes, invoke, sampleBody } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { endpointNames as names } from '../support/operation-names.ts';
 import { timed } from '../support/timed.ts';
 import { bearer } from '../support/tokens.ts';
 import '../support/proxies.ts';
 
-/** The guarantees that every endpoint gives its callers. */
+/** What every endpoint gives its callers, whatever its schemas and its work. One echoes for the rest: tests/lib/http. */
 const contracts = await loadContracts();
 const openToAnyone = contracts.filter(({ access }) => access === 'anyone').map(({ name }) => fileOf(name));
 
@@ -49,44 +49,6 @@ describe.each(names)('%s', (name) => {
     expect(headers['x-request-id']).toBe(`sample-${name}`);
   });
 
-  test.each([
-    ['a caller’s request id of 128 characters', 'x'.repeat(128), 'x'.repeat(128)],
-    ['one of the allowed characters', 'a.B_9-z', 'a.B_9-z'],
-    ['one that is too long', 'x'.repeat(129), `sample-${name}`],
-    ['one with other characters', 'a b', `sample-${name}`],
-    ['one that begins with a blank', ' ab', `sample-${name}`],
-    ['one that ends with a line', 'ab\n', `sample-${name}`],
-    ['an empty one', '', `sample-${name}`],
-  ])('echoes or replaces the request id: %s', async (_, given, expected) => {
-    const { headers, body } = await call(name, { rawBody: 'no json', headers: { 'x-request-id': given } });
-
-    expect(headers['x-request-id']).toBe(expected);
-    expect(body.request_id).toBe(expected);
-  });
-
-  test.each(['{', 'null', '[]', '"text"', '7', 'true'])('answers 400 to the body %s', async (rawBody) => {
-    const { status, body } = await call(name, { rawBody });
-
-    expect([status, body.error]).toEqual([400, 'invalid_request']);
-    if (rawBody === '{') expect(body.details).toEqual([{ path: 'body', message: 'is not valid JSON' }]);
-  });
-
-  test('reads a base64 body', async () => {
-    const rawBody = Buffer.from(JSON.stringify(sampleBody(name))).toString('base64');
-    const { status } = await call(name, { rawBody, isBase64Encoded: true });
-
-    expect(status).toBe(successOf(name));
-  });
-
-  test.each([undefined, null, ''])('answers 400 to the body %j, with any Content-Type', async (body) => {
-    const event = sampleEvent(name);
-    const headers = { ...event.headers, 'content-type': 'text/plain' };
-    const { statusCode } =
-      (await handlers.get(name)?.({ ...event, headers, body } as never, {} as never)) ?? {};
-
-    expect(statusCode).toBe(400);
-  });
-
   test('ignores unknown fields, including __proto__', async () => {
     const body = JSON.stringify({ ...sampleBody(name), unknown_field: { deep: [1] } });
     const { status } = await call(name, { rawBody: body.replace('{', '{"__proto__":{"isAdmin":true},') });
@@ -104,29 +66,6 @@ describe.each(names)('%s', (name) => {
     expect(issues).toBeLessThanOrEqual(100);
     if (kind === 'a thousand wrong pairs' && name === 'bulk-node-versions') expect(issues).toBe(100);
     expect(text.length).toBeLessThan(60_000);
-  });
-
-  test.each([
-    [undefined, true],
-    ['text/plain', false],
-  ])('accepts the content type %j: %s', async (contentType, isTaken) => {
-    const { status, body } = await call(name, { headers: { 'content-type': contentType } });
-
-    if (isTaken) expect(status).toBe(successOf(name));
-    else expect([status, body.error]).toEqual([415, 'unsupported_media_type']);
-  });
-
-  test('answers an event without headers', async () => {
-    const { headers: _, ...event } = sampleEvent(name);
-    const { statusCode } = (await handlers.get(name)?.(event as never, {} as never)) ?? {};
-
-    expect(statusCode).toBe(openToAnyone.includes(name) ? 200 : 401);
-  });
-
-  test('answers 413 to a body of more than 6 MB', async () => {
-    const { status, body } = await call(name, { rawBody: `"${'x'.repeat(6 * 1024 * 1024)}"` });
-
-    expect([status, body.error]).toEqual([413, 'request_too_large']);
   });
 
   test('answers a fixed 500 to an unknown error, and logs the cause', async () => {

@@ -1,12 +1,13 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod/mini';
-import type { Access } from '../../../lib/contract.ts';
+import type { Access, Contract } from '../../../lib/contract.ts';
 import { serve } from '../../support/serve.ts';
 import { calling } from '../../../lib/context.ts';
+import { ApiError } from '../../../lib/errors.ts';
 import { stopDate, stopTimers } from '@node-registry/testing/clock';
-import { sampleEvent } from '../../support/invoke.ts';
+import { type Changes, sampleEvent } from '../../support/invoke.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { fail, open, openPaid } from '../../support/open-endpoint.ts';
 import { timed } from '../../support/timed.ts';
@@ -115,6 +116,42 @@ describe('the caller of an endpoint', () => {
 });
 
 describe('the request to an endpoint', () => {
+  test.each([
+    ['128 characters', 'x'.repeat(128), true],
+    ['the allowed characters', 'a.B_9-z', true],
+    ['one character more', 'x'.repeat(129), false],
+    ['other characters', 'a b', false],
+    ['a blank before it', ' ab', false],
+    ['a line end after it', 'ab\n', false],
+    ['nothing', '', false],
+  ])('keeps or replaces the request id of its caller: %s', async (_, given, isKept) => {
+    const { headers, body } = await open().call({ rawBody: 'no json', headers: { 'x-request-id': given } });
+    const expected = isKept ? given : 'sample-relight-image';
+
+    expect([headers['x-request-id'], body.request_id]).toEqual([expected, expected]);
+  });
+
+  // Every kind of body: read-request.test.ts.
+  test.each<[string, Changes, number]>([
+    ['a JSON object in base64', { rawBody: btoa('{}'), isBase64Encoded: true }, 201],
+    ['a JSON object without a Content-Type', { headers: { 'content-type': undefined } }, 201],
+    ['another Content-Type', { headers: { 'content-type': 'text/plain' } }, 415],
+    ['no body', { rawBody: '', headers: { 'content-type': 'text/plain' } }, 400],
+    ['a JSON value that is no object', { rawBody: '[]' }, 400],
+    ['more than 6 MB', { rawBody: `"${'x'.repeat(6 * 1024 * 1024)}"` }, 413],
+  ])('answers a request with %s', async (_, changes, status) => {
+    expect((await open().call(changes)).status).toBe(status);
+  });
+
+  test('answers an event without headers', async () => {
+    const { headers: _, ...event } = sampleEvent('relight-image');
+    const answers = ['anyone', 'user'].map((access) =>
+      open({ access: access as Access, parameters: z.object({}) }).handler(event as never, {} as Context),
+    );
+
+    expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([201, 401]);
+  });
+
   test('rejects a request with all issues of its path and its body, before the handler runs', async () => {
     const { call } = open({}, fail(new Error('The handler ran.')));
     const { status, body } = await call({ path: { place: 'nowhere' }, body: { text: 1, times: 0.5 } });
@@ -237,6 +274,72 @@ describe('an endpoint whose time is up', () => {
     jest.advanceTimersByTime(700);
 
     expect((await answer).body.error).toBe('unavailable');
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const olga = bearer('olga');
+  const proxy = { access: { userUnless: 'PROXY_ACCESS_TOKEN' } } as const;
+
+  /** An operation that counts the runs of its handler; a call returns the count, and the answer's status or code. */
+  function counted(changes: Partial<Contract> = {}) {
+    let runs = 0;
+    const { call } = open({ idempotent: true, ...changes }, async () => {
+      runs += 1;
+      return { body: { a: 1 } };
+    });
+    return async (key: string, authorization?: string, rest: Changes = {}) => {
+      const sent = { 'idempotency-key': key, authorization };
+      const { status, headers, body } = await call({ ...rest, headers: sent });
+      return [runs, body.error ?? status, headers['idempotent-replayed'], body.a];
+    };
+  }
+
+  test('belongs to its caller, or to the token in the body, or to all callers without a token', async () => {
+    const key = randomUUID();
+    const body = (text: string) => ({ body: { text } });
+    const byBody = counted({ access: { ...proxy.access, bodyToken: 'text' } });
+    const byNobody = counted(proxy);
+
+    const calls = [
+      [byBody, olga, 'a', 1, 201],
+      [byBody, bearer('mats'), 'a', 2, 201],
+      [byBody, undefined, 'a', 3, 201],
+      [byBody, undefined, 'b', 4, 201],
+      [byBody, olga, 'b', 4, 'idempotency_mismatch'],
+      [byNobody, undefined, 'a', 1, 201],
+      [byNobody, undefined, 'b', 1, 'idempotency_mismatch'],
+      [byNobody, bearer('anonymous'), 'b', 2, 201],
+    ] as const;
+    for (const [ask, authorization, text, ...expected] of calls)
+      expect((await ask(key, authorization, body(text))).slice(0, 2)).toEqual(expected);
+  });
+
+  test('is free again after a request that failed', async () => {
+    const failures = [new ApiError('conflict'), new Error('broken')];
+    const { call } = open({ idempotent: true }, async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return { body: {} };
+    });
+    const headers = { 'idempotency-key': randomUUID() };
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await call({ headers })).status);
+
+    expect(statuses).toEqual([409, 500, 201]);
+  });
+
+  test('belongs to one operation, one path and one body', async () => {
+    const key = randomUUID();
+    const ask = counted();
+    const other = counted({ name: 'other' });
+    const mismatch = [1, 'idempotency_mismatch', undefined, undefined];
+
+    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
+    expect(await ask(key, undefined, { path: { place: 'there' } })).toEqual(mismatch);
+    expect(await ask(key, undefined, { body: { text: 'x' } })).toEqual(mismatch);
+    expect(await other(key)).toEqual([0, ...mismatch.slice(1)]);
+    expect(await ask(key)).toEqual([1, 201, 'true', 1]);
   });
 });
 
