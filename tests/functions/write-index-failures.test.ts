@@ -10,7 +10,7 @@ import { addHostNode, addPublishedNode, context, follow, own } from '../support/
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { indexChanges } from '../support/queue.ts';
-import { addPublisher, setFields } from '../support/registry.ts';
+import { addPublisher } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { setVariables } from '../support/variables.ts';
 import { banNode } from '../../tools/admin/registry/bans.ts';
@@ -25,31 +25,6 @@ beforeAll(async () => {
 });
 
 describe('writeIndex, while others write or S3 fails', () => {
-  test.each([
-    ['the node', 'late-node', nodePath],
-    ['the catalog', 'late-line', (id: string) => catalogPath(16, pieceOf(id, 16))],
-    ['the README', 'late-readme', readmePath],
-    ['the host nodes', 'late-host-nodes', (id: string) => hostNodesPath(id, '1.0.0')],
-  ])('does not let a late writer of %s undo that a ban was lifted', async (_, id, pathOf) => {
-    await addPublishedNode(id);
-    await addHostNode(id, 'Load');
-    const keys = own(id);
-    await follow(...keys);
-    const { content: before } = await read(pathOf(id));
-    await setFields(nodeKey(id), { status: 'NodeStatusBanned' });
-    let puts = 0;
-    intercept(s3(), async ({ command, input, send }) => {
-      if (command !== 'PutObjectCommand' || input.Key !== pathOf(id) || ++puts > 1) return send();
-      await setFields(nodeKey(id), { status: 'NodeStatusActive' });
-      await follow(...keys);
-      return send();
-    });
-    await follow(...keys);
-
-    expect(puts).toBeGreaterThan(0);
-    expect((await read(pathOf(id))).content).toEqual(before);
-  });
-
   test('does not let a late writer show a node that was banned before it had a file', async () => {
     await addPublishedNode('banned-early');
     const { happened } = beforeNext(s3(), /^PutObject/, async () => {

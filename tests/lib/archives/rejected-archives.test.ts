@@ -191,6 +191,9 @@ const rejected: Record<string, Record<string, Buffer>> = {
     'names that meet in UTF-8, one of them marked': zip([plain('ä'), { name: 'Ä', data: 'x' }]),
     'names that meet in code page 437': unmarked('\u0107.py', '\u0100.py'),
   },
+  'git takes the folder "bare" for a repository': {
+    'a bare repository': zip(['HEAD', 'objects/a', 'refs/a'].map((name) => ({ name: `bare/${name}` }))),
+  },
   'it has two files named "├ñ".': {
     'a name that meets another in code page 437': zip([plain('ä'), { name: '├ñ', data: 'x' }]),
   },
