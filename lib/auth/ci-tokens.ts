@@ -216,7 +216,7 @@ function textClaim(claims: Claims, name: string): string | undefined {
 }
 
 /** Why an ID token of a CI job is rejected for every publisher. */
-const rejections = {
+export const rejections = {
   malformed: 'The CI token is malformed.',
   unknown_issuer: 'The CI token comes from an issuer that this registry does not accept.',
   bad_signature: 'The signature of the CI token is not valid.',

@@ -1,5 +1,6 @@
 import { createHmac, createSign, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { rejections as sentences } from '../../lib/auth/ci-tokens.ts';
 import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import {
   audience,
@@ -20,20 +21,6 @@ import { addPublisher, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
 /** Tokens that must publish nothing, each with the sentence that its job can act on. */
-
-const sentences = {
-  malformed: 'The CI token is malformed.',
-  unknown_issuer: 'The CI token comes from an issuer that this registry does not accept.',
-  bad_signature: 'The signature of the CI token is not valid.',
-  expired: 'The CI token has expired; let the job request a new one.',
-  not_yet_valid: 'The CI token is not yet valid.',
-  wrong_audience:
-    'The CI token is for another audience, or for others too; request it for this registry alone.',
-  critical_header: 'The CI token has a critical header parameter that is not supported.',
-  incomplete: 'The CI token lacks a claim that identifies its job.',
-  foreign_workflow: 'The CI token names a workflow file of another repository or ref.',
-  pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',
-} as const;
 
 const now = Math.floor(Date.now() / 1000);
 const stranger = createKey(gitHub.key.kid);
