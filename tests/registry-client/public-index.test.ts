@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { handler } from '../../functions/write-index.ts';
@@ -117,18 +116,6 @@ describe('createPublicIndex', () => {
       'given up',
       'its reader cancels',
       (stream) => stream.cancel().then(() => Promise.reject({ code: 'given up' })),
-    ],
-    [
-      'timed_out',
-      'stands still',
-      async (stream) => {
-        const steps = stream.getReader();
-        await steps.read();
-        const rest = steps.read();
-        await turn();
-        jest.advanceTimersByTime(35_000);
-        return rest;
-      },
     ],
     ['not_found', 'is gone', (stream) => Array.fromAsync(stream)],
     ['unreachable', 'fails', (stream) => Array.fromAsync(stream)],
