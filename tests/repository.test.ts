@@ -537,7 +537,7 @@ describe('the lines', () => {
     // 62
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.
-    { issue: 63, room: 'tests', lines: -364 },
+    { issue: 63, room: 'tests', lines: -360 },
   ];
   /** For all rooms at the end of the round. */
   const aim = 83_000;
