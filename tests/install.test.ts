@@ -37,9 +37,9 @@ describe('an npm script', () => {
 
 describe('on an older Node', () => {
   /** Simulates another version, because the machine has only one. */
-  const asNode = (version: string) => {
+  const asNode = (version: string, start = "require('./tools/install/check.cjs')") => {
     const versions = JSON.stringify({ ...process.versions, node: version });
-    const script = `Object.defineProperty(process, 'versions', { value: ${versions} }); require('./tools/install/check.cjs')`;
+    const script = `Object.defineProperty(process, 'versions', { value: ${versions} }); ${start}`;
     return runProgram(process.execPath, ['-e', script]);
   };
 
@@ -52,6 +52,12 @@ describe('on an older Node', () => {
       expect(stderr).toMatch(new RegExp(`^This needs Node 24, and this is Node ${version}\\. [^\\n]+\\n$`));
     },
   );
+
+  test('the administration says the same when it is started without npm', async () => {
+    const { stderr } = await asNode('20.20.2', "import('./tools/admin/admin.js')");
+
+    expect(stderr).toMatch(/^This needs Node 24, and this is Node 20\.20\.2\. [^\n]+\n$/);
+  });
 
   test.each(['24.0.0', '26.1.0'])('Node %s starts', async (version) => {
     expect(await asNode(version)).toEqual({ status: 0, stdout: '', stderr: '' });

@@ -356,7 +356,7 @@ describe('the documents', () => {
   });
 
   test('README.md names every function', () => {
-    expect(Object.keys(template).filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+    expect(Object.keys(template).filter((name) => !new RegExp(`\\b${name}\\b`).test(readme))).toEqual([]);
   });
 
   test.each(documents)('%s names only scripts, tests, files and headings that exist', (file, text) => {
@@ -477,7 +477,7 @@ describe('the lines', () => {
     { issue: 58, room: 'tests', lines: -255 },
     { issue: 58, room: 'tools', lines: 55 },
     // Oracles, and the width of a character.
-    { issue: 58, room: 'tests', lines: 25 },
+    { issue: 58, room: 'tests', lines: 31 },
     { issue: 58, room: 'packages', lines: 12 },
     // Tricks that saved a percent.
     { issue: 58, room: 'lib functions', lines: -125 },

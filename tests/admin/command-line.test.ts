@@ -280,13 +280,13 @@ describe('npm run admin', () => {
   );
 
   test('ends as usual if its reader stops before it writes', async () => {
-    const script = `set -o pipefail; '${process.execPath}' tools/admin/admin.ts --help | true`;
+    const script = `set -o pipefail; '${process.execPath}' tools/admin/admin.js --help | true`;
 
     expect(await runProgram('bash', ['-c', script])).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
   function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
-    return runProgram(process.execPath, ['tools/admin/admin.ts', ...args], { environment });
+    return runProgram(process.execPath, ['tools/admin/admin.js', ...args], { environment });
   }
 });
 

@@ -168,7 +168,7 @@ describe('on a deployed stage', () => {
     const { AWS_REGION = '', TABLE_NAME = '' } = process.env;
     const addresses = { AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url, AWS_ENDPOINT_URL_CLOUDFRONT: aws.url };
     const target = ['--region', AWS_REGION, '--table', TABLE_NAME, '--yes'];
-    const words = ['tools/admin/admin.ts', 'node', 'ban', nodeId, ...because, ...target];
+    const words = ['tools/admin/admin.js', 'node', 'ban', nodeId, ...because, ...target];
     return runProgram(process.execPath, words, { environment: { BUCKET_NAME: undefined, ...addresses } });
   }
 

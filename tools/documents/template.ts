@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCommand, runCommand } from '@node-registry/command-line/command';
+import { buildFunctions } from '../../infra/bundle/build.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
 import type { Part } from '../../infra/plugins/references.ts';
@@ -42,6 +43,7 @@ if (import.meta.main) {
   }).action(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'node-registry-template-'));
     try {
+      await buildFunctions();
       await packageWith('.', folder, flagsOf(parameterSets.default));
       await writeFile(reviewedFile, reviewed(await readFile(templateIn(folder), 'utf8')));
     } finally {

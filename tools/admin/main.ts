@@ -1,4 +1,3 @@
-// npm run admin -- <noun> <verb> ...
 import { outliveReaders } from '@node-registry/command-line/command';
 import { confirm } from '@node-registry/command-line/confirm';
 import { runCommandLine } from './program.ts';
