@@ -477,7 +477,7 @@ describe('the lines', () => {
     { issue: 58, room: 'tests', lines: -255 },
     { issue: 58, room: 'tools', lines: 55 },
     // Oracles, and the width of a character.
-    { issue: 58, room: 'tests', lines: 31 },
+    { issue: 58, room: 'tests', lines: 36 },
     { issue: 58, room: 'packages', lines: 12 },
     // Tricks that saved a percent.
     { issue: 58, room: 'lib functions', lines: -125 },
