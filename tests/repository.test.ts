@@ -537,7 +537,8 @@ describe('the lines', () => {
     // 62
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.
-    { issue: 63, room: 'tests', lines: -360 },
+    { issue: 63, room: 'packages', lines: -26 },
+    { issue: 63, room: 'tests', lines: -391 },
   ];
   /** For all rooms at the end of the round. */
   const aim = 83_000;

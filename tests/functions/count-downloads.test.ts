@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/count-downloads.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
@@ -157,23 +157,21 @@ test('takes the 90 days of a node without further downloads out of the index, ev
   expect(lastDays).not.toHaveProperty('faded');
 });
 
-describe('the numbers of a node', () => {
-  test('keep a version’s sum and forget days after 90, whenever they are added up', () => {
-    const start = Date.parse('2026-01-01T04:00:00Z');
-    let record: Parameters<typeof withCounts>[0] = { pk: '', sk: '', revision: 1 };
-    for (let passed = 0; passed < 120; passed += 3) {
-      const now = start + passed * 86_400_000;
-      const days = [0, 1, 2, 3, 4, 5, 6, 7].map(
-        (age) => [dayBefore(age, now), new Map([['1.0.0', 2]])] as const,
-      );
-      record = withCounts(record, new Map(days), now);
-    }
-    const now = start + 117 * 86_400_000;
+test('the numbers of a node keep a version’s sum and forget days after 90, whenever they are added up', () => {
+  const start = Date.parse('2026-01-01T04:00:00Z');
+  let record: Parameters<typeof withCounts>[0] = { pk: '', sk: '', revision: 1 };
+  for (let passed = 0; passed < 120; passed += 3) {
+    const now = start + passed * 86_400_000;
+    const days = [0, 1, 2, 3, 4, 5, 6, 7].map(
+      (age) => [dayBefore(age, now), new Map([['1.0.0', 2]])] as const,
+    );
+    record = withCounts(record, new Map(days), now);
+  }
+  const now = start + 117 * 86_400_000;
 
-    expect(numbersOf(record, now)).toEqual({
-      downloads: 2 * 125,
-      ...{ downloads_30_days: 60, downloads_90_days: 180, versions: { '1.0.0': 250 } },
-      downloads_by_day: expect.objectContaining({ [dayBefore(89, now)]: 2, [dayBefore(0, now)]: 2 }),
-    });
+  expect(numbersOf(record, now)).toEqual({
+    downloads: 2 * 125,
+    ...{ downloads_30_days: 60, downloads_90_days: 180, versions: { '1.0.0': 250 } },
+    downloads_by_day: expect.objectContaining({ [dayBefore(89, now)]: 2, [dayBefore(0, now)]: 2 }),
   });
 });

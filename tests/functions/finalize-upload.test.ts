@@ -119,11 +119,12 @@ describe('an archive that is rejected', () => {
   });
 });
 
-describe('a download from S3 that breaks off', () => {
-  test.each<[string, () => Readable]>([
-    ['with an error', () => Readable.from(brokenOff(archive.subarray(0, 10)))],
-    ['as if it were complete', () => Readable.from([archive.subarray(0, 10)])],
-  ])('leaves the archive for a later retry %s, and does not reject it', async (label, body) => {
+test.each<[string, () => Readable]>([
+  ['with an error', () => Readable.from(brokenOff(archive.subarray(0, 10)))],
+  ['as if it were complete', () => Readable.from([archive.subarray(0, 10)])],
+])(
+  'a download from S3 that breaks off leaves the archive for a later retry %s, and does not reject it',
+  async (label, body) => {
     const nodeId = `broken-${label.length}`;
     const upload = await uploaded(nodeId, archive);
     const remove = intercept(s3(), async ({ input, send }) => {
@@ -140,8 +141,8 @@ describe('a download from S3 that breaks off', () => {
     for (const field of ['checked_by', 'checked_until']) expect(kept).not.toHaveProperty(field);
     await finalize(upload);
     expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({ sha256: sha256(archive) });
-  });
-});
+  },
+);
 
 describe('the event of an upload', () => {
   test('handles every record after one fails, and then fails', async () => {

@@ -162,108 +162,100 @@ describe('the README, pasted as printed', () => {
   });
 });
 
-describe('docs/publishing.md, pasted as printed', () => {
-  test('takes an empty machine from nothing to a published version', async () => {
-    const home = join(folder, 'home');
-    await mkdir(join(home, 'first-node'), { recursive: true });
-    await writeFile(join(home, 'first-node/node.py'), 'print(1)\n');
-    const pack = ['pack', '--silent', '-w', 'packages/publish-node', '--pack-destination', folder];
-    const tarball = join(folder, 'publish-node.tgz');
-    await rename(join(folder, (await run('npm', pack)).stdout.trim()), tarball);
-    const heading = '## From nothing to a published version';
-    const script = commandsBelow(await readFile('docs/publishing.md', 'utf8'), heading)
-      .replace('https://registry.example.com/publish-node.tgz', `file://${tarball}`)
-      .replace('DIGEST', hash('sha256', await readFile(tarball)))
-      .replace('https://registry.example.com', stack.apiUrl)
-      .replace('cd my-node', 'cd first-node')
-      .replace('nrp_…', demo.personalAccessToken)
-      .replace('--publisher me', `--publisher ${demo.publisherId}`);
-    // Of an empty machine: this repository's own command is not on its path.
-    const folders = String(process.env.PATH).split(delimiter);
-    const PATH = folders.filter((path) => !path.includes('node_modules')).join(delimiter);
-    const own = { PATH, HOME: home, NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
-    const env = { ...plainEnvironment, ...own };
-    const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env });
+test('docs/publishing.md, pasted as printed, takes an empty machine from nothing to a published version', async () => {
+  const home = join(folder, 'home');
+  await mkdir(join(home, 'first-node'), { recursive: true });
+  await writeFile(join(home, 'first-node/node.py'), 'print(1)\n');
+  const pack = ['pack', '--silent', '-w', 'packages/publish-node', '--pack-destination', folder];
+  const tarball = join(folder, 'publish-node.tgz');
+  await rename(join(folder, (await run('npm', pack)).stdout.trim()), tarball);
+  const heading = '## From nothing to a published version';
+  const script = commandsBelow(await readFile('docs/publishing.md', 'utf8'), heading)
+    .replace('https://registry.example.com/publish-node.tgz', `file://${tarball}`)
+    .replace('DIGEST', hash('sha256', await readFile(tarball)))
+    .replace('https://registry.example.com', stack.apiUrl)
+    .replace('cd my-node', 'cd first-node')
+    .replace('nrp_…', demo.personalAccessToken)
+    .replace('--publisher me', `--publisher ${demo.publisherId}`);
+  // Of an empty machine: this repository's own command is not on its path.
+  const folders = String(process.env.PATH).split(delimiter);
+  const PATH = folders.filter((path) => !path.includes('node_modules')).join(delimiter);
+  const own = { PATH, HOME: home, NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
+  const env = { ...plainEnvironment, ...own };
+  const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env });
 
-    expect(stdout).toContain('Nothing was sent.');
-    expect(stdout).toContain('first-node 1.0.0 is published.');
-    expect(stdout).toContain('first-node 1.0.0 is active.');
-  });
+  expect(stdout).toContain('Nothing was sent.');
+  expect(stdout).toContain('first-node 1.0.0 is published.');
+  expect(stdout).toContain('first-node 1.0.0 is active.');
 });
 
-describe('npm run verify-stage', () => {
-  test('passes every check on the local stack but the two that only AWS can pass', async () => {
-    const env = {
-      ...stack.environment,
-      NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER'),
-      NODE_REGISTRY_TOKEN: demo.personalAccessToken,
-    };
-    const image = ['--paid', 'https://example.com/picture.png'];
-    const target = ['--url', stack.apiUrl, '--publisher', demo.publisherId];
-    const command = run('npm', ['run', '--silent', 'verify-stage', '--', ...target, ...image], { env });
-    const { code, stdout } = await command.catch((error) => error);
+test('npm run verify-stage passes every check on the local stack but the two that only AWS can pass', async () => {
+  const env = {
+    ...stack.environment,
+    NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER'),
+    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+  };
+  const image = ['--paid', 'https://example.com/picture.png'];
+  const target = ['--url', stack.apiUrl, '--publisher', demo.publisherId];
+  const command = run('npm', ['run', '--silent', 'verify-stage', '--', ...target, ...image], { env });
+  const { code, stdout } = await command.catch((error) => error);
 
-    const lines = stdout.trim().split('\n');
-    expect(lines.filter((line: string) => !line.startsWith('ok  '))).toEqual([
-      expect.stringMatching(/^FAIL {2}large headers get the gateway’s 431: /),
-      expect.stringMatching(/^FAIL {2}a download has the headers of the distribution: /),
-    ]);
-    expect([code, lines.length]).toEqual([1, 11]);
-  });
+  const lines = stdout.trim().split('\n');
+  expect(lines.filter((line: string) => !line.startsWith('ok  '))).toEqual([
+    expect.stringMatching(/^FAIL {2}large headers get the gateway’s 431: /),
+    expect.stringMatching(/^FAIL {2}a download has the headers of the distribution: /),
+  ]);
+  expect([code, lines.length]).toEqual([1, 11]);
 });
 
-describe('docs/examples', () => {
-  test('shows the answer of every example', async () => {
-    const { token, environment } = stack;
-    const env = { ...environment, OWNER: token('OWNER') };
-    const { versions } = createRegistryClient({ baseUrl: stack.apiUrl });
-    const pair = { node_id: demo.nodeId, version: demo.version };
-    // The last example needs the host nodes, which are read after the start.
-    await until(async () => {
-      const [entry] = await versions.bulk([pair]);
-      return entry?.node_version?.host_node_extract_status === 'success';
-    });
-    const { stdout } = await run('npm', ['run', 'examples'], { env });
-    const files = ['proxies', 'registry'].map((name) => readFile(`docs/examples/${name}.http`, 'utf8'));
-    const examples = (await Promise.all(files)).join('').match(/^### /gm) ?? [];
-
-    expect(examples.length).toBeGreaterThan(30);
-    expect(stdout.match(/^ {2}✓ /gm)).toHaveLength(examples.length);
-    expect(stdout).toContain(`${examples.length} examples sent, ${examples.length} answered as expected.`);
+test('docs/examples shows the answer of every example', async () => {
+  const { token, environment } = stack;
+  const env = { ...environment, OWNER: token('OWNER') };
+  const { versions } = createRegistryClient({ baseUrl: stack.apiUrl });
+  const pair = { node_id: demo.nodeId, version: demo.version };
+  // The last example needs the host nodes, which are read after the start.
+  await until(async () => {
+    const [entry] = await versions.bulk([pair]);
+    return entry?.node_version?.host_node_extract_status === 'success';
   });
+  const { stdout } = await run('npm', ['run', 'examples'], { env });
+  const files = ['proxies', 'registry'].map((name) => readFile(`docs/examples/${name}.http`, 'utf8'));
+  const examples = (await Promise.all(files)).join('').match(/^### /gm) ?? [];
+
+  expect(examples.length).toBeGreaterThan(30);
+  expect(stdout.match(/^ {2}✓ /gm)).toHaveLength(examples.length);
+  expect(stdout).toContain(`${examples.length} examples sent, ${examples.length} answered as expected.`);
 });
 
-describe('the typed client', () => {
-  test('runs every example of its README', async () => {
-    const archive = join(folder, 'my-node.zip');
-    await writeFile(archive, demoArchive('1.2.0'));
-    const body = JSON.stringify({ task_id: '1', state: 'success' });
-    const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
-    const env = {
-      ...stack.environment,
-      OWNER: stack.token('OWNER'),
-      NODE_REGISTRY_TOKEN: demo.personalAccessToken,
-      PUBLIC_KEY: keys[0]?.publicKey,
-      SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
-    };
-    const place = { cwd: folder, env, apiUrl: stack.apiUrl, downloadsUrl: stack.siteUrl };
-    const examples = await readExamples();
-    const publishing = examples.filter((code) => code.includes('publish('));
-    let printed = '';
-    for (const code of publishing) printed += await runExample(code, place);
-    await rm(archive);
-    const index = createPublicIndex({ downloadsUrl: stack.siteUrl });
-    await until(async () => (await index.node('my-node')) !== undefined);
-    for (const code of examples) if (!publishing.includes(code)) printed += await runExample(code, place);
+test('the typed client runs every example of its README', async () => {
+  const archive = join(folder, 'my-node.zip');
+  await writeFile(archive, demoArchive('1.2.0'));
+  const body = JSON.stringify({ task_id: '1', state: 'success' });
+  const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
+  const env = {
+    ...stack.environment,
+    OWNER: stack.token('OWNER'),
+    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+    PUBLIC_KEY: keys[0]?.publicKey,
+    SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
+  };
+  const place = { cwd: folder, env, apiUrl: stack.apiUrl, downloadsUrl: stack.siteUrl };
+  const examples = await readExamples();
+  const publishing = examples.filter((code) => code.includes('publish('));
+  let printed = '';
+  for (const code of publishing) printed += await runExample(code, place);
+  await rm(archive);
+  const index = createPublicIndex({ downloadsUrl: stack.siteUrl });
+  await until(async () => (await index.node('my-node')) !== undefined);
+  for (const code of examples) if (!publishing.includes(code)) printed += await runExample(code, place);
 
-    expect(examples.length).toBeGreaterThan(5);
-    expect(printed).toMatch(/my-node\/1\.2\.0\/.*[0-9a-f]{64} false/);
-    expect(printed).toMatch(/^demo-node Demo Node 1\.1\.0$/m);
-    // Deleted above, and downloaded by an example.
-    expect(await readFile(archive)).toEqual(demoArchive('1.2.0'));
-    // The stack counts what it serves.
-    await until(async () => ((await index.node('my-node'))?.downloads ?? 0) > 0);
-  });
+  expect(examples.length).toBeGreaterThan(5);
+  expect(printed).toMatch(/my-node\/1\.2\.0\/.*[0-9a-f]{64} false/);
+  expect(printed).toMatch(/^demo-node Demo Node 1\.1\.0$/m);
+  // Deleted above, and downloaded by an example.
+  expect(await readFile(archive)).toEqual(demoArchive('1.2.0'));
+  // The stack counts what it serves.
+  await until(async () => ((await index.node('my-node'))?.downloads ?? 0) > 0);
 });
 
 describe('docs/examples/cookbook', () => {

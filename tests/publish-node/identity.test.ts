@@ -144,20 +144,18 @@ describe('publish-node in a CI job without an ID token', () => {
   });
 });
 
-describe('publish-node uses a stored token', () => {
-  test.each<[string, () => NodeJS.ProcessEnv, string[]]>([
-    ['outside of a CI', () => stored, []],
-    ['in GitHub Actions on demand', () => ({ ...gitHub(), ...stored }), ['--identity', 'token']],
-    ['in GitLab by name', () => ({ ...gitLab, ...stored }), ['--token', demo.personalAccessToken]],
-    ['in another CI', () => ({ CI: 'true', ...stored }), []],
-  ])('uses a stored token %s', async (_, env, args) => {
-    const { stderr } = await publish(env(), ...args);
+test.each<[string, () => NodeJS.ProcessEnv, string[]]>([
+  ['outside of a CI', () => stored, []],
+  ['in GitHub Actions on demand', () => ({ ...gitHub(), ...stored }), ['--identity', 'token']],
+  ['in GitLab by name', () => ({ ...gitLab, ...stored }), ['--token', demo.personalAccessToken]],
+  ['in another CI', () => ({ CI: 'true', ...stored }), []],
+])('publish-node uses a stored token %s', async (_, env, args) => {
+  const { stderr } = await publish(env(), ...args);
 
-    expect(asked).toEqual([]);
-    expect(sent()).toEqual([[demo.personalAccessToken, 'Bearer a.stored.bearer']]);
-    const origin = args.includes('--token') ? '--token' : 'NODE_REGISTRY_TOKEN';
-    expect(stderr).toContain(`Not trusted. It came from ${origin}.`);
-    expect(stderr).toContain('as the holder of a personal access token.');
-    expect(stderr).not.toContain(demo.personalAccessToken);
-  });
+  expect(asked).toEqual([]);
+  expect(sent()).toEqual([[demo.personalAccessToken, 'Bearer a.stored.bearer']]);
+  const origin = args.includes('--token') ? '--token' : 'NODE_REGISTRY_TOKEN';
+  expect(stderr).toContain(`Not trusted. It came from ${origin}.`);
+  expect(stderr).toContain('as the holder of a personal access token.');
+  expect(stderr).not.toContain(demo.personalAccessToken);
 });

@@ -102,37 +102,35 @@ describe('publish-node with a folder', () => {
   });
 });
 
-describe('publish-node deprecate', () => {
-  test('marks a published version and takes it back, with a changelog, and publishes none', async () => {
-    await write({ 'pyproject.toml': project('aged').replace('dependencies = ["numpy>=2", "pillow"]', '') });
-    await publishFolder();
-    const deprecate = (...args: string[]) =>
-      publishNode(['deprecate', 'aged', ...args], { cwd: folder, env: access });
-    const absent = await deprecate('9.0.0');
-    const marked = await deprecate('v1.0', '--changelog', 'Use 2.0.0.');
-    const during = await storedVersion('aged');
-    const undone = await deprecate('1.0.0', '--undo', '--json');
+test('publish-node deprecate marks a published version and takes it back, with a changelog, and publishes none', async () => {
+  await write({ 'pyproject.toml': project('aged').replace('dependencies = ["numpy>=2", "pillow"]', '') });
+  await publishFolder();
+  const deprecate = (...args: string[]) =>
+    publishNode(['deprecate', 'aged', ...args], { cwd: folder, env: access });
+  const absent = await deprecate('9.0.0');
+  const marked = await deprecate('v1.0', '--changelog', 'Use 2.0.0.');
+  const during = await storedVersion('aged');
+  const undone = await deprecate('1.0.0', '--undo', '--json');
 
-    const reasoned = await deprecate('1.0.0', '--reason', 'It is slow.');
-    const repeated = await publishNode(['deprecate', 'aged@1.0.0', '--reason', 'It is slow.'], {
-      cwd: folder,
-      env: access,
-    });
-    expect([reasoned.code, repeated.code]).toEqual([0, 0]);
-    expect((await storedVersion('aged'))?.changelog).toBe('Use 2.0.0.\n\nDeprecated: It is slow.');
-    // All but the first change nothing any more, as after a lost response.
-    const atOnce = await Promise.all([1, 2, 3].map(() => deprecate('1.0.0', '--undo')));
-    expect(atOnce.map(({ code }) => code)).toEqual([0, 0, 0]);
-
-    expect(marked).toMatchObject({ code: 0, stdout: expect.stringContaining('aged 1.0.0 is deprecated') });
-    expect(during).toMatchObject({ deprecated: true, changelog: 'Use 2.0.0.' });
-    // Unknown is no empty list.
-    expect(during).not.toHaveProperty('dependencies');
-    expect([undone.code, JSON.parse(undone.stdout).status]).toEqual([0, 'undeprecated']);
-    expect(await storedVersion('aged')).toMatchObject({ deprecated: false, changelog: 'Use 2.0.0.' });
-    expect(absent.code).toBe(3);
-    expect(await storedVersion('aged', '9.0.0')).toBeUndefined();
+  const reasoned = await deprecate('1.0.0', '--reason', 'It is slow.');
+  const repeated = await publishNode(['deprecate', 'aged@1.0.0', '--reason', 'It is slow.'], {
+    cwd: folder,
+    env: access,
   });
+  expect([reasoned.code, repeated.code]).toEqual([0, 0]);
+  expect((await storedVersion('aged'))?.changelog).toBe('Use 2.0.0.\n\nDeprecated: It is slow.');
+  // All but the first change nothing any more, as after a lost response.
+  const atOnce = await Promise.all([1, 2, 3].map(() => deprecate('1.0.0', '--undo')));
+  expect(atOnce.map(({ code }) => code)).toEqual([0, 0, 0]);
+
+  expect(marked).toMatchObject({ code: 0, stdout: expect.stringContaining('aged 1.0.0 is deprecated') });
+  expect(during).toMatchObject({ deprecated: true, changelog: 'Use 2.0.0.' });
+  // Unknown is no empty list.
+  expect(during).not.toHaveProperty('dependencies');
+  expect([undone.code, JSON.parse(undone.stdout).status]).toEqual([0, 'undeprecated']);
+  expect(await storedVersion('aged')).toMatchObject({ deprecated: false, changelog: 'Use 2.0.0.' });
+  expect(absent.code).toBe(3);
+  expect(await storedVersion('aged', '9.0.0')).toBeUndefined();
 });
 
 describe('a failed run', () => {
@@ -189,24 +187,21 @@ describe('a failed run', () => {
   });
 });
 
-describe('publish-node init', () => {
-  test('writes a pyproject.toml that can be published unchanged', async () => {
-    const requirements =
-      '# What it needs\n--extra-index-url https://example.com\nnumpy>=2 # fast\n\npillow\n';
-    await write({ 'node.py': 'x', LICENSE: 'MIT', 'requirements.txt': requirements });
-    const options = '--publisher demo --node begun --display-name Begun --description Loads'.split(' ');
-    const { code } = await publishNode(['init', folder, ...options]);
+test('publish-node init writes a pyproject.toml that can be published unchanged', async () => {
+  const requirements = '# What it needs\n--extra-index-url https://example.com\nnumpy>=2 # fast\n\npillow\n';
+  await write({ 'node.py': 'x', LICENSE: 'MIT', 'requirements.txt': requirements });
+  const options = '--publisher demo --node begun --display-name Begun --description Loads'.split(' ');
+  const { code } = await publishNode(['init', folder, ...options]);
 
-    expect(code).toBe(0);
-    expect(await publishFolder()).toMatchObject({ code: 0 });
-    expect(JSON.parse(String(publishes().at(-1)?.body)).node).toMatchObject({
-      name: 'Begun',
-      description: 'Loads',
-    });
-    expect(await storedVersion('begun')).toMatchObject({
-      status: 'NodeVersionStatusActive',
-      dependencies: ['numpy>=2', 'pillow'],
-    });
+  expect(code).toBe(0);
+  expect(await publishFolder()).toMatchObject({ code: 0 });
+  expect(JSON.parse(String(publishes().at(-1)?.body)).node).toMatchObject({
+    name: 'Begun',
+    description: 'Loads',
+  });
+  expect(await storedVersion('begun')).toMatchObject({
+    status: 'NodeVersionStatusActive',
+    dependencies: ['numpy>=2', 'pillow'],
   });
 });
 

@@ -182,30 +182,28 @@ describe('publish-node withdraw NODE@VERSION', () => {
   );
 });
 
-describe('publish-node edit', () => {
-  test('sets what pyproject.toml and options name, without a release, also for a node by its ID', async () => {
-    await write('edited');
-    await command('publish');
-    await writeFiles(folder, { 'LICENSE.txt': 'MIT' });
-    const fields = ['--description', 'Loads.', '--tags', 'image', '--tags', 'fast'];
-    const edited = await report('edit', ...fields);
-    const { code } = await publishNode(['edit', 'edited', '--icon', 'https://example.com/i.png'], {
-      env: access,
-      cwd: folder,
-    });
-    const stored = await storedItem('NODE#edited', 'NODE');
-
-    expect([edited.code, edited.status, code]).toEqual([0, 'edited', 0]);
-    expect(stored).toMatchObject({
-      description: 'Loads.',
-      tags: ['image', 'fast'],
-      icon: 'https://example.com/i.png',
-    });
-    expect((await publishNode(['status', 'edited@1.0.0'], { env: access, cwd: folder })).code).toBe(0);
-    expect((await publishNode(['edit', 'edited'], { env: access, cwd: folder })).stderr).toContain(
-      'Name what to change',
-    );
+test('publish-node edit sets what pyproject.toml and options name, without a release, also for a node by its ID', async () => {
+  await write('edited');
+  await command('publish');
+  await writeFiles(folder, { 'LICENSE.txt': 'MIT' });
+  const fields = ['--description', 'Loads.', '--tags', 'image', '--tags', 'fast'];
+  const edited = await report('edit', ...fields);
+  const { code } = await publishNode(['edit', 'edited', '--icon', 'https://example.com/i.png'], {
+    env: access,
+    cwd: folder,
   });
+  const stored = await storedItem('NODE#edited', 'NODE');
+
+  expect([edited.code, edited.status, code]).toEqual([0, 'edited', 0]);
+  expect(stored).toMatchObject({
+    description: 'Loads.',
+    tags: ['image', 'fast'],
+    icon: 'https://example.com/i.png',
+  });
+  expect((await publishNode(['status', 'edited@1.0.0'], { env: access, cwd: folder })).code).toBe(0);
+  expect((await publishNode(['edit', 'edited'], { env: access, cwd: folder })).stderr).toContain(
+    'Name what to change',
+  );
 });
 
 describe('publish-node whoami', () => {

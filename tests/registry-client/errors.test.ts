@@ -335,18 +335,19 @@ describe('an answer that the service would not give', () => {
   });
 });
 
-describe('waiting for a task', () => {
-  test.each([
-    ['no_status', 200, '<!doctype html>', 'What is at the status URL is not the status of a task.'],
-    ['no_status', 200, '{"state":"success"}', 'What is at the status URL is not the status of a task.'],
-    ['no_status', 404, '', 'Nothing has appeared at the status URL within 0 ms: '],
-    ['no_status', 403, '<Error></Error>', 'Nothing has appeared at the status URL within 0 ms: '],
-    ['still_running', 403, 'A proxy', 'The task has not ended within 0 ms.'],
-  ])('ends with %s if its URL answers %d with "%s"', async (code, status, body, sentence) => {
+test.each([
+  ['no_status', 200, '<!doctype html>', 'What is at the status URL is not the status of a task.'],
+  ['no_status', 200, '{"state":"success"}', 'What is at the status URL is not the status of a task.'],
+  ['no_status', 404, '', 'Nothing has appeared at the status URL within 0 ms: '],
+  ['no_status', 403, '<Error></Error>', 'Nothing has appeared at the status URL within 0 ms: '],
+  ['still_running', 403, 'A proxy', 'The task has not ended within 0 ms.'],
+])(
+  'waiting for a task ends with %s if its URL answers %d with "%s"',
+  async (code, status, body, sentence) => {
     const server = await serve((_, response) => response.writeHead(status).end(body));
     const error = await errorOf(client.tasks.wait(`${server.url}/status/x.json`, { waitMs: 0 }));
 
     expect(error).toMatchObject({ code, message: expect.stringContaining(sentence) });
     expect(error.message).not.toContain('http');
-  });
-});
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { resultOf, saidBy } from './packs.ts';
 
 /** What the evaluator makes of Python: each case ends with a comment that says what `RESULT` is. */
@@ -143,10 +143,8 @@ const values: Record<string, string> = {
     'd = {"__proto__": 1, "constructor": 2}\nclass A:\n    __proto__ = 3\n    hasOwnProperty = 4\nRESULT = [list(d), A.__proto__, A.hasOwnProperty]\n# [["__proto__", "constructor"], 3, 4]',
 };
 
-describe('the interpreter', () => {
-  test.each(Object.entries(values))('follows %s', (_title, code) => {
-    expect(resultOf(code)).toEqual(saidBy(code));
-  });
+test.each(Object.entries(values))('the interpreter follows %s', (_title, code) => {
+  expect(resultOf(code)).toEqual(saidBy(code));
 });
 
 /** What depends on something unknown is open, and only that. */
@@ -180,8 +178,6 @@ const open: Record<string, string> = {
   'eval of a text that is unknown': 'import x\nRESULT = eval(x.text)',
 };
 
-describe('an unknown value', () => {
-  test.each(Object.entries(open))('stays unknown: %s', (_title, code) => {
-    expect(resultOf(code)).toEqual(saidBy(code));
-  });
+test.each(Object.entries(open))('an unknown value stays unknown: %s', (_title, code) => {
+  expect(resultOf(code)).toEqual(saidBy(code));
 });

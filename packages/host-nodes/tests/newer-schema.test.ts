@@ -132,10 +132,8 @@ NODE_CLASS_MAPPINGS = {c.GET_SCHEMA().node_id: c for c in [A]}
   });
 });
 
-describe('a node of the older form', () => {
-  test('gives a node the title of NODE_DISPLAY_NAME_MAPPINGS', () => {
-    const listed = `${nodeClass('One')}${nodeClass('Two')}NODE_CLASS_MAPPINGS = {"one": One, "two": Two}\nNODE_DISPLAY_NAME_MAPPINGS = {"one": "The first"}\n`;
+test('gives a node of the older form the title of NODE_DISPLAY_NAME_MAPPINGS', () => {
+  const listed = `${nodeClass('One')}${nodeClass('Two')}NODE_CLASS_MAPPINGS = {"one": One, "two": Two}\nNODE_DISPLAY_NAME_MAPPINGS = {"one": "The first"}\n`;
 
-    expect(extract(listed).nodes.map(({ displayName }) => displayName)).toEqual(['The first', undefined]);
-  });
+  expect(extract(listed).nodes.map(({ displayName }) => displayName)).toEqual(['The first', undefined]);
 });

@@ -80,11 +80,12 @@ const values: Record<string, string> = {
   'a raw text with the letters of a name': 'RESULT = r"\\N{BULLET}"\n# "\\\\N{BULLET}"',
 };
 
-describe('a value that depends on something unknown', () => {
-  test.each(Object.entries(values))('stays open: %s', (_title, code) => {
+test.each(Object.entries(values))(
+  'a value that depends on something unknown stays open: %s',
+  (_title, code) => {
     expect(resultOf(unknown + code)).toEqual(saidBy(code));
-  });
-});
+  },
+);
 
 /** What Python gives where JavaScript gives something else, or where a short cut was wrong. */
 const exact: Record<string, string> = {
@@ -175,18 +176,16 @@ const names: Record<string, string> = {
     'from comfy_api.latest import ComfyExtension, io\ndef make(name):\n    class A(io.ComfyNode):\n        @classmethod\n        def define_schema(cls): return io.Schema(node_id=name, inputs=[], outputs=[])\n    return A\nclass E(ComfyExtension):\n    async def get_node_list(self):\n        nodes = [make("A")]\n        if outside.f(): nodes.append(make("B"))\n        return nodes\nasync def comfy_entrypoint(): return E()\n# A B?',
 };
 
-describe('names that depend on something unknown', () => {
-  test.each(Object.entries(names))('stay open: %s', (_title, code) => {
-    const extraction = extract({
-      '__init__.py': unknown + one + code,
-      'requirements.txt': 'opencv-python\nScikit',
-      'translate/requirements.txt':
-        'argostranslate>=1\ngit+https://github.com/facebookresearch/segment-anything.git@main',
-    });
-    const nodes = extraction.nodes.map(({ name, conditional }) => name + (conditional ? '?' : '')).join(' ');
-    // Where it is, failures.test.ts says.
-    const reason = extraction.reason?.replace(/ \(__init__\.py:\d+\)/, '');
-
-    expect([nodes, reason].filter(Boolean).join(' | ')).toBe(code.slice(code.lastIndexOf('\n# ') + 3));
+test.each(Object.entries(names))('names that depend on something unknown stay open: %s', (_title, code) => {
+  const extraction = extract({
+    '__init__.py': unknown + one + code,
+    'requirements.txt': 'opencv-python\nScikit',
+    'translate/requirements.txt':
+      'argostranslate>=1\ngit+https://github.com/facebookresearch/segment-anything.git@main',
   });
+  const nodes = extraction.nodes.map(({ name, conditional }) => name + (conditional ? '?' : '')).join(' ');
+  // Where it is, failures.test.ts says.
+  const reason = extraction.reason?.replace(/ \(__init__\.py:\d+\)/, '');
+
+  expect([nodes, reason].filter(Boolean).join(' | ')).toBe(code.slice(code.lastIndexOf('\n# ') + 3));
 });

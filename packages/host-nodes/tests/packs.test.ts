@@ -317,10 +317,8 @@ const fields: Record<string, [code: string, fields: object]> = {
   ],
 };
 
-describe('the fields of a node', () => {
-  test.each(Object.entries(fields))('reads the fields of a node: %s', (_title, [code, expected]) => {
-    const node: Record<string, unknown> = { ...nodeOf(`${code}\nNODE_CLASS_MAPPINGS = {"A": A}`) };
+test.each(Object.entries(fields))('reads the fields of a node: %s', (_title, [code, expected]) => {
+  const node: Record<string, unknown> = { ...nodeOf(`${code}\nNODE_CLASS_MAPPINGS = {"A": A}`) };
 
-    expect(Object.fromEntries(Object.keys(expected).map((name) => [name, node[name]]))).toEqual(expected);
-  });
+  expect(Object.fromEntries(Object.keys(expected).map((name) => [name, node[name]]))).toEqual(expected);
 });

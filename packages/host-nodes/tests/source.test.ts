@@ -45,23 +45,21 @@ describe('the parser', () => {
   });
 });
 
-describe('a number', () => {
-  test.each([
-    ['1.0', true],
-    ['1', false],
-    ['1e3', true],
-    ['2.', true],
-    ['1_000', false],
-    ['0x1e3', false],
-    ['"漢字" + 1.0', true],
-  ])('tells whether %s was written as a float: %s', (code, isFloat) => {
-    const { body, lines } = parseSource(code);
-    const [statement] = body;
-    const value = statement?.nodeType === 'Expr' ? statement.value : undefined;
-    const number = value?.nodeType === 'BinOp' ? value.right : value;
+test.each([
+  ['1.0', true],
+  ['1', false],
+  ['1e3', true],
+  ['2.', true],
+  ['1_000', false],
+  ['0x1e3', false],
+  ['"漢字" + 1.0', true],
+])('tells whether the number %s was written as a float: %s', (code, isFloat) => {
+  const { body, lines } = parseSource(code);
+  const [statement] = body;
+  const value = statement?.nodeType === 'Expr' ? statement.value : undefined;
+  const number = value?.nodeType === 'BinOp' ? value.right : value;
 
-    expect(number?.nodeType === 'Constant' && isWrittenAsFloat(number, lines)).toBe(isFloat);
-  });
+  expect(number?.nodeType === 'Constant' && isWrittenAsFloat(number, lines)).toBe(isFloat);
 });
 
 test('counts about as many steps as a file has tokens', () => {
@@ -71,21 +69,19 @@ test('counts about as many steps as a file has tokens', () => {
 /** Bytes as text, one character for each. */
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
-describe('the encoding of a text file', () => {
-  test.each([
-    ['UTF-8 without a declaration', 'a.py', '"\xc3\xa9"', 'é'],
-    ['Latin-1 by its first line', 'a.py', '# -*- coding: latin-1 -*-\n"\xe9"', 'é'],
-    ['Latin-1 by its second line', 'a.py', '#!/usr/bin/python\n# coding=iso_8859_1\n"\xe9"', 'é'],
-    ['Windows-1252', 'a.py', '# vim: set fileencoding=cp1252 :\n"\x80"', '€'],
-    ['a declaration after code does not count', 'a.py', 'x = 1\n# coding: latin-1\n"\xc3\xa9"', 'é'],
-    ["a declaration is Python's only", 'a.txt', '# coding: latin-1\n\xc3\xa9', 'é'],
-    ['bytes that are not UTF-8', 'a.py', 'x = "\xe9"', undefined],
-    ['an encoding that does not exist', 'a.py', '# coding: none-such\n', undefined],
-  ])('equals the one that Python reads: %s', (_title, path, content, letter) => {
-    const text = letter && content.replace(/[\x80-\xff]+/, letter);
+test.each([
+  ['UTF-8 without a declaration', 'a.py', '"\xc3\xa9"', 'é'],
+  ['Latin-1 by its first line', 'a.py', '# -*- coding: latin-1 -*-\n"\xe9"', 'é'],
+  ['Latin-1 by its second line', 'a.py', '#!/usr/bin/python\n# coding=iso_8859_1\n"\xe9"', 'é'],
+  ['Windows-1252', 'a.py', '# vim: set fileencoding=cp1252 :\n"\x80"', '€'],
+  ['a declaration after code does not count', 'a.py', 'x = 1\n# coding: latin-1\n"\xc3\xa9"', 'é'],
+  ["a declaration is Python's only", 'a.txt', '# coding: latin-1\n\xc3\xa9', 'é'],
+  ['bytes that are not UTF-8', 'a.py', 'x = "\xe9"', undefined],
+  ['an encoding that does not exist', 'a.py', '# coding: none-such\n', undefined],
+])('the encoding of a text file equals the one that Python reads: %s', (_title, path, content, letter) => {
+  const text = letter && content.replace(/[\x80-\xff]+/, letter);
 
-    expect(decodeText(path, bytes(content))).toBe(text);
-  });
+  expect(decodeText(path, bytes(content))).toBe(text);
 });
 
 describe('the text files of a pack', () => {

@@ -244,21 +244,17 @@ describe('the archive of a git folder', () => {
   });
 });
 
-describe('the archive of a folder without git', () => {
-  test('leaves out what tools leave behind, unless includes bring it back', async () => {
-    await writeFiles(folder, {
-      ...emptyFiles(
-        'node.py web/.git/config .DS_Store web/Thumbs.db a/__pycache__/x.py b.pyc .venv/bin/python',
-      ),
-      ...emptyFiles(
-        'venv/x web/node_modules/m.js .mypy_cache/x .pytest_cache/x .ruff_cache/x .tox/x .idea/x',
-      ),
-      ...emptyFiles('.vscode/kept.json .hg/hgrc a/.svn/wc.db'),
-    });
-
-    expect(await names()).toEqual(['node.py']);
-    expect(await names({ includes: ['web/node_modules'] })).toEqual(['node.py', 'web/node_modules/m.js']);
+test('the archive of a folder without git leaves out what tools leave behind, unless includes bring it back', async () => {
+  await writeFiles(folder, {
+    ...emptyFiles(
+      'node.py web/.git/config .DS_Store web/Thumbs.db a/__pycache__/x.py b.pyc .venv/bin/python',
+    ),
+    ...emptyFiles('venv/x web/node_modules/m.js .mypy_cache/x .pytest_cache/x .ruff_cache/x .tox/x .idea/x'),
+    ...emptyFiles('.vscode/kept.json .hg/hgrc a/.svn/wc.db'),
   });
+
+  expect(await names()).toEqual(['node.py']);
+  expect(await names({ includes: ['web/node_modules'] })).toEqual(['node.py', 'web/node_modules/m.js']);
 });
 
 describe('a file that a rule leaves out', () => {

@@ -124,18 +124,19 @@ describe.each(['sha1', 'sha256'])('the files of a git repository with %s', (form
   });
 });
 
-describe('a file that git keeps encrypted', () => {
-  test.each([
-    ['.gitattributes', 'keys/** filter=git-crypt diff=git-crypt\n'],
-    ['keys/.gitattributes', '"a b.txt" filter=crypt-work\n'],
-    ['.gitattributes', '[attr]sealed filter=git-agecrypt\n*.txt text sealed\n'],
-    ['.git/info/attributes', '*.txt filter=sops'],
-    ['.gitattributes', '\uFEFF# Windows\r\n*.TXT filter=git-crypt\r\n'],
-    [
-      '.gitattributes',
-      '[attr]outer inner\n[attr]inner filter=git-crypt\n"keys/\\141 b.t\\x\\164" outer x=\u2028\n',
-    ],
-  ])('stops the publish where the folder has it readable, by %s with %j', async (file, attributes) => {
+test.each([
+  ['.gitattributes', 'keys/** filter=git-crypt diff=git-crypt\n'],
+  ['keys/.gitattributes', '"a b.txt" filter=crypt-work\n'],
+  ['.gitattributes', '[attr]sealed filter=git-agecrypt\n*.txt text sealed\n'],
+  ['.git/info/attributes', '*.txt filter=sops'],
+  ['.gitattributes', '\uFEFF# Windows\r\n*.TXT filter=git-crypt\r\n'],
+  [
+    '.gitattributes',
+    '[attr]outer inner\n[attr]inner filter=git-crypt\n"keys/\\141 b.t\\x\\164" outer x=\u2028\n',
+  ],
+])(
+  'a file that git keeps encrypted stops the publish where the folder has it readable, by %s with %j',
+  async (file, attributes) => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'keys/a b.txt': 'encrypted' });
     await writeFiles(folder, { [file]: attributes, 'keys/open.py': '' });
@@ -147,8 +148,8 @@ describe('a file that git keeps encrypted', () => {
     expect((await plan()).details).toEqual([
       { path: 'keys/a b.txt', message: 'is encrypted in git, and readable here.' },
     ]);
-  });
-});
+  },
+);
 
 describe('a pointer of Git LFS', () => {
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 5\n`;
@@ -417,21 +418,19 @@ describe('an archive in the folder', () => {
   });
 });
 
-describe('a folder that is too large', () => {
-  test('rejects a folder that is too large with its ten largest files', async () => {
-    const { archiveLimits } = await import('@node-registry/registry-rules/archives/limits');
-    const sizes = Array.from({ length: 12 }, (_, index) => [`f${index}.bin`, Buffer.alloc(1000 + index)]);
-    await writeFiles(folder, Object.fromEntries(sizes) as Files);
-    const before = archiveLimits.unpackedBytes;
-    // One byte less than they have.
-    Object.assign(archiveLimits, { unpackedBytes: 12_065 });
-    const failure = await chooseFiles(folder, {}).catch((error) => error);
-    Object.assign(archiveLimits, { unpackedBytes: before });
+test('rejects a folder that is too large with its ten largest files', async () => {
+  const { archiveLimits } = await import('@node-registry/registry-rules/archives/limits');
+  const sizes = Array.from({ length: 12 }, (_, index) => [`f${index}.bin`, Buffer.alloc(1000 + index)]);
+  await writeFiles(folder, Object.fromEntries(sizes) as Files);
+  const before = archiveLimits.unpackedBytes;
+  // One byte less than they have.
+  Object.assign(archiveLimits, { unpackedBytes: 12_065 });
+  const failure = await chooseFiles(folder, {}).catch((error) => error);
+  Object.assign(archiveLimits, { unpackedBytes: before });
 
-    expect(failure.problems).toEqual(
-      [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((index) => ({ path: `f${index}.bin`, message: '1.0 kB' })),
-    );
-  });
+  expect(failure.problems).toEqual(
+    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((index) => ({ path: `f${index}.bin`, message: '1.0 kB' })),
+  );
 });
 
 describe('the command line', () => {
@@ -504,17 +503,15 @@ test('a full disk is named', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('The disk is full.')]);
 });
 
-describe('pack', () => {
-  test('writes the archive that publish would send, and never over a file', async () => {
-    await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'node.py': 'print(1)\n' });
-    const output = join(directory, 'looked-at.zip');
-    const { stdout } = await publishNode(['pack', folder, '--output', output, '--json']);
-    const again = await publishNode(['pack', folder, '--output', output]);
-    const archive = await readFile(output);
+test('pack writes the archive that publish would send, and never over a file', async () => {
+  await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'node.py': 'print(1)\n' });
+  const output = join(directory, 'looked-at.zip');
+  const { stdout } = await publishNode(['pack', folder, '--output', output, '--json']);
+  const again = await publishNode(['pack', folder, '--output', output]);
+  const archive = await readFile(output);
 
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'packed', sha256: (await plan()).sha256 });
-    expect(createHash('sha256').update(archive).digest('hex')).toBe(JSON.parse(stdout).sha256);
-    expect([...(await unzip(archive)).keys()]).toEqual(['node.py', 'pyproject.toml']);
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`${output} exists. Name a new`)]);
-  });
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'packed', sha256: (await plan()).sha256 });
+  expect(createHash('sha256').update(archive).digest('hex')).toBe(JSON.parse(stdout).sha256);
+  expect([...(await unzip(archive)).keys()]).toEqual(['node.py', 'pyproject.toml']);
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`${output} exists. Name a new`)]);
 });

@@ -158,27 +158,25 @@ async function initAfter(before: string): Promise<string> {
 
 const named = 'name = "mine"\nversion = "1.2.0"\n';
 
-describe('publish-node init', () => {
-  test.each([
-    ['a table', `[project]\n${named}`],
-    ['a table with spaces', `[ project ]\n${named}`],
-    ['a quoted table', `["project"]\n${named}`],
-    ['dotted keys', 'project.name = "mine"\nproject.version = "1.2.0"\n'],
-    ['an inline table', 'project = { name = "mine", version = "1.2.0" }\n'],
-    ['a table of Poetry', `[tool.poetry]\n${named}`],
-    ['an inline table of Poetry', '[tool]\npoetry = { name = "mine", version = "1.2.0" }\n'],
-    ['a table next to text that looks like one', `[project]\n${named}readme = """\n[tool.poetry]\n"""\n`],
-    ['a table before blank lines', `[project]\n${named} \n\n`],
-    ['a table after a byte order mark', `\uFEFF[project]\n${named}`],
-  ])('adds only what is missing: %s', async (_, before) => {
-    const after = await initAfter(before);
+test.each([
+  ['a table', `[project]\n${named}`],
+  ['a table with spaces', `[ project ]\n${named}`],
+  ['a quoted table', `["project"]\n${named}`],
+  ['dotted keys', 'project.name = "mine"\nproject.version = "1.2.0"\n'],
+  ['an inline table', 'project = { name = "mine", version = "1.2.0" }\n'],
+  ['a table of Poetry', `[tool.poetry]\n${named}`],
+  ['an inline table of Poetry', '[tool]\npoetry = { name = "mine", version = "1.2.0" }\n'],
+  ['a table next to text that looks like one', `[project]\n${named}readme = """\n[tool.poetry]\n"""\n`],
+  ['a table before blank lines', `[project]\n${named} \n\n`],
+  ['a table after a byte order mark', `\uFEFF[project]\n${named}`],
+])('publish-node init adds only what is missing: %s', async (_, before) => {
+  const after = await initAfter(before);
 
-    expect(after.startsWith(before)).toBe(true);
-    const names = { publisher: 'demo', node: 'mine', version: '1.2.0' };
-    expect(await requireProject(await readMetadata(folder, {}))).toMatchObject(names);
-    // Poetry keeps its name and version.
-    expect(after.includes('[project]', before.length)).toBe(false);
-  });
+  expect(after.startsWith(before)).toBe(true);
+  const names = { publisher: 'demo', node: 'mine', version: '1.2.0' };
+  expect(await requireProject(await readMetadata(folder, {}))).toMatchObject(names);
+  // Poetry keeps its name and version.
+  expect(after.includes('[project]', before.length)).toBe(false);
 });
 
 describe('publish-node init without a change', () => {

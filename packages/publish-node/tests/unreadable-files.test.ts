@@ -23,26 +23,24 @@ afterEach(() => become(0));
 const pack = (...named: string[]) =>
   publishNode(['pack', folder, ...'--output /dev/null --node x --version 1.0.0'.split(' '), ...named]);
 
-describe('a file that may not be read', () => {
-  test.each([
-    ['private.txt', 0],
-    ['closed/', 0o744],
-    ['hidden/', 0],
-  ])('is named: %s', async (path, mode) => {
-    await git(folder, 'init', '--quiet');
-    await writeFiles(folder, emptyFiles('node.py private.txt closed/a.py hidden/b.py'));
-    await git(folder, 'add', '--all');
-    await chmod(join(folder, path), mode);
-    become(65534);
-    const { code, stderr } = await pack();
-    become(0);
-    await chmod(join(folder, path), 0o755);
+test.each([
+  ['private.txt', 0],
+  ['closed/', 0o744],
+  ['hidden/', 0],
+])('a file that may not be read is named: %s', async (path, mode) => {
+  await git(folder, 'init', '--quiet');
+  await writeFiles(folder, emptyFiles('node.py private.txt closed/a.py hidden/b.py'));
+  await git(folder, 'add', '--all');
+  await chmod(join(folder, path), mode);
+  become(65534);
+  const { code, stderr } = await pack();
+  become(0);
+  await chmod(join(folder, path), 0o755);
 
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^\S+ cannot be read: EACCES\.$/m)]);
-    expect(stderr).toContain(path);
-    // With all else that is wrong.
-    expect(stderr).toContain('Name the publisher');
-  });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^\S+ cannot be read: EACCES\.$/m)]);
+  expect(stderr).toContain(path);
+  // With all else that is wrong.
+  expect(stderr).toContain('Name the publisher');
 });
 
 describe('a file that changes while it is read', () => {

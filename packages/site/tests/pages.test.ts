@@ -281,29 +281,27 @@ describe('a README', () => {
   });
 });
 
-describe('an address', () => {
-  test.each([
-    ['/', '/pages/home.html'],
-    ['/search', '/site/index.html'],
-    ['/nodes', '/pages/nodes.html'],
-    ['/nodes/My__Node.X/', '301 /nodes/my-node-x'],
-    ['/nodes/my-node-x', '/pages/nodes/my-node-x.html'],
-    ['/nodes/a/v1.0', '301 /nodes/a/1.0.0'],
-    ['/nodes/a/1.0.0+b', '/pages/nodes/a/1.0.0%2Bb.html'],
-    ['/nodes/a/1.0.0%2Bb', '/pages/nodes/a/1.0.0%2Bb.html'],
-    ['/nodes/%E0%A4%A', '301 /nodes/%25e0%25a4%25a'],
-    ['/publishers/Acme', '301 /publishers/acme'],
-    ['/feed.xml', '/pages/feed.xml'],
-    ['/index/v1/nodes/a/1.0.0+b/host-nodes.json', '/index/v1/nodes/a/1.0.0%2Bb/host-nodes.json'],
-    ['/search/', '301 /search'],
-    ['/lost', '/pages/lost'],
-    ['/archives/a.zip', '/pages/archives/a.zip'],
-    ['/index/', '/index/'],
-    ['//thief.example/', '/pages//thief.example'],
-    ['/nodes/%2e%2e/..%2findex', '301 /nodes/-/..%2Findex'],
-  ])('%s leads to %s', (address, object) => {
-    expect(leadAddress(address)).toBe(object);
-  });
+test.each([
+  ['/', '/pages/home.html'],
+  ['/search', '/site/index.html'],
+  ['/nodes', '/pages/nodes.html'],
+  ['/nodes/My__Node.X/', '301 /nodes/my-node-x'],
+  ['/nodes/my-node-x', '/pages/nodes/my-node-x.html'],
+  ['/nodes/a/v1.0', '301 /nodes/a/1.0.0'],
+  ['/nodes/a/1.0.0+b', '/pages/nodes/a/1.0.0%2Bb.html'],
+  ['/nodes/a/1.0.0%2Bb', '/pages/nodes/a/1.0.0%2Bb.html'],
+  ['/nodes/%E0%A4%A', '301 /nodes/%25e0%25a4%25a'],
+  ['/publishers/Acme', '301 /publishers/acme'],
+  ['/feed.xml', '/pages/feed.xml'],
+  ['/index/v1/nodes/a/1.0.0+b/host-nodes.json', '/index/v1/nodes/a/1.0.0%2Bb/host-nodes.json'],
+  ['/search/', '301 /search'],
+  ['/lost', '/pages/lost'],
+  ['/archives/a.zip', '/pages/archives/a.zip'],
+  ['/index/', '/index/'],
+  ['//thief.example/', '/pages//thief.example'],
+  ['/nodes/%2e%2e/..%2findex', '301 /nodes/-/..%2Findex'],
+])('an address %s leads to %s', (address, object) => {
+  expect(leadAddress(address)).toBe(object);
 });
 
 describe('the lists', () => {

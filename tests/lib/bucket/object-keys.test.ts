@@ -35,14 +35,12 @@ describe('the keys in the bucket', () => {
   });
 });
 
-describe('the download address', () => {
-  test('starts with DOWNLOAD_BASE_URL and has the key encoded', () => {
-    configure({ DOWNLOAD_BASE_URL: 'https://cdn.example.com/nodes/' });
+test('the download address starts with DOWNLOAD_BASE_URL and has the key encoded', () => {
+  configure({ DOWNLOAD_BASE_URL: 'https://cdn.example.com/nodes/' });
 
-    expect(downloadUrl('archives/a b/1.0.0/x.zip')).toBe(
-      'https://cdn.example.com/nodes/archives/a%20b/1.0.0/x.zip',
-    );
-  });
+  expect(downloadUrl('archives/a b/1.0.0/x.zip')).toBe(
+    'https://cdn.example.com/nodes/archives/a%20b/1.0.0/x.zip',
+  );
 });
 
 const address = 'https://archives-of-a-stage.s3.eu-west-1.amazonaws.com';

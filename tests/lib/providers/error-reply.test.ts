@@ -3,25 +3,23 @@ import { cleanText, readErrorReply } from '../../../lib/providers/reply.ts';
 
 const read = (body: Record<string, unknown>) => readErrorReply(body, 'the-key');
 
-describe('the text of an error reply', () => {
-  test.each<[Record<string, unknown>, string]>([
-    [{ message: 'Bad image' }, 'Bad image'],
-    [{ code: 400, reason: 'InvalidArgument', message: 'Bad prompt', metadata: {} }, 'Bad prompt'],
-    [{ code: 'E1', reason: 'InvalidArgument', message: '' }, 'InvalidArgument'],
-    [{ code: 'InvalidArgument' }, 'InvalidArgument'],
-    [{ error: { message: 'Bad seed', code: 400 } }, 'Bad seed'],
-    [{ error: 'Bad seed' }, 'Bad seed'],
-    [{ error: { reason: 'BadSeed' } }, 'BadSeed'],
-    [{ problem: { title: 'Bad Request', detail: 'Bad style' } }, 'Bad style'],
-    [{ error: { problem: { message: 'Bad style' } } }, 'Bad style'],
-    [{ message: '', error: { message: 'Bad style' } }, 'Bad style'],
-    [{ message: 'the-key is bad', error: 7 }, '… is bad'],
-    [{ code: 400, message: null, error: [] }, ''],
-    [{ error: { error: { error: { message: 'too deep' } } } }, ''],
-    [{}, ''],
-  ])('becomes, from %j, %j', (body, text) => {
-    expect(read(body).text).toBe(text);
-  });
+test.each<[Record<string, unknown>, string]>([
+  [{ message: 'Bad image' }, 'Bad image'],
+  [{ code: 400, reason: 'InvalidArgument', message: 'Bad prompt', metadata: {} }, 'Bad prompt'],
+  [{ code: 'E1', reason: 'InvalidArgument', message: '' }, 'InvalidArgument'],
+  [{ code: 'InvalidArgument' }, 'InvalidArgument'],
+  [{ error: { message: 'Bad seed', code: 400 } }, 'Bad seed'],
+  [{ error: 'Bad seed' }, 'Bad seed'],
+  [{ error: { reason: 'BadSeed' } }, 'BadSeed'],
+  [{ problem: { title: 'Bad Request', detail: 'Bad style' } }, 'Bad style'],
+  [{ error: { problem: { message: 'Bad style' } } }, 'Bad style'],
+  [{ message: '', error: { message: 'Bad style' } }, 'Bad style'],
+  [{ message: 'the-key is bad', error: 7 }, '… is bad'],
+  [{ code: 400, message: null, error: [] }, ''],
+  [{ error: { error: { error: { message: 'too deep' } } } }, ''],
+  [{}, ''],
+])('the text of an error reply becomes, from %j, %j', (body, text) => {
+  expect(read(body).text).toBe(text);
 });
 
 describe('the details of an error reply', () => {

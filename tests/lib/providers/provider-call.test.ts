@@ -109,42 +109,41 @@ describe('the log line of a provider call', () => {
   });
 });
 
-describe('a failed provider call', () => {
-  test.each([
-    [422, 'Too wide. Try less', 'The provider rejected the request: Too wide. Try less.'],
-    [422, 'Too wide!', 'The provider rejected the request: Too wide!'],
-    [422, '', 'The provider rejected the request.'],
-    [402, 'Your card ends in 1234', 'The account of this service at the provider is out of credits.'],
-  ])('turns a %i with %j into the message %j, and keeps its cause', async (status, text, message) => {
+test.each([
+  [422, 'Too wide. Try less', 'The provider rejected the request: Too wide. Try less.'],
+  [422, 'Too wide!', 'The provider rejected the request: Too wide!'],
+  [422, '', 'The provider rejected the request.'],
+  [402, 'Your card ends in 1234', 'The account of this service at the provider is out of credits.'],
+])(
+  'a failed provider call turns a %i with %j into the message %j, and keeps its cause',
+  async (status, text, message) => {
     reply = { status, text: JSON.stringify({ message: text }) };
     const cause = { message: `the provider answered ${status}` };
 
     await expect(call()).rejects.toMatchObject({ message, cause });
-  });
-});
+  },
+);
 
-describe('the key of a provider', () => {
-  test.each([
-    [200, 0],
-    [400, 0],
-    [401, 1],
-    [403, 1],
-    [500, 0],
-  ])(
-    'is looked for again after a %i %i times, and sent once more if it was replaced',
-    async (status, times) => {
-      reply = { status };
-      await call().catch(() => {});
-      replacement = 'another key';
-      await call().catch(() => {});
+test.each([
+  [200, 0],
+  [400, 0],
+  [401, 1],
+  [403, 1],
+  [500, 0],
+])(
+  'the key of a provider is looked for again after a %i %i times, and sent once more if it was replaced',
+  async (status, times) => {
+    reply = { status };
+    await call().catch(() => {});
+    replacement = 'another key';
+    await call().catch(() => {});
 
-      expect(replaced).toHaveLength(2 * times);
-      expect(received.map((headers) => headers['x-key'])).toEqual(
-        ['a key', 'a key', 'another key'].slice(0, 2 + times),
-      );
-    },
-  );
-});
+    expect(replaced).toHaveLength(2 * times);
+    expect(received.map((headers) => headers['x-key'])).toEqual(
+      ['a key', 'a key', 'another key'].slice(0, 2 + times),
+    );
+  },
+);
 
 describe('the remaining time of a provider call', () => {
   beforeEach(() => {
