@@ -534,6 +534,8 @@ describe('the lines', () => {
     { issue: 61, room: 'tools', lines: 168 },
     { issue: 61, room: 'packages', lines: 15 },
     { issue: 61, room: 'tests', lines: 21 },
+    // The reference, shorter, with a console.
+    { issue: 61, room: 'tools', lines: -41 },
     // 62
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.

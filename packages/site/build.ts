@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { noticesOf, packagesIn } from '@node-registry/command-line/bundled-packages';
@@ -25,6 +26,7 @@ const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
   '.png': 'image/png',
+  '.json': 'application/json',
 };
 
 export const sitePage = 'site/index.html';
@@ -64,6 +66,7 @@ export async function buildSite(site: Site = plainSite, accent?: string): Promis
   });
   return [
     ...made,
+    toFile('site/openapi.json', await readFile(new URL('../../docs/openapi.json', import.meta.url)), 3600),
     toFile('site/third-party.txt', Buffer.from(noticesOf(packagesIn(metafile))), 3600),
     toFile('site/icon.png', markPicture(64, 64, 0.9, accent), 3600),
     toFile('site/preview.png', markPicture(1200, 630, 0.5, accent), 3600),

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildSite } from '@node-registry/site/build';
 import { parseObject } from '../../lib/json.ts';
@@ -11,7 +13,7 @@ import { isOwnPage, localOnly } from './local-only.ts';
 import { notificationPublicKey } from './public-key.ts';
 import type { RequestLog } from './request-log.ts';
 import { ceilingFor, readSpending } from './spending.ts';
-import { buildStudio, studioConfig, studioPage } from './studio-files.ts';
+import { buildStudio, studioConfig, studioNav, studioPage, tryPage } from './studio-files.ts';
 
 interface Pages {
   port: number;
@@ -30,7 +32,7 @@ const types = {
 };
 export const referencePath = '/reference/';
 const documentPath = `${referencePath}openapi.json`;
-const referenceLinks = { 'Local stack': '/', 'openapi.json': documentPath };
+const swaggerFiles = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 
 /**
  * Serves the studio and the API reference to developers on the local stack. Tokens are on this origin, so
@@ -45,18 +47,27 @@ export async function startPages(pages: Pages): Promise<HttpServer> {
   return startHttpServer(serve, pages.port);
 }
 
+function typeOf(name: string): string {
+  return name.endsWith('.js') ? types.js : types.css;
+}
+
 type Routes = Record<string, (url: URL, body: string) => Page | Promise<Page>>;
 
 async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
   const [accessToken = ''] = Object.values(tokens);
-  const document = await readFile('docs/openapi.json', 'utf8');
-  const reference = referencePage(JSON.parse(document), { apiUrl, accessToken, links: referenceLinks });
+  const document = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
+  const reference = referencePage(document, { apiUrl, accessToken, nav: studioNav });
   const [site, studio] = await Promise.all([buildSite(), buildStudio()]);
+  const swagger = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
   const files = [
     ...site.filter(({ path }) => /\.(?:css|png)$/.test(path)),
     ...[...studio].map(([name, content]) => ({
       path: `site/${name}`,
-      ...{ type: name.endsWith('.js') ? types.js : types.css, content },
+      ...{ type: typeOf(name), content },
+    })),
+    ...swaggerFiles.map((name) => ({
+      path: `site/${name}`,
+      ...{ type: typeOf(name), content: readFile(join(dirname(swagger), name)) },
     })),
   ];
   const page = studioPage(apiUrl);
@@ -68,9 +79,12 @@ async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
   });
   const json = (content: object): Page => ({ type: types.json, content: JSON.stringify(content) });
   return {
-    ...Object.fromEntries(files.map((file) => [`GET /${file.path}`, () => file])),
+    ...Object.fromEntries(
+      files.map((file) => [`GET /${file.path}`, async () => ({ ...file, content: await file.content })]),
+    ),
     [`GET ${referencePath}`]: () => ({ type: types.html, content: reference }),
-    [`GET ${documentPath}`]: () => ({ type: types.json, content: document }),
+    [`GET ${documentPath}`]: () => json({ ...document, servers: [{ url: apiUrl }] }),
+    'GET /reference/try': () => ({ type: types.html, content: tryPage(apiUrl) }),
     'GET /': () => ({ type: types.html, content: page }),
     'GET /studio.json': () => json(config),
     'GET /spending': async () => json(await readSpending()),

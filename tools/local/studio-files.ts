@@ -12,7 +12,7 @@ import type { StudioConfig } from './studio/config.ts';
 /** The script and the style of the studio, which nothing but the local stack serves. */
 export async function buildStudio(): Promise<Map<string, Uint8Array>> {
   const { outputFiles } = await build({
-    entryPoints: ['studio.tsx', 'studio.css'].map((name) =>
+    entryPoints: ['studio.tsx', 'studio.css', 'try.ts'].map((name) =>
       fileURLToPath(new URL(`studio/${name}`, import.meta.url)),
     ),
     ...{ outdir: 'built', write: false, bundle: true, minify: true, format: 'esm', target: 'es2022' },
@@ -21,7 +21,7 @@ export async function buildStudio(): Promise<Map<string, Uint8Array>> {
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
 }
 
-const studioNav = {
+export const studioNav = {
   Studio: '/#studio',
   Requests: '/#requests',
   Spending: '/#spending',
@@ -39,6 +39,26 @@ export function studioPage(apiUrl: string): string {
     ...{ script: 'studio.js', style: 'studio.css', nav: studioNav, badge: 'local', origins },
     main: html`<div id="studio"><noscript><p class="empty">The studio needs scripts. <a href="${localAddress(site)}">The registry’s pages</a> and <a href="/reference/">the reference</a> do not.</p></noscript></div>`,
   });
+}
+
+/** A console for calls. What it makes of the document at run time needs markup that the other pages forbid. */
+export function tryPage(apiUrl: string): string {
+  const own = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${own} ${apiUrl}">
+<title>Try the API</title>
+<link rel="icon" href="/site/icon.png">
+<link rel="stylesheet" href="/site/swagger-ui.css">
+<script src="/site/swagger-ui-bundle.js" defer></script>
+<script type="module" src="/site/try.js"></script>
+</head>
+<body><main id="try"></main></body>
+</html>
+`.text;
 }
 
 /** What the studio is told: the requests as the OpenAPI document has them, tokens and URLs. */

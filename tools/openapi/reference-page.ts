@@ -1,212 +1,113 @@
-import { marked } from 'marked';
 import { layout, plainSite } from '@node-registry/site/layout';
 import { type Content, html, Markup } from '@node-registry/site/markup';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { marked } from 'marked';
 
-/** The part of the document that the page reads. */
-interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  format?: string;
-  description?: string;
-  enum?: unknown[];
-  deprecated?: boolean;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  anyOf?: Schema[];
-  [limit: string]: unknown;
-}
+// biome-ignore lint/suspicious/noExplicitAny: the form of our own OpenAPI document is checked where it is made
+type Json = any;
 
-interface Body {
-  'application/json': { schema: Schema; examples: Record<string, unknown> };
-}
+/** The methods of the typed client. */
+const methods: Record<string, string> = {
+  ...{
+    bulkNodeVersions: 'versions.bulk',
+    publishNodeVersion: 'versions.register',
+    updateNode: 'nodes.update',
+  },
+  ...{ updateHostNode: 'hostNodes.update', relightImage: 'images.relight', textToVideo: 'videos.fromText' },
+  ...{ extendVideo: 'videos.extend', multiframeVideo: 'videos.multiframe' },
+};
+const limits = 'minimum maximum minLength maxLength minItems maxItems enum default deprecated'.split(' ');
+const maxDepth = 2;
 
-interface Operation {
-  summary: string;
-  description: string;
-  tags: string[];
-  security: unknown[];
-  parameters: unknown[];
-  requestBody: { content: Body };
-  responses: Record<string, unknown>;
-}
-
-type Paths = Record<string, Record<string, Operation>>;
-
-interface Document {
-  info: { title: string; version: string; description: string };
-  paths: Paths;
-  webhooks: Paths;
-  'x-public-index': { path: string; schema: Schema }[];
-  components: { schemas: Record<string, Schema> };
-}
-
-interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  description: string;
-  example?: string;
-}
-
-interface Route {
-  verb: string;
-  path: string;
-  operation: Operation;
-}
-
-export interface ReferencePage {
+interface ReferencePage {
   /** The URL for the page's calls. */
   apiUrl: string;
   /** The token that they send as `$OWNER`. */
   accessToken: string;
-  /** Links next to the page, in its footer. */
-  links: Record<string, string>;
+  nav: Record<string, string>;
 }
 
-/** The OpenAPI document as a page without scripts: each operation with its fields, responses and a call. */
-export function referencePage(document: Document, { apiUrl, accessToken, links }: ReferencePage): string {
-  const { info, components } = document;
-  const operations = routesIn(document.paths);
-  const schemas = Object.entries(components.schemas);
-  return layout(
-    { ...plainSite, links },
-    {
-      title: 'API reference',
-      description: info.title,
-      main: html`<h1>${info.title}</h1>
-<p>Version ${info.version}</p>
-${markdown(info.description)}
-<p>The calls below run as they stand, once the shell has a token:</p>
-<pre tabindex="0">OWNER='${accessToken}'</pre>
-<ul>${operations.map(({ verb, path, operation }) => html`<li><a href="#${verb}${path}">${operation.summary}</a></li>`)}</ul>
-${operations.map((route) => {
-  const { verb, path, operation } = route;
-  return html`<article id="${verb}${path}"><h2>${operation.summary}</h2>
-<p><code>${verb} ${path}</code></p>
-${operationParts(document, operation, html`<pre class="call" tabindex="0">${callOf(document, route, apiUrl)}</pre>`)}</article>`;
-})}
-${routesIn(document.webhooks).map(
-  ({ operation }) => html`<article><h2>${operation.summary}</h2>
-${operationParts(document, operation, examplesOf(document, operation.requestBody.content))}</article>`,
-)}
-<h2>Files of the public index</h2>
-<ul>${document['x-public-index'].map(({ path, schema }) => html`<li><code>${path}</code> ${typeOf(schema)}</li>`)}</ul>
-<h2>Schemas</h2>
-${schemas.map(
-  ([name, schema]) => html`<article id="schema/${name}"><h3>${name}</h3>
-<p>${inline(schema.description)}</p>${fieldList(schema)}</article>`,
-)}`,
-    },
+/** The OpenAPI document as a page without scripts: each operation with its fields, a call and client code. */
+export function referencePage(document: Json, { apiUrl, accessToken, nav }: ReferencePage): string {
+  const at = (value: Json): Json => {
+    const steps: string[] = value?.$ref?.split('/').slice(1) ?? [];
+    return steps.length === 0 ? value : at(steps.reduce((part, step) => part[step], document));
+  };
+  const item = (name: string, given: Json, isRequired: boolean, depth: number): Content => {
+    const field = { ...at(given.schema ?? given.anyOf?.[0]), ...at(given) };
+    const types = [field.type].flat().filter((type) => type !== 'null');
+    const facts = limits
+      .filter((limit) => limit in field)
+      .map(
+        (limit) =>
+          `${limit} ${[field[limit]]
+            .flat()
+            .filter((value) => value !== null)
+            .join(' | ')}`,
+      );
+    const said = [types.join(' or '), given.in, isRequired && 'required', ...facts]
+      .filter(Boolean)
+      .join(', ');
+    return html`<li><code>${name}</code> <small>${said}</small> ${inline(field.description)}${list(field.items ?? field, depth + 1)}</li>`;
+  };
+  const list = (schema: Json, depth = 0): Content => {
+    const { properties, required = [] } = at(schema) ?? {};
+    if (!properties || depth > maxDepth) return undefined;
+    const fields = Object.entries(properties).map(([name, field]) =>
+      item(name, field, required.includes(name), depth),
+    );
+    return html`<ul class="fields-list">${fields}</ul>`;
+  };
+  const article = (operation: Json): Content => {
+    const { operationId: name, verb, path, requestBody, security } = operation;
+    const parameters: Json[] = (operation.parameters ?? []).map(at);
+    const content = requestBody?.content['application/json'];
+    const body = content && at(Object.values(content.examples)[0]).value;
+    const places = parameters.filter((each) => each.in === 'path');
+    const address = places.reduce(
+      (text, each) => text.replace(`{${each.name}}`, encodeURIComponent(each.example)),
+      path,
+    );
+    const token = security.length > 0 && ' \\\n  -H "Authorization: Bearer $OWNER"';
+    const written = (value: Json) => JSON.stringify(value, null, 2);
+    const sent = body && ` \\\n  --json '${written(body).replaceAll("'", `'\\''`)}'`;
+    const values = [
+      ...places.map(({ example }) => `'${example}'`),
+      body && written(body.node_versions ?? body),
+    ];
+    return html`<article id="${name}"><h2>${operation.summary}</h2>
+<p><span class="badge accent">${verb}</span> <code>${path}</code></p>${markdown(operation.description)}
+<details open><summary>curl</summary><pre class="call" tabindex="0">curl -X ${verb} '${apiUrl}${address}'${token}${sent}</pre></details>
+${methods[name] && html`<details><summary>Client</summary><pre tabindex="0">await registry.${methods[name]}(${values.filter(Boolean).join(', ')});</pre></details>`}
+<details><summary>Fields</summary><ul class="fields-list">${parameters.map((each) => item(each.name, each, each.required, 0))}</ul>${list(content?.schema)}</details>
+<details><summary>Answers</summary>${Object.entries<Json>(operation.responses).map(([status, answer]) => html`<h3>${status}</h3>${markdown(at(answer).description)}${status === '200' && list(at(answer).content['application/json'].schema)}`)}</details></article>`;
+  };
+  const operations = Object.entries<Json>(document.paths).flatMap(([path, verbs]) =>
+    Object.entries<Json>(verbs).map(([verb, operation]) => ({
+      ...operation,
+      path,
+      verb: verb.toUpperCase(),
+    })),
   );
+  const { title, version, description } = document.info;
+  const main = html`<div class="reference"><nav class="box" aria-label="Operations"><ul class="plain">${operations.map((each) => html`<li><a href="#${each.operationId}">${each.summary}</a></li>`)}</ul></nav>
+<div class="stack"><h1>${title}</h1>
+<p>Version ${version} <a class="button" href="/reference/try">Try it</a> <a class="button" href="/reference/openapi.json">openapi.json</a></p>
+<div>${markdown(description)}</div><p>The calls run as they stand, once the shell has a token:</p><pre class="token" tabindex="0">OWNER='${accessToken}'</pre>
+${operations.map(article)}</div></div>`;
+  const page = {
+    title: 'API reference',
+    description: title,
+    path: '/reference/',
+    style: 'studio.css',
+  } as const;
+  return layout(plainSite, { ...page, nav, badge: 'local', main });
 }
 
-function routesIn(paths: Paths): Route[] {
-  return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([verb, operation]) => ({ verb: verb.toUpperCase(), path, operation })),
-  );
-}
-
-function operationParts(document: Document, operation: Operation, example: Content): Content {
-  const { schema } = operation.requestBody.content['application/json'];
-  const fields = parametersOf(document, operation).map(
-    ({ name, in: place, required, description }) =>
-      html`<li><code>${name}</code> <small>${place}${required && ', required'}</small> ${inline(description)}</li>`,
-  );
-  return html`${markdown(operation.description)}
-<p>${operation.security.length === 0 ? 'Needs no access token.' : 'Needs an access token.'}</p>
-<ul>${fields}</ul>${fieldList(resolved<Schema>(document, schema))}${example}
-${Object.entries(operation.responses).map(([status, given]) => answer(document, status, given))}`;
-}
-
-function answer(document: Document, status: string, given: unknown): Markup {
-  const found = resolved<{ description: string; headers?: JsonObject; content?: Body }>(document, given);
-  const { description, headers = {}, content } = found;
-  const codes = [...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code);
-  const names = Object.keys(headers).join(', ');
-  return html`<details><summary>${status} ${codes.join(', ') || description.split('\n', 1)}</summary>
-${markdown(description)}
-${content && html`<p>Body: ${typeOf(content['application/json'].schema)}</p>`}
-${names && html`<p>Headers: ${names}</p>`}
-${examplesOf(document, content)}</details>`;
-}
-
-function examplesOf(document: Document, content: Body | undefined): Content {
-  return Object.values(content?.['application/json'].examples ?? {}).map((example) => {
-    const { value } = resolved<{ value: unknown }>(document, example);
-    return html`<pre tabindex="0">${JSON.stringify(value, null, 2)}</pre>`;
-  });
-}
-
-/** A command for a shell that has a token in `$OWNER`. */
-function callOf(document: Document, { verb, path, operation }: Route, apiUrl: string): string {
-  const samples = parametersOf(document, operation).map(({ name, example = '' }) => [name, example] as const);
-  const address = samples.reduce(
-    (at, [name, value]) => at.replace(`{${name}}`, encodeURIComponent(value)),
-    path,
-  );
-  const [sample] = Object.values(operation.requestBody.content['application/json'].examples);
-  const body = JSON.stringify(resolved<{ value: unknown }>(document, sample).value, null, 2);
-  const token = operation.security.length === 0 ? '' : ' -H "Authorization: Bearer $OWNER"';
-  return `curl -X ${verb} '${apiUrl}${address}'${token} --json '${body.replaceAll("'", `'\\''`)}'`;
-}
-
-function parametersOf(document: Document, { parameters }: Operation): Parameter[] {
-  return parameters.map((each) => resolved<Parameter>(document, each));
-}
-
-/** A schema with a name has its fields in a section of its own. */
-function fieldList({ properties, required = [] }: Schema): Content {
-  if (!properties) return undefined;
-  return html`<ul>${Object.entries(properties).map(([name, field]) => {
-    const facts = [required.includes(name) && ', required', ...factsOf(field).map((fact) => `, ${fact}`)];
-    return html`<li><code>${name}</code> <small>${typeOf(field)}${facts}</small> ${inline(field.description)}${fieldList(field.items ?? field)}</li>`;
-  })}</ul>`;
-}
-
-const limits = {
-  minimum: (value: unknown) => `at least ${value}`,
-  maximum: (value: unknown) => `at most ${value}`,
-  minLength: (value: unknown) => `at least ${value} characters`,
-  maxLength: (value: unknown) => `at most ${value} characters`,
-  minItems: (value: unknown) => `at least ${value} items`,
-  maxItems: (value: unknown) => `at most ${value} items`,
-  enum: (values: unknown) => `one of ${[values].flat().filter(Boolean).join(', ')}`,
-  default: (value: unknown) => `default ${JSON.stringify(value)}`,
-  deprecated: () => 'deprecated',
-};
-
-/** Limits, choices and the default, in words. */
-function factsOf(field: Schema): string[] {
-  const all = { ...field.anyOf?.[0], ...field };
-  return Object.entries(limits).flatMap(([name, say]) => (name in all ? [say(all[name])] : []));
-}
-
-function typeOf({ $ref, anyOf, items, type = 'anything', format }: Schema): Content {
-  const [variant] = anyOf ?? [];
-  if (variant) return typeOf(variant);
-  if (items) return [typeOf(items), '[]'];
-  const name = $ref?.split('/').at(-1);
-  if (name !== undefined) return html`<a href="#schema/${name}">${name}</a>`;
-  const types = [type].flat().filter((each) => each !== 'null');
-  return types.join(' or ') + (format ? ` (${format})` : '');
-}
-
-/** The target of a reference in the document, or the value itself. */
-function resolved<Value>(document: Document, value: unknown): Value {
-  const name = isObject(value) && value.$ref;
-  if (typeof name !== 'string') return value as Value;
-  const steps = name.split('/').slice(1);
-  const target = steps.reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), document);
-  return resolved(document, target);
-}
-
-/** Only for our own document, whose texts escape everything that isn't markup. */
-function markdown(text: string): Markup {
+/** Only for our own document, whose texts have no markup. */
+function markdown(text = ''): Markup {
   return new Markup(marked.parse(text, { async: false }));
 }
 
 function inline(text = ''): Markup {
-  return new Markup(marked.parseInline(text.replaceAll('<', '&lt;'), { async: false }));
+  return new Markup(marked.parseInline(text, { async: false }));
 }

@@ -29,7 +29,7 @@ export interface Page {
   isListed?: boolean;
   /** Data for programs, as JSON-LD. */
   facts?: object;
-  script?: 'page.js' | 'search.js' | 'studio.js' | 'try.js';
+  script?: 'page.js' | 'search.js' | 'studio.js';
   /** A style beside the site's own. */
   style?: 'studio.css';
   /** The header's links by their names, instead of the site's own and its search. */
@@ -96,13 +96,13 @@ ${page.script && html`<script type="module" src="/site/${page.script}"></script>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wide"><a class="brand" href="/">${site.logo ? html`<img src="${site.logo}" alt="" width="28" height="28">` : mark}<span>${site.name}${page.badge && html` <span class="badge accent">${page.badge}</span>`}</span></a>
 ${!page.hasSearch && !page.nav && html`<search><form class="find" action="/search">${lens}<input type="search" name="q" placeholder="Search nodes" aria-label="Search nodes" autocomplete="off" spellcheck="false"></form></search>`}
-<nav aria-label="Site">${Object.entries(page.nav ?? siteNav).map(([name, href]) => html`<a href="${href}">${name}</a>`)}</nav></div></header>
+<nav aria-label="Site">${Object.entries(page.nav ?? siteNav).map(([name, href]) => html`<a href="${href}"${href === page.path && html` aria-current="page"`}>${name}</a>`)}</nav></div></header>
 <main id="main" tabindex="-1" class="wide">
 ${page.main}
 </main>
 <footer class="bottom"><div class="wide"><span>${site.name}</span>${
     (links.length > 0 || site.url !== undefined) &&
-    html`<nav aria-label="About the site">${links.map(([name, href]) => html`<a href="${href}">${name}</a>`)}${site.url !== undefined && html`<a href="/feed.xml">Feed</a>`}</nav>`
+    html`<nav aria-label="About the site">${links.map(([name, href]) => html`<a href="${href}">${name}</a>`)}${site.url !== undefined && html`<a href="/site/openapi.json">openapi.json</a><a href="/feed.xml">Feed</a>`}</nav>`
   }</div></footer>
 </body>
 </html>
