@@ -535,7 +535,9 @@ describe('the lines', () => {
     { issue: 61, room: 'packages', lines: 15 },
     { issue: 61, room: 'tests', lines: 21 },
     // The reference, shorter, with a console.
-    { issue: 61, room: 'tools', lines: -41 },
+    { issue: 61, room: 'tools', lines: -46 },
+    { issue: 61, room: 'tests', lines: 18 },
+    { issue: 61, room: 'packages', lines: 4 },
     // 62
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.
